@@ -1,0 +1,21 @@
+/** Faults of a platform, told from faults of its callers by their code. */
+export const PLATFORM_FAULTS = {
+  unavailable: "the service did not answer",
+  throttled: "the service asked to slow down",
+  limit_exceeded: "a limit of the platform was passed",
+  storage_full: "no space is left",
+  storage_read_only: "the storage cannot be written",
+  command_not_started: "the program could not be started",
+  secrets_unreadable: "the secrets file is readable by others",
+} as const;
+
+export type PlatformFaultCode = keyof typeof PLATFORM_FAULTS;
+
+export class PlatformFault extends Error {
+  readonly code: PlatformFaultCode;
+  constructor(code: PlatformFaultCode, detail?: string, options?: { cause?: unknown }) {
+    super(detail === undefined ? PLATFORM_FAULTS[code] : `${PLATFORM_FAULTS[code]}: ${detail}`, options);
+    this.name = "PlatformFault";
+    this.code = code;
+  }
+}

@@ -1,0 +1,48 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import type { Clock } from "./clock.ts";
+
+/** The ids port. */
+export interface Ids {
+  /** A version 4 UUID: says nothing about when it was made. */
+  random(): string;
+  /** A version 7 UUID: later ones sort after earlier ones, strictly so within one process. */
+  ordered(): string;
+}
+
+const SEQUENCE_BITS = 12;
+
+/** Ids by the system's random source; `ordered` never goes back, even when the clock does. */
+export function systemIds(clock: Clock): Ids {
+  let lastMs = 0;
+  let sequence = 0;
+  const ordered = (): string => {
+    const now = clock.now();
+    if (now > lastMs) {
+      lastMs = now;
+      sequence = randomBytes(1).readUInt8(0);
+    } else {
+      sequence += 1;
+      if (sequence >= 1 << SEQUENCE_BITS) {
+        lastMs += 1;
+        sequence = 0;
+      }
+    }
+    const time = lastMs.toString(16).padStart(12, "0");
+    const random = randomBytes(8);
+    random.writeUInt8((random.readUInt8(0) & 0x3f) | 0x80, 0);
+    const tail = random.toString("hex");
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, "0")}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  };
+  return { random: () => randomUUID(), ordered };
+}
+
+/** The same UUID (version 8) for the same parts, always: how a redelivered input finds what it made before. */
+export function derivedId(...parts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  const bytes = hash.digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

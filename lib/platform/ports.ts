@@ -1,0 +1,30 @@
+import type { Blobs } from "./blobs.ts";
+import type { Bus } from "./bus.ts";
+import type { Clock } from "./clock.ts";
+import type { Commands } from "./commands.ts";
+import type { Ids } from "./ids.ts";
+import type { Instances } from "./instances.ts";
+import type { Log } from "./log.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Queues } from "./queues.ts";
+import type { Scripts } from "./scripts.ts";
+import type { Secrets } from "./secrets.ts";
+import type { Tables } from "./tables.ts";
+import type { Timers } from "./timers.ts";
+
+/** Everything that a platform gives. Services ask for the part that they use. */
+export interface Ports {
+  readonly tables: Tables;
+  readonly outbox: Outbox;
+  readonly bus: Bus;
+  readonly queues: Queues;
+  readonly timers: Timers;
+  readonly blobs: Blobs;
+  readonly commands: Commands;
+  readonly scripts: Scripts;
+  readonly secrets: Secrets;
+  readonly instances: Instances;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}

@@ -1,0 +1,49 @@
+/** The scripts port: users' JavaScript, in a VM of its own inside a worker that can be ended. */
+
+export interface ScriptRequest {
+  /** Expression or statements; the value of the last is the result. */
+  readonly code: string;
+  /** JSON values that the code sees as global variables. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Where relative paths of the file functions start. */
+  readonly cwd: string;
+  /** Environment of the processes that functions start. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Requests with the same one share a VM while it lives; different ones never do. Use the run's id. */
+  readonly isolate: string;
+  /** Names the step in the environment of the processes that functions start. */
+  readonly token: string;
+  readonly signal?: AbortSignal;
+}
+
+/** An event that the code asked for by `generate_event`; the caller publishes it with the step's result. */
+export interface ScriptEvent {
+  readonly workspace: string;
+  readonly topic: string;
+  readonly source: string;
+  readonly data_type: string;
+  /** A JSON object. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export type ScriptOutcome =
+  | {
+      readonly ok: true;
+      /** JSON value; undefined and functions become null. */
+      readonly value: unknown;
+      readonly events: readonly ScriptEvent[];
+      readonly logs: readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly message: string }[];
+    }
+  | {
+      readonly ok: false;
+      /** `failed`: the code threw or does not parse; the others: it was stopped. */
+      readonly reason: "failed" | "timeout" | "memory" | "stack" | "aborted";
+      readonly message: string;
+      readonly events: readonly ScriptEvent[];
+      readonly logs: readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly message: string }[];
+    };
+
+export interface Scripts {
+  run(request: ScriptRequest): Promise<ScriptOutcome>;
+}

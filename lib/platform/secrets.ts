@@ -1,0 +1,7 @@
+/** The secrets port: named values that workflows may use and nobody may read back. */
+export interface Secrets {
+  /** Undefined where there is none of that name. Throws code `secrets_unreadable` when the file may be read by others. */
+  get(name: string): Promise<string | undefined>;
+  /** The text with every known secret (as it stands, base64, URL-encoded, JSON-escaped) replaced by `***`. */
+  redact(text: string): string;
+}
