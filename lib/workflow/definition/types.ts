@@ -1,0 +1,184 @@
+/**
+ * A workflow definition after parsing: every accepted spelling brought to one form. Seed: workflow 2.5 to 2.7.
+ * It is stored as JSON, so there are no class instances, dates or undefined values inside.
+ */
+
+export const STEP_TYPES = [
+  "bash",
+  "function",
+  "parallel-steps",
+  "foreach",
+  "remote-bash",
+  "http",
+  "llm",
+] as const;
+export type StepType = (typeof STEP_TYPES)[number];
+
+export type WorkflowKind = "module" | "flow";
+
+export interface Definition {
+  readonly name: string;
+  readonly kind: WorkflowKind;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly hidden: boolean;
+  readonly params: readonly Param[];
+  readonly triggers: readonly Trigger[];
+  /** Modules: at least one. Flows: empty. */
+  readonly steps: readonly Step[];
+  /** Flows: at least one. Modules: empty. */
+  readonly modules: readonly FlowModule[];
+}
+
+export interface Param {
+  readonly name: string;
+  readonly type: "string" | "bool" | "int";
+  /** A template, rendered when the run starts. */
+  readonly default?: string;
+  readonly required: boolean;
+  readonly generator?: string;
+}
+
+/** One module of a flow: a stored workflow by name (`path`, without folder and extension) or steps of its own. */
+export interface FlowModule {
+  readonly name: string;
+  readonly path?: string;
+  readonly steps?: readonly Step[];
+  /** Templates, rendered when the run starts. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly depends_on: readonly string[];
+  readonly condition?: string;
+}
+
+export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger;
+
+interface TriggerBase {
+  /** Unique in the workflow; `<type>-<position>` where the author gave none. */
+  readonly name: string;
+  readonly enabled: boolean;
+  /** Run parameter -> expression (`event_data.a.b`, `event.topic`, else text). */
+  readonly input: Readonly<Record<string, string>>;
+}
+
+export interface CronTrigger extends TriggerBase {
+  readonly type: "cron";
+  /** Five fields, as written. */
+  readonly schedule: string;
+  /** IANA name; UTC where the author gave none. */
+  readonly timezone: string;
+}
+
+export interface EventTrigger extends TriggerBase {
+  readonly type: "event";
+  /** Exact or glob. */
+  readonly topic: string;
+  readonly filters: readonly string[];
+  readonly dedupe_key?: string;
+  readonly dedupe_window?: string;
+}
+
+export interface WatchTrigger extends TriggerBase {
+  readonly type: "watch";
+  readonly path: string;
+  readonly debounce?: string;
+}
+
+/** Says whether the workflow may be started by hand; not listed with the others. */
+export interface ManualTrigger extends TriggerBase {
+  readonly type: "manual";
+}
+
+export interface Action {
+  readonly action: "log" | "continue" | "abort" | "export" | "run" | "notify";
+  readonly condition?: string;
+  readonly message?: string;
+  readonly name?: string;
+  readonly value?: string;
+  readonly type?: "bash" | "function";
+  readonly command?: string;
+  readonly functions?: readonly string[];
+}
+
+export interface StepBase {
+  readonly name: string;
+  readonly log?: string;
+  readonly pre_condition?: string;
+  /** Seconds as a number, a duration (`30s`, `5m`, `2h`, `1d`, `500ms`) or a template. */
+  readonly timeout?: number | string;
+  readonly exports: Readonly<Record<string, string>>;
+  readonly on_success: readonly Action[];
+  readonly on_error: readonly Action[];
+}
+
+export interface BashStep extends StepBase {
+  readonly type: "bash";
+  readonly command?: string;
+  readonly commands?: readonly string[];
+  readonly parallel_commands?: readonly string[];
+  readonly std_file?: string;
+}
+
+export interface FunctionStep extends StepBase {
+  readonly type: "function";
+  readonly function?: string;
+  readonly functions?: readonly string[];
+  readonly parallel_functions?: readonly string[];
+}
+
+export interface ParallelSteps extends StepBase {
+  readonly type: "parallel-steps";
+  readonly parallel_steps: readonly Step[];
+}
+
+export interface ForeachStep extends StepBase {
+  readonly type: "foreach";
+  /** A path, a template that gives a path or a list, or the list itself. */
+  readonly input: string | readonly string[];
+  readonly variable: string;
+  readonly step: Step;
+  /** How many items run at the same time; 1 where the author gave none. Taken from `parallel` or `threads`. */
+  readonly parallel: number | string;
+}
+
+export interface RemoteBashStep extends StepBase {
+  readonly type: "remote-bash";
+  readonly step_runner: "docker" | "ssh";
+  readonly step_runner_config: Readonly<Record<string, unknown>>;
+  readonly command?: string;
+  readonly commands?: readonly string[];
+  readonly parallel_commands?: readonly string[];
+}
+
+export interface HttpStep extends StepBase {
+  readonly type: "http";
+  readonly url: string;
+  /** Upper case. */
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly request_body?: string;
+}
+
+export interface LlmStep extends StepBase {
+  readonly type: "llm";
+  /** Checked, and kept as written. */
+  readonly messages?: readonly Readonly<Record<string, unknown>>[];
+  readonly is_embedding: boolean;
+  readonly embedding_input?: readonly string[];
+  readonly llm_config?: Readonly<Record<string, unknown>>;
+  readonly tools?: readonly Readonly<Record<string, unknown>>[];
+  readonly tool_choice?: string;
+  readonly extra_llm_parameters?: Readonly<Record<string, unknown>>;
+}
+
+export interface StepByType {
+  bash: BashStep;
+  function: FunctionStep;
+  "parallel-steps": ParallelSteps;
+  foreach: ForeachStep;
+  "remote-bash": RemoteBashStep;
+  http: HttpStep;
+  llm: LlmStep;
+}
+
+export type Step = StepByType[StepType];
+export type LeafStep = Exclude<Step, ParallelSteps | ForeachStep>;
