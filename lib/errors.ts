@@ -1,0 +1,46 @@
+/**
+ * What went wrong by the caller's doing, as both services say it. One row a code; the status follows.
+ * Statuses beyond the contract's own list stand only where none of that list fits. Seed: workflow 7.
+ */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  too_many_requests: 429,
+  internal: 500,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** The one error that a service throws on purpose. Its message is shown to the caller as it stands. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
+    super(message, options);
+    this.name = "ApiError";
+    this.code = code;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
+  }
+}
+
+const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  throttled: ["too_many_requests", "The service is busy, try again shortly"],
+  limit_exceeded: ["bad_request", "The request passes a limit of the platform"],
+  storage_full: ["internal", "The storage is full: free some space, nothing was written"],
+  storage_read_only: ["internal", "The storage cannot be written: check that it is mounted read-write, nothing was written"],
+  secrets_unreadable: ["internal", "The secrets file is not readable by its owner alone: chmod 600"],
+};
+
+/** Whatever was thrown, as the one error type; an unforeseen one says nothing of itself to the caller. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const code = (thrown as { code?: unknown } | null)?.code;
+  const known = typeof code === "string" && Object.hasOwn(PLATFORM_MESSAGES, code) ? PLATFORM_MESSAGES[code] : undefined;
+  if (known !== undefined) return new ApiError(known[0], known[1], { cause: thrown });
+  return new ApiError("internal", "Internal server error", { cause: thrown });
+}

@@ -1,0 +1,180 @@
+import type { BusEnvelope, EventPattern } from "../platform/bus.ts";
+import type { Log } from "../platform/log.ts";
+
+/** One message to a consumer, its JSON parsed. */
+export interface Message<Body> {
+  /** Of the queue; of the envelope where the function was called without a queue. */
+  readonly id: string;
+  readonly body: Body;
+  /** 1 at the first delivery. */
+  readonly receiveCount: number;
+  readonly sentAt: number;
+}
+
+export interface ConsumerContext {
+  /** Aborted when the function's time is up or the platform stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Messages that failed, with the reason: they are delivered again, the others are done. */
+export type Failures = ReadonlyMap<string, unknown>;
+
+export interface Consumer<Body = unknown, Deps = never> {
+  /** Kebab-case; names the function, its queue and its dead-letter queue. */
+  readonly name: string;
+  readonly summary: string;
+  /** What the bus sends here. */
+  readonly rule?: EventPattern;
+  /** When the clock sends here: `rate(1 minute)`. */
+  readonly schedule?: string;
+  /** The queue before the function. */
+  readonly queue: {
+    readonly fifo?: boolean;
+    readonly maxReceiveCount: number;
+    readonly batchSize: number;
+    /** Invocations at the same time on one machine. */
+    readonly concurrency: number;
+  };
+  /** Its other source: the dead-letter queues of all the others. */
+  readonly deadLetters?: true;
+  readonly timeoutSeconds: number;
+  readonly memoryMb?: number;
+  /**
+   * Runs where the run's workspace is, for as long as the step takes: by the embedded runner or a worker,
+   * whose poller renews the message's visibility while it works. `timeoutSeconds` then counts in Lambda alone.
+   */
+  readonly worker?: true;
+  run(messages: readonly Message<Body>[], deps: Deps, context: ConsumerContext): Promise<Failures | undefined>;
+}
+
+/** Defines a consumer. From this one object come the Lambda handler and the entries in `template.yaml`. */
+export function defineConsumer<Body, Deps>(consumer: Consumer<Body, Deps>): Consumer<Body, Deps> {
+  return consumer;
+}
+
+/** A Lambda event of an SQS event source mapping, as far as it is used. */
+export interface QueueEvent {
+  readonly Records: readonly {
+    readonly messageId: string;
+    readonly body: string;
+    readonly attributes: { readonly ApproximateReceiveCount: string; readonly SentTimestamp: string };
+    readonly eventSourceARN: string;
+  }[];
+}
+
+export interface QueueResult {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+/** What is known of a message that failed at its last delivery. */
+export interface LastFailure {
+  readonly queue: string;
+  readonly messageId: string;
+  readonly body: string;
+  readonly error: unknown;
+}
+
+export interface ConsumerDeps {
+  readonly log: Log;
+  /** Called before the last delivery's failure is reported, so that the reason is kept with the dead letter. */
+  noteLastFailure(failure: LastFailure): Promise<void>;
+}
+
+export interface ConsumerInvocation {
+  readonly weft?: unknown;
+  readonly signal?: AbortSignal;
+  readonly getRemainingTimeInMillis?: () => number;
+}
+
+export type ConsumerHandler = (
+  event: QueueEvent | BusEnvelope,
+  context?: ConsumerInvocation,
+) => Promise<QueueResult | undefined>;
+
+/** Handed back before the function's time is up, so that the failures are reported and not lost, milliseconds. */
+const TIME_UP_MARGIN_MS = 500;
+
+/**
+ * The Lambda handler of a consumer: takes a queue's batch and reports the failures among it, and also the
+ * bare EventBridge or Scheduled Event, whose failure it throws.
+ */
+export function toConsumerHandler<Body, Deps>(
+  consumer: Consumer<Body, Deps>,
+  open: () => Promise<Deps & ConsumerDeps>,
+): ConsumerHandler {
+  return async (event, context) => {
+    const deps = context?.weft === undefined ? await open() : (context.weft as Deps & ConsumerDeps);
+    const signal = context?.signal ?? signalFor(context);
+    if (!("Records" in event)) {
+      const message = { id: event.id, body: event as Body, receiveCount: 1, sentAt: Date.parse(event.time) };
+      const failures = await consumer.run([message], deps, { signal });
+      for (const failure of failures?.values() ?? []) throw failure;
+      return undefined;
+    }
+    const failed = await runBatch(consumer, event, deps, signal);
+    for (const record of event.Records) {
+      const error = failed.get(record.messageId);
+      if (error === undefined) continue;
+      const deliveries = Number(record.attributes.ApproximateReceiveCount);
+      deps.log.error("message failed", { consumer: consumer.name, message: record.messageId, deliveries, error });
+      if (deliveries >= consumer.queue.maxReceiveCount) {
+        const queue = record.eventSourceARN.split(":").at(-1) ?? consumer.name;
+        await deps.noteLastFailure({ queue, messageId: record.messageId, body: record.body, error });
+      }
+    }
+    return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+}
+
+async function runBatch<Body, Deps>(
+  consumer: Consumer<Body, Deps>,
+  event: QueueEvent,
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<Map<string, unknown>> {
+  const failed = new Map<string, unknown>();
+  const messages: Message<Body>[] = [];
+  for (const record of event.Records) {
+    try {
+      messages.push({
+        id: record.messageId,
+        body: JSON.parse(record.body) as Body,
+        receiveCount: Number(record.attributes.ApproximateReceiveCount),
+        sentAt: Number(record.attributes.SentTimestamp),
+      });
+    } catch (error) {
+      failed.set(record.messageId, error);
+    }
+  }
+  if (messages.length === 0) return failed;
+  try {
+    const failures = await consumer.run(messages, deps, { signal });
+    for (const [id, error] of failures ?? []) failed.set(id, error ?? new Error("failed"));
+  } catch (error) {
+    for (const message of messages) failed.set(message.id, error);
+  }
+  return failed;
+}
+
+function signalFor(context: ConsumerInvocation | undefined): AbortSignal {
+  const left = context?.getRemainingTimeInMillis?.();
+  return left === undefined ? new AbortController().signal : AbortSignal.timeout(Math.max(0, left - TIME_UP_MARGIN_MS));
+}
+
+/** Handles messages one by one, those of different groups side by side. */
+export async function eachMessage<Body>(
+  messages: readonly Message<Body>[],
+  handle: (message: Message<Body>) => Promise<void>,
+): Promise<Failures> {
+  const failures = new Map<string, unknown>();
+  await Promise.all(
+    messages.map(async (message) => {
+      try {
+        await handle(message);
+      } catch (error) {
+        failures.set(message.id, error ?? new Error("failed"));
+      }
+    }),
+  );
+  return failures;
+}

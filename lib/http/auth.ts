@@ -1,0 +1,30 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Principal } from "./route.ts";
+
+/** Longest bearer token looked at, characters. */
+const TOKEN_MAX_LENGTH = 4096;
+
+/** SHA-256 of a token: what is kept of it. */
+export function hashToken(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+/** The token of an `Authorization: Bearer` header; the scheme in any case. Seed: workflow 5. */
+export function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > TOKEN_MAX_LENGTH) return undefined;
+  const match = /^bearer +([^\s]+) *$/i.exec(header);
+  return match?.[1];
+}
+
+export interface Authenticator {
+  /** Whose token it is, or undefined. Takes the same time for any wrong token. */
+  authenticate(token: string): Promise<Principal | undefined>;
+}
+
+/** Knows the one token of the installation, by its hash. */
+export function ownerAuthenticator(tokenHash: Buffer): Authenticator {
+  const owner: Principal = { kind: "owner", id: "owner" };
+  return {
+    authenticate: async (token) => (timingSafeEqual(hashToken(token), tokenHash) ? owner : undefined),
+  };
+}

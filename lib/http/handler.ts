@@ -1,0 +1,190 @@
+import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
+import type { Log } from "../platform/log.ts";
+import { type Authenticator, bearerToken } from "./auth.ts";
+import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
+import type { ListAnswer, Principal, Route, ServiceName } from "./route.ts";
+
+export interface ProxyResult {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The stream that Lambda gives a streaming function. */
+export interface ResponseStream {
+  write(chunk: string): boolean;
+  end(): void;
+  once(event: "drain" | "close", listener: () => void): unknown;
+}
+
+/** What the Lambda runtime puts into the global scope of a function; the local platform does the same. */
+export interface LambdaRuntime {
+  streamifyResponse(handler: StreamHandler): Handler;
+  HttpResponseStream: {
+    from(stream: ResponseStream, metadata: { statusCode: number; headers: Readonly<Record<string, string>> }): ResponseStream;
+  };
+}
+
+export interface InvocationContext {
+  readonly awsRequestId?: string;
+  readonly weft?: unknown;
+}
+
+export type Handler = (event: ProxyEvent, context?: InvocationContext) => Promise<ProxyResult>;
+type StreamHandler = (event: ProxyEvent, stream: ResponseStream, context?: InvocationContext) => Promise<void>;
+
+/** What every endpoint needs besides what its `run` asks for. */
+export interface HttpDeps {
+  readonly auth: Authenticator;
+  readonly log: Log;
+}
+
+const JSON_HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+} as const;
+
+/** Error bodies, a service each. Seed: workflow 2.1. */
+const ERROR_BODY: Record<ServiceName, (error: ApiError) => unknown> = {
+  root: (error) => ({ error: true, message: error.message }),
+  automation: (error) => ({ error: true, message: error.message }),
+  documents: (error) => ({ detail: error.message }),
+};
+
+/**
+ * The Lambda handler of a route. `open` gives the dependencies; the local platform hands over its own in
+ * the invocation's context.
+ */
+export function toHandler<P, Q, B, R, D>(route: Route<P, Q, B, R, D>, open: () => Promise<D & HttpDeps>): Handler {
+  const depsOf = async (context: InvocationContext | undefined): Promise<D & HttpDeps> =>
+    context?.weft === undefined ? open() : (context.weft as D & HttpDeps);
+  const runtime = (globalThis as { awslambda?: LambdaRuntime }).awslambda;
+  if (route.list !== true || runtime === undefined) {
+    return async (event, context) => {
+      const answer = await answerTo(route, event, context, await depsOf(context));
+      if (!("listing" in answer)) return answer;
+      let body = "";
+      for await (const chunk of listChunks(answer.listing)) body += chunk;
+      return { statusCode: route.status, headers: answer.headers, body };
+    };
+  }
+  return runtime.streamifyResponse(async (event, stream, context) => {
+    const deps = await depsOf(context);
+    const answer = await answerTo(route, event, context, deps);
+    if (!("listing" in answer)) {
+      const out = runtime.HttpResponseStream.from(stream, answer);
+      out.write(answer.body);
+      out.end();
+      return;
+    }
+    await streamListing(route, answer, runtime, stream, deps.log);
+  });
+}
+
+async function streamListing(
+  route: Pick<Route, "status" | "service" | "operationId">,
+  answer: ListingAnswer,
+  runtime: LambdaRuntime,
+  stream: ResponseStream,
+  log: Log,
+): Promise<void> {
+  const chunks = listChunks(answer.listing)[Symbol.asyncIterator]();
+  let first: IteratorResult<string>;
+  try {
+    first = await chunks.next();
+  } catch (thrown) {
+    const failed = errorResult(route, thrown, answer.headers["x-request-id"] ?? "", log);
+    const out = runtime.HttpResponseStream.from(stream, failed);
+    out.write(failed.body);
+    out.end();
+    return;
+  }
+  const out = runtime.HttpResponseStream.from(stream, { statusCode: route.status, headers: answer.headers });
+  for (let next = first; next.done !== true; next = await chunks.next()) {
+    if (!out.write(next.value)) await new Promise<void>((resolve) => {
+      out.once("drain", resolve);
+      out.once("close", resolve);
+    });
+  }
+  out.end();
+}
+
+interface ListingAnswer {
+  readonly listing: ListAnswer<unknown>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function answerTo<P, Q, B, R, D>(
+  route: Route<P, Q, B, R, D>,
+  event: ProxyEvent,
+  context: InvocationContext | undefined,
+  deps: D & HttpDeps,
+): Promise<ProxyResult | ListingAnswer> {
+  const headers = lowerCaseHeaders(event);
+  const requestId = requestIdOf(headers["x-request-id"], event.requestContext?.requestId ?? context?.awsRequestId);
+  try {
+    const principal = route.auth === "token" ? await authenticated(headers, deps.auth) : undefined;
+    const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
+    const result = await route.run(input, deps);
+    const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
+    if (route.list === true) return { listing: result as ListAnswer<unknown>, headers: answerHeaders };
+    return { statusCode: route.status, headers: answerHeaders, body: route.status === 204 ? "" : JSON.stringify(result) };
+  } catch (thrown) {
+    return errorResult(route, thrown, requestId, deps.log);
+  }
+}
+
+/** Seed: workflow 5.2. */
+async function authenticated(headers: Record<string, string>, auth: Authenticator): Promise<Principal> {
+  const header = headers["authorization"];
+  if (header === undefined) throw new ApiError("unauthorized", "Missing authorization header");
+  const token = bearerToken(header);
+  const principal = token === undefined ? undefined : await auth.authenticate(token);
+  if (principal === undefined) throw new ApiError("unauthorized", "Invalid token");
+  return principal;
+}
+
+/** Any thrown thing as an answer of its service; what the caller may not see goes to the log alone. */
+export function errorResult(
+  route: Pick<Route, "service" | "operationId">,
+  thrown: unknown,
+  requestId: string,
+  log: Log,
+): ProxyResult {
+  const error = toApiError(thrown);
+  if (error.code === "internal") {
+    log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
+  }
+  const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
+  if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
+  if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";
+  return { statusCode: ERROR_STATUS[error.code], headers, body: JSON.stringify(ERROR_BODY[route.service](error)) };
+}
+
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** The caller's request id where it is a sane one, else the gateway's. */
+function requestIdOf(sent: string | undefined, given: string | undefined): string {
+  return sent !== undefined && REQUEST_ID.test(sent) ? sent : (given ?? "");
+}
+
+/** Items whose JSON is put into one chunk of a streamed list at most, characters. */
+const CHUNK_CHARS = 256 * 1024;
+
+async function* listChunks({ listing, pagination }: ListAnswer<unknown>): AsyncGenerator<string> {
+  let chunk = '{"data":[';
+  let separator = "";
+  for await (const page of listing.items) {
+    for (const item of page) {
+      chunk += separator + JSON.stringify(item);
+      separator = ",";
+      if (chunk.length > CHUNK_CHARS) {
+        yield chunk;
+        chunk = "";
+      }
+    }
+  }
+  const end = { total: listing.total, offset: pagination.offset, limit: pagination.limit };
+  yield `${chunk}],"pagination":${JSON.stringify(end)}}`;
+}

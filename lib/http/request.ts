@@ -1,0 +1,139 @@
+import * as z from "zod";
+import { ApiError } from "../errors.ts";
+import { BODY_LIMIT_BYTES, type Input, type Principal, type RawBody, type Route } from "./route.ts";
+
+/** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
+export interface ProxyEvent {
+  readonly httpMethod: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>> | null;
+  readonly pathParameters: Readonly<Record<string, string | undefined>> | null;
+  readonly queryStringParameters: Readonly<Record<string, string | undefined>> | null;
+  readonly body: string | null;
+  readonly isBase64Encoded: boolean;
+  readonly requestContext?: { readonly requestId?: string };
+}
+
+/** Deepest nesting of arrays and objects in a JSON body. */
+export const JSON_DEPTH_MAX = 100;
+
+const JSON_TYPES = /^application\/(?:[\w.+-]*\+)?json$/;
+const FORM_TYPE = "application/x-www-form-urlencoded";
+const NO_PARAMETERS: Readonly<Record<string, string | undefined>> = {};
+
+/** Header names in lower case. API Gateway keeps the case that the client sent. */
+export function lowerCaseHeaders(event: ProxyEvent): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(event.headers ?? {})) {
+    if (value !== undefined) headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** Checks every part of a request against its route. Throws `bad_request` naming each fault, `payload_too_large`. */
+export function readInput<Params, Query, Body>(
+  route: Route<Params, Query, Body>,
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  requestId: string,
+  principal: Principal | undefined,
+): Input<Params, Query, Body> {
+  const faults: string[] = [];
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults);
+  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults);
+  const body = readBody(route, event, headers, faults);
+  if (faults.length > 0) throw new ApiError("bad_request", faults.join("; "));
+  return { params: params as Params, query: query as Query, body: body as Body, request: { requestId, principal, headers } };
+}
+
+function readPart(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  part: "path" | "query" | "body",
+  faults: string[],
+): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues.slice(0, FAULTS_MAX)) {
+    const where = part === "body" ? issue.path : [part, ...issue.path];
+    faults.push(where.length > 0 ? `${where.join(".")}: ${issue.message}` : issue.message);
+  }
+  return undefined;
+}
+
+/** Faults named in one answer. */
+const FAULTS_MAX = 10;
+
+function readBody(
+  route: Pick<Route, "body" | "bodyKind" | "bodyLimitBytes">,
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  faults: string[],
+): unknown {
+  if (route.body === undefined) return undefined;
+  const text = decodeBody(event, route.bodyLimitBytes ?? BODY_LIMIT_BYTES);
+  const contentType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
+  if (contentType !== "" && contentType !== FORM_TYPE && !JSON_TYPES.test(contentType)) {
+    throw new ApiError("bad_request", `content-type: must be application/json, not ${contentType.slice(0, 100)}`);
+  }
+  return readPart(route.body, parseJson(text), "body", faults);
+}
+
+/** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */
+function decodeBody(event: ProxyEvent, limitBytes: number): string {
+  const raw = event.body ?? "";
+  if (!event.isBase64Encoded) {
+    if (raw.length > limitBytes || Buffer.byteLength(raw) > limitBytes) throw tooLarge(limitBytes);
+    return raw;
+  }
+  const bytes = Buffer.from(raw, "base64");
+  if (bytes.length > limitBytes) throw tooLarge(limitBytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ApiError("bad_request", "body: must be UTF-8 text");
+  }
+}
+
+function tooLarge(limitBytes: number): ApiError {
+  return new ApiError("payload_too_large", `body: must be at most ${limitBytes} bytes`);
+}
+
+/** Parses JSON text. Throws `bad_request` for an empty body, malformed JSON and nesting that is too deep. */
+export function parseJson(text: string): unknown {
+  if (text.trim() === "") throw new ApiError("bad_request", "body: must be JSON, it is empty");
+  if (text.length > JSON_DEPTH_MAX && jsonDepth(text) > JSON_DEPTH_MAX) {
+    throw new ApiError("bad_request", `body: must be nested at most ${JSON_DEPTH_MAX} deep`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError("bad_request", "body: must be JSON, it does not parse");
+  }
+}
+
+function jsonDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c) index += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (code === 0x5d || code === 0x7d) depth -= 1;
+  }
+  return deepest;
+}
+
+/** A JSON object, kept as the very object that was parsed: nothing is copied, so no key can reach a prototype. */
+export const jsonObject = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "must be an object",
+);

@@ -1,0 +1,91 @@
+import type * as z from "zod";
+import type { Listing } from "./page.ts";
+
+/** Who is asking, as the authentication step found. */
+export interface Principal {
+  readonly kind: "owner" | "user";
+  readonly id: string;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The services behind the gateway, with the path that their routes start with. */
+export const SERVICE_BASE = { root: "", automation: "/automation", documents: "/api/v1.0" } as const;
+export type ServiceName = keyof typeof SERVICE_BASE;
+
+/** A body that the route reads itself: the text as sent, and its content type without parameters. */
+export interface RawBody {
+  readonly text: string;
+  readonly contentType: string;
+}
+
+export interface RequestInfo {
+  readonly requestId: string;
+  readonly principal: Principal | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Input<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly request: RequestInfo;
+}
+
+/** The answer of a list route: streamed, `data` page by page, `pagination` last. */
+export interface ListAnswer<Item> {
+  readonly listing: Listing<Item>;
+  readonly pagination: { readonly offset: number; readonly limit: number };
+}
+
+export interface Route<Params = unknown, Query = unknown, Body = unknown, Response = unknown, Deps = never> {
+  readonly service: ServiceName;
+  /** Unique; the function's logical name in the template is its PascalCase. */
+  readonly operationId: string;
+  readonly method: Method | "ANY";
+  /** Below the service's base, in API Gateway's form: `/runs/{id}`, `/{proxy+}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly auth: "token" | "none";
+  readonly params?: z.ZodType<Params>;
+  readonly query?: z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  /** `raw`: the route takes any text. Default `json`. */
+  readonly bodyKind?: "json" | "raw";
+  /** Content types of a raw body, for the OpenAPI document. */
+  readonly bodyTypes?: readonly string[];
+  readonly bodyLimitBytes?: number;
+  readonly status: 200 | 201 | 202 | 204;
+  readonly response: z.ZodType<Response>;
+  /** A list: `response` is the schema of one item, the answer is streamed. */
+  readonly list?: boolean;
+  /** Statuses that the route may answer besides 400, 401, 404 and 500. */
+  readonly errors?: readonly number[];
+  readonly timeoutSeconds?: number;
+  readonly memoryMb?: number;
+  run(
+    input: Input<Params, Query, Body>,
+    deps: Deps,
+  ): Promise<NoInfer<Response>> | NoInfer<Response> | Promise<ListAnswer<NoInfer<Response>>>;
+}
+
+/** Body limit where a route says none, bytes. */
+export const BODY_LIMIT_BYTES = 1024 * 1024;
+export const ROUTE_TIMEOUT_SECONDS = 29;
+export const ROUTE_MEMORY_MB = 512;
+
+/**
+ * Defines an endpoint. From this one object come the Lambda handler, the validation and its 400s, the
+ * types of `run`, the entry in `openapi.json` and the function in `template.yaml`.
+ */
+export function defineRoute<Params, Query, Body, Response, Deps>(
+  route: Route<Params, Query, Body, Response, Deps>,
+): Route<Params, Query, Body, Response, Deps> {
+  return route;
+}
+
+/** The whole path that a client calls. */
+export function fullPath(route: Pick<Route, "service" | "path">): string {
+  return `${SERVICE_BASE[route.service]}${route.path}`;
+}
