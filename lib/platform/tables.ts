@@ -55,8 +55,11 @@ export interface Change {
 // biome-ignore lint/suspicious/noExplicitAny: a write list mixes tables; each write is checked where it is made
 type AnyTable = TableSpec<any>;
 
+/** A literal with further attributes, or a value of an item type. */
+type AnyItem = Key | (Key & { readonly [attribute: string]: unknown });
+
 export type Write =
-  | { readonly op: "put"; readonly table: AnyTable; readonly item: Key; readonly when?: readonly Condition[] }
+  | { readonly op: "put"; readonly table: AnyTable; readonly item: AnyItem; readonly when?: readonly Condition[] }
   | {
       readonly op: "update";
       readonly table: AnyTable;

@@ -1,0 +1,64 @@
+import * as z from "zod";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+const DEFINITION = "#/$defs/";
+const COMPONENT = "#/components/schemas/";
+
+/** Named schemas of the document, gathered while it is written. */
+export class Components {
+  readonly schemas = new Map<string, JsonSchema>();
+
+  /** Puts a schema in by hand. */
+  add(name: string, schema: JsonSchema): { $ref: string } {
+    const known = this.schemas.get(name);
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new Error(`two schemas are called ${name}: give one another id`);
+    }
+    this.schemas.set(name, schema);
+    return { $ref: COMPONENT + name };
+  }
+
+  /**
+   * What a caller may send, or receives, as JSON Schema 2020-12. A schema with `.meta({ id })` becomes a
+   * component; a recursive one without takes its name from `place`. What JSON Schema cannot say is `{}`.
+   */
+  of(schema: z.ZodType, place: string): JsonSchema {
+    const { $schema, $defs, ...root } = z.toJSONSchema(schema, {
+      io: "input",
+      unrepresentable: "any",
+      override: ({ zodSchema, jsonSchema }) => tidy(zodSchema as z.ZodType, jsonSchema),
+    }) as Record<string, unknown>;
+    const nameOf = (definition: string): string => definition.replace(/^__schema/, `${place}Schema`);
+    const own = root["$ref"] === "#" ? place : undefined;
+    const renamed = (value: unknown): JsonSchema => withReferences(value, nameOf, own) as JsonSchema;
+    for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, unknown>)) {
+      this.add(nameOf(name), renamed(definition));
+    }
+    return renamed(root);
+  }
+
+  /** In the order of their names. */
+  toObject(): Record<string, JsonSchema> {
+    return Object.fromEntries([...this.schemas].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+}
+
+/** Keeps the default that `.meta` names, and leaves out bounds that every JSON number has. */
+function tidy(schema: z.ZodType, json: Record<string, unknown>): void {
+  const meta = z.globalRegistry.get(schema);
+  if (meta !== undefined && "default" in meta) json["default"] = meta["default"];
+  if (json["minimum"] === Number.MIN_SAFE_INTEGER) delete json["minimum"];
+  if (json["maximum"] === Number.MAX_SAFE_INTEGER) delete json["maximum"];
+}
+
+function withReferences(value: unknown, nameOf: (name: string) => string, own: string | undefined): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, nameOf, own));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (key !== "$ref" || typeof inner !== "string") return [key, withReferences(inner, nameOf, own)];
+      return [key, inner.startsWith(DEFINITION) ? COMPONENT + nameOf(inner.slice(DEFINITION.length)) : inner];
+    }),
+  );
+}

@@ -1,0 +1,104 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Consumer } from "../lib/events/consumer.ts";
+import type { Route } from "../lib/http/route.ts";
+import type { TableSpec } from "../lib/platform/tables.ts";
+import { byCodeUnits } from "./names.ts";
+import { consumerFaults, logicalIdFaults, routeFaults, tableFaults } from "./scan-faults.ts";
+
+/** An endpoint and the file that holds it, from the root, with forward slashes. */
+export interface ScannedRoute {
+  readonly entry: string;
+  readonly route: Route;
+}
+
+/** A consumer and the file that holds it. */
+export interface ScannedConsumer {
+  readonly entry: string;
+  readonly consumer: Consumer;
+}
+
+/** Everything that the template and the OpenAPI document are written from, in the order of the file names. */
+export interface Scan {
+  readonly routes: readonly ScannedRoute[];
+  readonly consumers: readonly ScannedConsumer[];
+  readonly tables: readonly TableSpec[];
+}
+
+/** What is wrong with the tree, one line a fault. */
+export class ScanError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(faults.join("\n"));
+    this.name = "ScanError";
+    this.faults = faults;
+  }
+}
+
+const TABLES_FILE = "lib/tables.ts";
+
+const FORMS = [
+  { kind: "route", pattern: /^functions\/(?:workflows|documents)\/[^/]+\/[^/]+\.ts$/ },
+  { kind: "consumer", pattern: /^functions\/(?:executors|schedules)\/[^/]+\.ts$/ },
+] as const;
+
+/**
+ * Imports every file below `functions/` and the tables of `lib/tables.ts`. Throws ScanError naming every
+ * fault: a file without its exports, names or paths that clash, values that AWS would refuse.
+ */
+export async function scan(root: string): Promise<Scan> {
+  const faults: string[] = [];
+  const routes: ScannedRoute[] = [];
+  const consumers: ScannedConsumer[] = [];
+  for (const entry of await entryPoints(root)) {
+    const form = FORMS.find(({ pattern }) => pattern.test(entry));
+    if (form === undefined) {
+      faults.push(
+        `${entry}: must be functions/{workflows,documents}/<resource>/<operation>.ts or functions/{executors,schedules}/<name>.ts`,
+      );
+      continue;
+    }
+    const exports = await load(root, entry, faults);
+    const found = exports?.[form.kind];
+    if (exports === undefined) continue;
+    if (typeof found !== "object" || found === null || typeof exports["handler"] !== "function") {
+      faults.push(`${entry}: must export \`${form.kind}\` and \`handler\``);
+    } else if (form.kind === "route") routes.push({ entry, route: found as Route });
+    else consumers.push({ entry, consumer: found as Consumer });
+  }
+  const tables = await loadTables(root, faults);
+  faults.push(...routeFaults(routes), ...consumerFaults(consumers), ...tableFaults(tables));
+  faults.push(...logicalIdFaults(routes, consumers));
+  if (faults.length > 0) throw new ScanError(faults);
+  return { routes, consumers, tables };
+}
+
+async function entryPoints(root: string): Promise<string[]> {
+  const folder = join(root, "functions");
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  return found
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll("\\", "/").replace(/^\/+/, ""))
+    .sort(byCodeUnits);
+}
+
+async function load(root: string, file: string, faults: string[]): Promise<Record<string, unknown> | undefined> {
+  try {
+    return (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
+  } catch (error) {
+    faults.push(`${file}: cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+async function loadTables(root: string, faults: string[]): Promise<TableSpec[]> {
+  const exports = await load(root, TABLES_FILE, faults);
+  if (exports === undefined) return [];
+  const tables = exports["tables"];
+  if (typeof tables !== "object" || tables === null) {
+    faults.push(`${TABLES_FILE}: must export \`tables\``);
+    return [];
+  }
+  return Object.values(tables as Record<string, TableSpec>).sort((left, right) => byCodeUnits(left.name, right.name));
+}

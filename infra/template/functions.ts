@@ -1,0 +1,123 @@
+import { basename } from "node:path";
+import {
+  BODY_LIMIT_BYTES,
+  fullPath,
+  ROUTE_MEMORY_MB,
+  ROUTE_TIMEOUT_SECONDS,
+  type Route,
+} from "../../lib/http/route.ts";
+import { toPascalCase } from "../names.ts";
+import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
+import { API_ID } from "./gateway.ts";
+import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
+import { WORKER_VISIBILITY_SECONDS } from "./messaging.ts";
+
+/** Bounds of an event source mapping's `MaximumConcurrency`. */
+const SCALING_MIN = 2;
+const SCALING_MAX = 1000;
+
+const MS_PER_SECOND = 1000;
+
+/** What a function has where it says nothing else. */
+export const FUNCTION_GLOBALS = {
+  Runtime: "nodejs24.x",
+  Architectures: ["arm64"],
+  MemorySize: ROUTE_MEMORY_MB,
+  Timeout: ROUTE_TIMEOUT_SECONDS,
+} as const;
+
+/** CommonJS packages inside an ES module bundle call `require`, which such a module lacks. */
+const REQUIRE_BANNER =
+  "js=import { createRequire as weftCreateRequire } from 'node:module'; const require = weftCreateRequire(import.meta.url);";
+
+export function functionId(name: string): string {
+  return `${toPascalCase(name)}Function`;
+}
+
+export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
+  const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
+  const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
+  const properties = sizes(route.timeoutSeconds, route.memoryMb);
+  return { [functionId(route.operationId)]: toFunction(entry, route.summary, properties, events, weft) };
+}
+
+function apiEvent(route: Route): Record<string, unknown> {
+  const timeout = route.timeoutSeconds ?? ROUTE_TIMEOUT_SECONDS;
+  return {
+    RestApiId: ref(API_ID),
+    Path: fullPath(route),
+    Method: route.method,
+    ...(route.list === true ? { ResponseTransferMode: "STREAM" } : {}),
+    ...(timeout > ROUTE_TIMEOUT_SECONDS ? { TimeoutInMillis: timeout * MS_PER_SECOND } : {}),
+  };
+}
+
+/** The function of a consumer, fed by the queues with these logical ids. */
+export function consumerFunction({ entry, consumer }: ScannedConsumer, queueIds: readonly string[]): ResourceMap {
+  const { batchSize, concurrency } = consumer.queue;
+  const scaled = Math.min(Math.max(concurrency, SCALING_MIN), SCALING_MAX);
+  const events: Record<string, unknown> = {};
+  for (const queueId of queueIds) {
+    events[queueId] = {
+      Type: "SQS",
+      Properties: {
+        Queue: arnOf(queueId),
+        BatchSize: batchSize,
+        // Workers poll these queues themselves; Lambda has neither the tools nor the workspace.
+        ...(consumer.worker === true ? { Enabled: false } : {}),
+        FunctionResponseTypes: ["ReportBatchItemFailures"],
+        ScalingConfig: { MaximumConcurrency: scaled },
+      },
+    };
+  }
+  const weft = {
+    ...(consumer.worker === true ? { Worker: true } : {}),
+    ...(scaled === concurrency ? {} : { Concurrency: concurrency }),
+  };
+  // An event source mapping is refused where the function may run longer than its queue hides a message.
+  const timeout =
+    consumer.worker === true ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS) : consumer.timeoutSeconds;
+  const properties = sizes(timeout, consumer.memoryMb);
+  return { [functionId(consumer.name)]: toFunction(entry, consumer.summary, properties, events, weft) };
+}
+
+/** Only what differs from the globals. */
+function sizes(timeoutSeconds = ROUTE_TIMEOUT_SECONDS, memoryMb = ROUTE_MEMORY_MB): Record<string, number> {
+  return {
+    ...(timeoutSeconds === ROUTE_TIMEOUT_SECONDS ? {} : { Timeout: timeoutSeconds }),
+    ...(memoryMb === ROUTE_MEMORY_MB ? {} : { MemorySize: memoryMb }),
+  };
+}
+
+function toFunction(
+  entry: string,
+  summary: string,
+  properties: Readonly<Record<string, number>>,
+  events: Readonly<Record<string, unknown>>,
+  weft: Readonly<Record<string, unknown>>,
+): Resource {
+  return {
+    Type: "AWS::Serverless::Function",
+    Metadata: {
+      BuildMethod: "esbuild",
+      BuildProperties: {
+        EntryPoints: [entry],
+        Format: "esm",
+        Target: "node24",
+        Minify: true,
+        Sourcemap: true,
+        OutExtension: [".js=.mjs"],
+        Banner: [REQUIRE_BANNER],
+      },
+      ...(Object.keys(weft).length === 0 ? {} : { Weft: weft }),
+    },
+    Properties: {
+      Description: summary,
+      CodeUri: ".",
+      // esbuild puts the bundle of a single entry point at the top, under its own name.
+      Handler: `${basename(entry, ".ts")}.handler`,
+      ...properties,
+      Events: events,
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { TableSpec } from "../../lib/platform/tables.ts";
+import { byCodeUnits, toPascalCase } from "../names.ts";
+import { type ResourceMap, stackName } from "./intrinsics.ts";
+
+export const BLOBS_ID = "BlobsBucket";
+
+/** Data outlives the stack. */
+const KEPT = { DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" } as const;
+
+export function tableResources(table: TableSpec): ResourceMap {
+  const indexes = Object.entries(table.indexes).sort(([left], [right]) => byCodeUnits(left, right));
+  const attributes = new Set(["pk", "sk", ...indexes.flatMap(([, index]) => [index.pk, index.sk])]);
+  return {
+    [`${toPascalCase(table.name)}Table`]: {
+      Type: "AWS::DynamoDB::Table",
+      ...KEPT,
+      Properties: {
+        TableName: stackName(table.name),
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: "S" })),
+        KeySchema: keySchema("pk", "sk"),
+        ...(indexes.length === 0
+          ? {}
+          : {
+              GlobalSecondaryIndexes: indexes.map(([name, index]) => ({
+                IndexName: name,
+                KeySchema: keySchema(index.pk, index.sk),
+                Projection: { ProjectionType: "ALL" },
+              })),
+            }),
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        SSESpecification: { SSEEnabled: true },
+      },
+    },
+  };
+}
+
+function keySchema(pk: string, sk: string): readonly Record<string, string>[] {
+  return [
+    { AttributeName: pk, KeyType: "HASH" },
+    { AttributeName: sk, KeyType: "RANGE" },
+  ];
+}
+
+/** The bucket for blobs. CloudFormation names it: bucket names are shared by the whole world. */
+export function bucketResources(): ResourceMap {
+  return {
+    [BLOBS_ID]: {
+      Type: "AWS::S3::Bucket",
+      ...KEPT,
+      Properties: {
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }],
+        },
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import * as z from "zod";
+
+/**
+ * The topics that Weft itself emits, with the payload of each. Other topics may be emitted by anyone.
+ * Seed: workflow 6; payload keys: reference 5.
+ */
+const runBase = { scan_id: z.string(), target: z.string() };
+
+export const TOPICS = {
+  "run.started": {
+    meaning: "A run began to execute its steps",
+    dataType: "scan",
+    data: z.object({
+      ...runBase,
+      params: z.record(z.string(), z.string()).optional(),
+      trigger: z.string().optional(),
+      run_group_id: z.string().optional(),
+    }),
+  },
+  "run.completed": {
+    meaning: "A run ended, all its steps done",
+    dataType: "scan",
+    data: z.object({ ...runBase, duration_ms: z.int(), steps_completed: z.int() }),
+  },
+  "run.failed": {
+    meaning: "A run ended because a step or the run itself failed",
+    dataType: "scan",
+    data: z.object({ ...runBase, duration_ms: z.int(), error: z.string() }),
+  },
+  "run.cancelled": {
+    meaning: "A run was cancelled by its user",
+    dataType: "scan",
+    data: z.object({ ...runBase, duration_ms: z.int() }),
+  },
+  "step.completed": {
+    meaning: "A step ended well",
+    dataType: "step",
+    data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), output_lines: z.int() }),
+  },
+  "step.failed": {
+    meaning: "A step failed",
+    dataType: "step",
+    data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), error: z.string() }),
+  },
+  "schedule.triggered": {
+    meaning: "A cron trigger fired",
+    dataType: "schedule",
+    data: z.object({
+      schedule_id: z.string(),
+      trigger_type: z.literal("cron"),
+      schedule: z.string(),
+      slot: z.string(),
+      missed: z.int(),
+    }),
+  },
+} as const;
+
+export type OwnTopic = keyof typeof TOPICS;
+export type TopicData<T extends OwnTopic> = z.infer<(typeof TOPICS)[T]["data"]>;
+
+/** Longest topic and topic pattern, characters. */
+export const TOPIC_MAX_LENGTH = 256;

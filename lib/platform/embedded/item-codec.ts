@@ -1,0 +1,138 @@
+import type { Attribute } from "../tables.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+
+/**
+ * Items are stored as JSON. Binary values become `{"\u0000b": base64}`; a name of the item's own that
+ * starts with NUL gets one more, so that it cannot be taken for one.
+ */
+const BINARY = "\u0000b";
+
+interface Scan {
+  /** Never below a third of the size that DynamoDB counts. */
+  units: number;
+  /** The item holds something that plain JSON would not bring back. */
+  special: boolean;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function scan(value: unknown, depth: number, into: Scan): void {
+  switch (typeof value) {
+    case "string":
+      into.units += value.length;
+      return;
+    case "number":
+      if (!Number.isFinite(value)) throw new TypeError(`an item cannot hold ${value}`);
+      into.units += 8;
+      return;
+    case "boolean":
+      into.units += 1;
+      return;
+    case "object":
+      break;
+    default:
+      throw new TypeError(`an item cannot hold a ${typeof value}`);
+  }
+  if (value === null) {
+    into.units += 1;
+    return;
+  }
+  if (value instanceof Uint8Array) {
+    into.units += value.byteLength;
+    into.special = true;
+    return;
+  }
+  if (depth > LIMITS.itemDepth.value) throw limitFault("itemDepth", "the item");
+  into.units += 3;
+  if (Array.isArray(value)) {
+    for (const element of value) {
+      into.units += 1;
+      scan(element, depth + 1, into);
+    }
+    return;
+  }
+  if (!isPlain(value)) throw new TypeError("an item can hold plain objects only");
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    into.units += name.length + 1;
+    if (name.charCodeAt(0) === 0) into.special = true;
+    scan(member, depth + 1, into);
+  }
+}
+
+const utf8 = (text: string): number => Buffer.byteLength(text);
+
+/**
+ * Bytes of a value as DynamoDB counts them: names and text in UTF-8, 3 for a list or map and 1 for each
+ * member. Numbers take about half their digits and one more, which is as near as its documentation gets.
+ */
+export function measure(value: unknown): number {
+  if (typeof value === "string") return utf8(value);
+  if (typeof value === "number") return Math.min(21, Math.ceil(String(value).length / 2) + 1);
+  if (typeof value !== "object" || value === null) return 1;
+  if (value instanceof Uint8Array) return value.byteLength;
+  let bytes = 3;
+  if (Array.isArray(value)) {
+    for (const element of value) bytes += 1 + measure(element);
+    return bytes;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) bytes += 1 + utf8(name) + measure(member);
+  }
+  return bytes;
+}
+
+function encodeSpecial(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Uint8Array) {
+    return { [BINARY]: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };
+  }
+  if (Array.isArray(value)) return value.map(encodeSpecial);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name.charCodeAt(0) === 0 ? `\u0000${name}` : name,
+      encodeSpecial(member),
+    ]),
+  );
+}
+
+function decodeSpecial(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(decodeSpecial);
+  const entries = Object.entries(value);
+  const [first] = entries;
+  if (entries.length === 1 && first?.[0] === BINARY && typeof first[1] === "string") {
+    return new Uint8Array(Buffer.from(first[1], "base64"));
+  }
+  return Object.fromEntries(
+    entries.map(([name, member]) => [name.charCodeAt(0) === 0 ? name.slice(1) : name, decodeSpecial(member)]),
+  );
+}
+
+export type StoredItem = Readonly<Record<string, Attribute | undefined>>;
+
+export interface EncodedItem {
+  readonly text: string;
+  /** At least what DynamoDB counts; exact above a third of the limit. */
+  readonly bytes: number;
+}
+
+/** The item as it is stored. Throws `limit_exceeded` above 400 KB or 32 levels, TypeError for what no item can hold. */
+export function encodeItem(item: object): EncodedItem {
+  const found: Scan = { units: 0, special: false };
+  scan(item, 0, found);
+  let bytes = found.units * 3;
+  if (bytes > LIMITS.itemBytes.value) {
+    bytes = measure(item);
+    if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
+  }
+  return { text: JSON.stringify(found.special ? encodeSpecial(item) : item), bytes };
+}
+
+export function decodeItem(text: string): StoredItem {
+  const value: unknown = JSON.parse(text);
+  return (text.includes("\\u0000") ? decodeSpecial(value) : value) as StoredItem;
+}

@@ -1,0 +1,56 @@
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { asFault } from "./storage-faults.ts";
+
+export class DataFolderInUse extends Error {
+  readonly code = "data_folder_in_use";
+  constructor(dataDir: string, holder: string | undefined) {
+    const who = holder === undefined ? "another Weft" : `another Weft (process ${holder})`;
+    super(
+      `The data folder ${dataDir} is in use by ${who}. Stop it, or choose another folder with WEFT_DATA_DIR.`,
+    );
+    this.name = "DataFolderInUse";
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
+}
+
+function holderOf(pidPath: string): string | undefined {
+  try {
+    const text = readFileSync(pidPath, "utf8").trim();
+    return /^\d+$/.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Makes the data folder (0700) where it is missing, and holds it for this process. The lock is SQLite's
+ * on a file of its own: the system drops it when the process dies, however it dies. Throws
+ * DataFolderInUse when another process, or this one, has it.
+ */
+export function lockDataFolder(dataDir: string): { release(): void } {
+  const path = join(dataDir, "lock.db");
+  // The lock file itself must never be read by other means: closing it would drop the lock (POSIX).
+  const pidPath = join(dataDir, "lock.pid");
+  let db: DatabaseSync | undefined;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    closeSync(openSync(pidPath, "a", 0o600));
+    db = new DatabaseSync(path, { timeout: 0 });
+    db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    chmodSync(path, 0o600);
+    writeFileSync(pidPath, `${process.pid}\n`);
+  } catch (error) {
+    db?.close();
+    if (isBusy(error)) throw new DataFolderInUse(dataDir, holderOf(pidPath));
+    throw asFault(error);
+  }
+  const held = db;
+  return { release: () => held.close() };
+}

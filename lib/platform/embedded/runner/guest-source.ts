@@ -1,0 +1,92 @@
+/**
+ * JavaScript that runs inside the VM, before any user code. It keeps the built-ins that it needs in constants,
+ * and walks by index, so that user code that replaces built-ins can only fool itself.
+ */
+
+/** Gives the function that evaluates user code: on its own, so that the code sees no scope but the global one. */
+export const EVALUATOR_SOURCE = "(function () { return eval(arguments[0]); })";
+
+/**
+ * Gives `setUp(evaluator, call, namesJson)`, which defines the library's functions and gives the four functions
+ * that the host calls. Texts that they give start with `v` (a value as JSON), `e` (an error) or `p` (a promise
+ * that is not settled). `call(name, argumentsJson)` gives `v` and JSON, `u` for undefined or `e` and a message.
+ */
+export const SETUP_SOURCE = `(function () {
+  "use strict";
+  const { parse, stringify } = JSON;
+  const { defineProperty, ownKeys, deleteProperty } = Reflect;
+  const create = Object.create;
+  const text = String;
+  const isObject = (value) => typeof value === "object" && value !== null;
+  const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+  const slice = uncurry(String.prototype.slice);
+  const then = uncurry(Promise.prototype.then);
+  const ErrorClass = Error;
+  const PromiseClass = Promise;
+  const root = globalThis;
+
+  const toJson = (value) => {
+    const json = stringify(value);
+    return "v" + (json === undefined ? "null" : json);
+  };
+  const describe = (thrown) => {
+    if (!isObject(thrown)) return "e" + text(thrown);
+    if (thrown instanceof ErrorClass) {
+      const message = text(thrown.message);
+      return "e" + text(thrown.name) + (message === "" ? "" : ": " + message);
+    }
+    return "e" + stringify(thrown);
+  };
+  const define = (name, value) =>
+    defineProperty(root, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+
+  return (evaluator, call, namesJson) => {
+    const names = parse(namesJson);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      define(name, (...args) => {
+        const answer = call(name, stringify(args));
+        const kind = answer[0];
+        if (kind === "u") return undefined;
+        const rest = slice(answer, 1);
+        if (kind === "e") throw new ErrorClass(rest);
+        return parse(rest);
+      });
+    }
+    const known = create(null);
+    const knownKeys = ownKeys(root);
+    for (let i = 0; i < knownKeys.length; i++) known[knownKeys[i]] = { value: root[knownKeys[i]] };
+
+    let settled = "p";
+    const evaluate = (variablesJson, code) => {
+      settled = "p";
+      const variables = parse(variablesJson);
+      const keys = ownKeys(variables);
+      for (let i = 0; i < keys.length; i++) if (keys[i] !== "eval") define(keys[i], variables[keys[i]]);
+      try {
+        const value = evaluator(code);
+        if (!(value instanceof PromiseClass)) return toJson(value);
+        then(value, (result) => { settled = toJson(result); }, (thrown) => { settled = describe(thrown); })
+          .then(undefined, (thrown) => { settled = describe(thrown); });
+        return "p";
+      } catch (thrown) {
+        return describe(thrown);
+      }
+    };
+    const outcome = () => settled;
+    /* Takes away what the code left in the global scope; false when it cannot be taken away. */
+    const restore = () => {
+      const keys = ownKeys(root);
+      for (let i = 0; i < keys.length; i++) {
+        if (known[keys[i]] === undefined && !deleteProperty(root, keys[i])) return false;
+      }
+      for (let i = 0; i < knownKeys.length; i++) {
+        const key = knownKeys[i];
+        const value = known[key].value;
+        if (root[key] !== value && value === value && !define(key, value)) return false;
+      }
+      return true;
+    };
+    return { evaluate, outcome, restore };
+  };
+})()`;

@@ -1,0 +1,107 @@
+import { readdir, readFile } from "node:fs/promises";
+import { TOKEN_VARIABLE } from "./protocol.ts";
+
+/** How long after a step's normal end its leftovers are looked for: one scan serves all steps of that time. */
+export const SWEEP_DELAY_MS = 2_000;
+/** A process that forks while it is being ended is met again in the next pass. */
+const MAX_PASSES = 5;
+const NEEDLE = Buffer.from(`${TOKEN_VARIABLE}=`);
+
+interface Holder {
+  active: number;
+  urgent: boolean;
+}
+
+/**
+ * Ends processes that left their step's process group (`setsid`), found by the step's token in their
+ * environment. Does nothing where there is no /proc.
+ */
+export class Leftovers {
+  readonly #holders = new Map<string, Holder>();
+  readonly #ended = new Set<string>();
+  readonly #report: (count: number) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `report` hears how many processes a scan ended, when there were any. */
+  constructor(report: (count: number) => void) {
+    this.#report = report;
+  }
+
+  /** A command of this step starts: its processes are not leftovers until the last such command has ended. */
+  hold(token: string): void {
+    const holder = this.#holders.get(token);
+    if (holder === undefined) this.#holders.set(token, { active: 1, urgent: false });
+    else holder.active += 1;
+  }
+
+  /** A command of this step ended; after an urgent end the promise resolves when its leftovers are gone. */
+  async release(token: string, urgent: boolean): Promise<void> {
+    const holder = this.#holders.get(token);
+    if (holder === undefined) return;
+    holder.active -= 1;
+    holder.urgent ||= urgent;
+    if (holder.active > 0) return;
+    this.#holders.delete(token);
+    if (holder.urgent) {
+      await this.end(new Set([token]));
+      return;
+    }
+    this.#ended.add(token);
+    this.#timer ??= setTimeout(() => void this.#sweepEnded(), SWEEP_DELAY_MS);
+  }
+
+  /** Ends what any step, running or lately ended, has left. */
+  async endAll(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.end(new Set([...this.#holders.keys(), ...this.#ended]));
+  }
+
+  /** Kills every process that carries one of the tokens. */
+  async end(tokens: ReadonlySet<string>): Promise<void> {
+    if (process.platform !== "linux" || tokens.size === 0) return;
+    const killed = new Set<number>();
+    for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+      const found = await carriersOf(tokens);
+      for (const pid of found) if (kill(pid)) killed.add(pid);
+      if (found.length === 0) break;
+    }
+    if (killed.size > 0) this.#report(killed.size);
+  }
+
+  async #sweepEnded(): Promise<void> {
+    this.#timer = undefined;
+    const tokens = new Set([...this.#ended].filter((token) => !this.#holders.has(token)));
+    this.#ended.clear();
+    await this.end(tokens);
+  }
+}
+
+async function carriersOf(tokens: ReadonlySet<string>): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of await readdir("/proc").catch(() => [])) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    // Processes of other users, and those that are gone by now, cannot be read.
+    const environment = await readFile(`/proc/${entry}/environ`).catch(() => undefined);
+    const token = environment === undefined ? undefined : tokenIn(environment);
+    if (token !== undefined && tokens.has(token)) found.push(pid);
+  }
+  return found;
+}
+
+function tokenIn(environment: Buffer): string | undefined {
+  let at = environment.indexOf(NEEDLE);
+  while (at > 0 && environment[at - 1] !== 0) at = environment.indexOf(NEEDLE, at + 1);
+  if (at === -1) return undefined;
+  const end = environment.indexOf(0, at);
+  return environment.toString("utf8", at + NEEDLE.length, end === -1 ? undefined : end);
+}
+
+function kill(pid: number): boolean {
+  try {
+    process.kill(pid, "SIGKILL");
+    return true;
+  } catch {
+    return false;
+  }
+}

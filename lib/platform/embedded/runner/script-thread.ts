@@ -1,0 +1,160 @@
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { stopVerdict } from "./guest.ts";
+import type { Processes } from "./processes.ts";
+import type { ScriptMessage, ScriptReply } from "./protocol.ts";
+import { type ExecRequest, type ExecResult, type FromThread, REPLY_CELL, STOP_CELL, type ThreadData } from "./script-job.ts";
+
+/** The engine stops itself at its deadline; long built-ins do not look at it, and then the thread is ended. */
+const OUTER_GRACE_MS = 250;
+/** For the engine (a WebAssembly stack frame can be large) and for what functions hold outside the VM. */
+const THREAD_LIMITS = { stackSizeMb: 8, maxOldGenerationSizeMb: 256 };
+/** What `exec` may bring back. */
+export const EXEC_OUTPUT_BYTES = 10 * 1024 * 1024;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface ThreadOptions {
+  readonly wasm: WebAssembly.Module;
+  readonly functionsModule: string;
+  readonly processes: Processes;
+  /** The thread is gone, by itself or ended by us. */
+  readonly onGone: (thread: ScriptThread) => void;
+}
+
+interface Running {
+  readonly job: ScriptMessage;
+  readonly exec: AbortController;
+  settle(reply: ScriptReply): void;
+}
+
+/** One worker thread, evaluating one script at a time. */
+export class ScriptThread {
+  readonly ready: Promise<void>;
+  /** The run served last: its VM is likely still there. */
+  lastIsolate = "";
+  readonly #worker: Worker;
+  readonly #cells: Int32Array;
+  readonly #execPort: MessagePort;
+  readonly #processes: Processes;
+  #running: Running | undefined;
+
+  constructor({ wasm, functionsModule, processes, onGone }: ThreadOptions) {
+    const cells = new SharedArrayBuffer(8);
+    const channel = new MessageChannel();
+    const data: ThreadData = { wasm, functionsModule, cells, execPort: channel.port2 };
+    this.#processes = processes;
+    this.#cells = new Int32Array(cells);
+    this.#execPort = channel.port1;
+    this.#worker = new Worker(new URL("./script-worker.ts", import.meta.url), {
+      workerData: data,
+      transferList: [channel.port2],
+      env: {},
+      execArgv: [],
+      // Engines print to the console when they trap; nobody reads it.
+      stdout: true,
+      stderr: true,
+      resourceLimits: THREAD_LIMITS,
+    });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.ready = new Promise((resolve, reject) => {
+      this.#worker.on("message", (message: FromThread) => {
+        if (message.kind === "ready") resolve();
+        else if (message.kind === "done") this.#running?.settle(message.reply);
+        else void this.#exec(message.request);
+      });
+      this.#worker.on("error", (error: Error & { code?: string }) => {
+        reject(error);
+        const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+        this.#fail(outOfMemory ? stopVerdict("memory") : { ok: false, reason: "failed", message: error.message });
+      });
+      this.#worker.on("exit", () => {
+        reject(new Error("the script thread ended"));
+        this.#fail({ ok: false, reason: "failed", message: "the script thread ended" });
+        this.#execPort.close();
+        onGone(this);
+      });
+    });
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Evaluates; when it does not stop in time, the thread is ended. */
+  async run(job: ScriptMessage, signal: AbortSignal): Promise<ScriptReply> {
+    const exec = new AbortController();
+    Atomics.store(this.#cells, STOP_CELL, 0);
+    this.lastIsolate = job.isolate;
+    let outer: NodeJS.Timeout | undefined;
+    const endWithin = (milliseconds: number, reason: "timeout" | "aborted"): void => {
+      clearTimeout(outer);
+      outer = setTimeout(() => {
+        exec.abort();
+        this.#fail(stopVerdict(reason));
+        this.end();
+      }, Math.min(milliseconds, MAX_TIMER_MS));
+    };
+    const onAbort = (): void => {
+      Atomics.store(this.#cells, STOP_CELL, 1);
+      this.#wake();
+      exec.abort();
+      endWithin(OUTER_GRACE_MS, "aborted");
+    };
+    try {
+      return await new Promise((settle) => {
+        this.#running = { job, exec, settle };
+        if (job.timeoutMs > 0) endWithin(job.timeoutMs + OUTER_GRACE_MS, "timeout");
+        signal.addEventListener("abort", onAbort, { once: true });
+        if (signal.aborted) onAbort();
+        this.#worker.postMessage(job);
+      });
+    } finally {
+      clearTimeout(outer);
+      signal.removeEventListener("abort", onAbort);
+      this.#running = undefined;
+    }
+  }
+
+  end(): void {
+    void this.#worker.terminate();
+  }
+
+  #fail(verdict: { ok: false; reason: "failed" | "timeout" | "memory" | "stack" | "aborted"; message: string }): void {
+    this.#running?.settle({ ...verdict, events: [], logs: [] });
+  }
+
+  #wake(): void {
+    Atomics.add(this.#cells, REPLY_CELL, 1);
+    Atomics.notify(this.#cells, REPLY_CELL);
+  }
+
+  async #exec(request: ExecRequest): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    const result = await this.#collect(request, running);
+    this.#execPort.postMessage(result);
+    this.#wake();
+  }
+
+  async #collect(request: ExecRequest, { job, exec }: Running): Promise<ExecResult> {
+    const { command, cwd, env, timeoutMs } = request;
+    const spec = { argv: ["bash", "-c", command], cwd, env, token: job.token, timeoutMs, signal: exec.signal };
+    try {
+      const end = await this.#processes.collect(spec, EXEC_OUTPUT_BYTES);
+      const failure = failureOf(end);
+      return { stdout: end.stdout, ...(failure === undefined ? {} : { failure }) };
+    } catch (error) {
+      return { stdout: "", failure: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+function failureOf(end: Awaited<ReturnType<Processes["collect"]>>): string | undefined {
+  if (end.overflow) return `it wrote more than ${EXEC_OUTPUT_BYTES / 1024 / 1024} MiB`;
+  if (end.timedOut) return "it ran longer than the script may";
+  if (end.aborted) return "it was cancelled";
+  if (end.exitCode === 0) return undefined;
+  const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`;
+  const said = end.stderr.trim();
+  return said === "" ? how : `${how}: ${said}`;
+}

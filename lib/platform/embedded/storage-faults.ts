@@ -1,0 +1,43 @@
+import { PlatformFault, type PlatformFaultCode } from "../faults.ts";
+
+/** Primary result codes of SQLite; extended ones hold theirs in the low byte. */
+const SQLITE_CODES: Readonly<Record<number, PlatformFaultCode>> = {
+  5: "unavailable", // BUSY
+  6: "unavailable", // LOCKED
+  7: "unavailable", // NOMEM
+  8: "storage_read_only", // READONLY
+  10: "unavailable", // IOERR
+  11: "unavailable", // CORRUPT
+  13: "storage_full", // FULL
+  14: "unavailable", // CANTOPEN
+  26: "unavailable", // NOTADB
+};
+
+const FILE_CODES: Readonly<Record<string, PlatformFaultCode>> = {
+  ENOSPC: "storage_full",
+  EDQUOT: "storage_full",
+  EROFS: "storage_read_only",
+  EACCES: "storage_read_only",
+  EPERM: "storage_read_only",
+  EIO: "unavailable",
+  EMFILE: "unavailable",
+  ENFILE: "unavailable",
+};
+
+function codeOf(error: Error): PlatformFaultCode | undefined {
+  if ("errcode" in error && typeof error.errcode === "number") return SQLITE_CODES[error.errcode & 0xff];
+  if ("code" in error && typeof error.code === "string") return FILE_CODES[error.code];
+  return undefined;
+}
+
+/** The platform's fault behind an error of SQLite or of the file system; undefined for any other error. */
+export function storageFault(error: unknown): PlatformFault | undefined {
+  if (error instanceof PlatformFault || !(error instanceof Error)) return undefined;
+  const code = codeOf(error);
+  return code === undefined ? undefined : new PlatformFault(code, error.message, { cause: error });
+}
+
+/** The error as callers should see it: a platform's fault where it is one, else as it was. */
+export function asFault(error: unknown): unknown {
+  return storageFault(error) ?? error;
+}

@@ -1,0 +1,197 @@
+import { closeSync, openSync } from "node:fs";
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { PlatformFault } from "../faults.ts";
+import { asFault, storageFault } from "./storage-faults.ts";
+
+export type Row = Record<string, SQLOutputValue>;
+
+/** Reading; statements are kept by their text, so the text must come from a bounded set. */
+export interface Reader {
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  all(sql: string, ...values: SQLInputValue[]): Row[];
+  iterate(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
+}
+
+export interface Tx extends Reader {
+  /** Number of rows changed. */
+  run(sql: string, ...values: SQLInputValue[]): number;
+  /** Runs once the commit is on disk, before the promise of the write settles; never after a failed one. */
+  afterCommit(effect: () => void): void;
+}
+
+export interface Store extends Reader {
+  /**
+   * Runs `work` in the next group commit and settles when that is on disk. `work` must test all that it
+   * depends on before its first write, and may run again when another of its group had to be undone.
+   * Rejects with PlatformFault `storage_full`, `storage_read_only` or `unavailable`, nothing written.
+   */
+  write<Result>(work: (tx: Tx) => Result): Promise<Result>;
+  /** Changes the schema: at once, outside of any group. */
+  define(sql: string): void;
+  /** Commits what waits, then closes; every later write is refused. */
+  close(): void;
+}
+
+interface Job {
+  readonly work: (tx: Tx) => unknown;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Done {
+  readonly job: Job;
+  readonly value: unknown;
+  readonly effects: readonly (() => void)[];
+}
+
+/** Bounds how long one group holds the loop. */
+const GROUP_LIMIT = 500;
+
+const SETTINGS = `
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA cache_size = -4096;
+PRAGMA mmap_size = 0;
+PRAGMA temp_store = MEMORY;
+PRAGMA journal_size_limit = 16777216;
+`;
+
+/**
+ * One SQLite file that is written in group commits: all writes asked for in the same turn of the event
+ * loop share one transaction and one fsync. The file is locked as long as it is open, which spares the
+ * shared-memory file (nothing can fault in it when the disk is full) and the locks of every read.
+ */
+export function openStore(path: string): Store {
+  closeSync(openSync(path, "a", 0o600));
+  const db = new DatabaseSync(path, { timeout: 0 });
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    const known = statements.get(sql);
+    if (known) return known;
+    const statement = db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const read = <Result>(reading: () => Result): Result => {
+    try {
+      return reading();
+    } catch (error) {
+      throw asFault(error);
+    }
+  };
+  try {
+    db.exec(SETTINGS);
+  } catch (error) {
+    db.close();
+    throw asFault(error);
+  }
+
+  let waiting: Job[] = [];
+  let scheduled = false;
+  let closed = false;
+  let dirty = false;
+  let effects: (() => void)[] = [];
+
+  const reader: Reader = {
+    get: (sql, ...values) => prepared(sql).get(...values),
+    all: (sql, ...values) => prepared(sql).all(...values),
+    iterate: (sql, ...values) => prepared(sql).iterate(...values) as Iterable<Row>,
+  };
+  const tx: Tx = {
+    ...reader,
+    run: (sql, ...values) => {
+      dirty = true;
+      return Number(prepared(sql).run(...values).changes);
+    },
+    afterCommit: (effect) => {
+      effects.push(effect);
+    },
+  };
+
+  const rollBack = (): void => {
+    // SQLite has already rolled back after some faults (disk full, I/O).
+    if (db.isTransaction) db.exec("ROLLBACK");
+  };
+
+  /** Runs the jobs in the open transaction; false when one failed after a write, so that all must be undone. */
+  const runJobs = (jobs: ReadonlySet<Job>, refused: Set<Job>, done: Done[]): boolean => {
+    for (const job of jobs) {
+      if (refused.has(job)) continue;
+      dirty = false;
+      effects = [];
+      try {
+        const value = job.work(tx);
+        done.push({ job, value, effects });
+      } catch (error) {
+        if (storageFault(error)) throw error;
+        refused.add(job);
+        job.reject(error);
+        if (dirty) return false;
+      }
+    }
+    return true;
+  };
+
+  const settle = ({ job, value, effects: ofJob }: Done): void => {
+    try {
+      for (const effect of ofJob) effect();
+      job.resolve(value as never);
+    } catch (error) {
+      job.reject(error);
+    }
+  };
+
+  const commit = (group: readonly Job[]): void => {
+    const jobs = new Set(group);
+    const refused = new Set<Job>();
+    try {
+      for (;;) {
+        const done: Done[] = [];
+        prepared("BEGIN IMMEDIATE").run();
+        if (runJobs(jobs, refused, done)) {
+          prepared("COMMIT").run();
+          for (const one of done) settle(one);
+          return;
+        }
+        rollBack();
+      }
+    } catch (error) {
+      rollBack();
+      for (const job of jobs) job.reject(asFault(error));
+    }
+  };
+
+  const flush = (): void => {
+    const group = waiting.length <= GROUP_LIMIT ? waiting : waiting.slice(0, GROUP_LIMIT);
+    waiting = waiting.length <= GROUP_LIMIT ? [] : waiting.slice(GROUP_LIMIT);
+    scheduled = waiting.length > 0;
+    if (scheduled) setImmediate(flush);
+    if (!closed) commit(group);
+  };
+
+  return {
+    get: (sql, ...values) => read(() => reader.get(sql, ...values)),
+    all: (sql, ...values) => read(() => reader.all(sql, ...values)),
+    iterate: (sql, ...values) => read(() => reader.iterate(sql, ...values)),
+    write: (work) =>
+      new Promise((resolve, reject) => {
+        if (closed) {
+          reject(new PlatformFault("unavailable", "the store is closed"));
+          return;
+        }
+        waiting.push({ work, resolve, reject });
+        if (scheduled) return;
+        scheduled = true;
+        setImmediate(flush);
+      }),
+    define: (sql) => read(() => db.exec(sql)),
+    close: () => {
+      if (closed) return;
+      while (waiting.length > 0) commit(waiting.splice(0, GROUP_LIMIT));
+      closed = true;
+      statements.clear();
+      db.close();
+    },
+  };
+}

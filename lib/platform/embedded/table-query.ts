@@ -1,0 +1,77 @@
+import { LIMITS } from "../limits.ts";
+import type { Query } from "../tables.ts";
+import { CursorInvalid, decodeCursor, encodeCursor } from "./cursor.ts";
+import { decodeItem, type StoredItem } from "./item-codec.ts";
+import { boundsOf, checkKeyPart, within } from "./key-order.ts";
+import type { Reader } from "./store.ts";
+import { columnOf, type TableLayout } from "./table-layout.ts";
+
+interface Plan {
+  readonly sql: string;
+  readonly values: readonly string[];
+  readonly scope: readonly string[];
+  /** Attributes that name a place in the order: the sort key, and for an index the item's own key. */
+  readonly place: readonly string[];
+}
+
+function keysOf(layout: TableLayout, index: string | undefined): { partition: string; place: string[] } {
+  if (index === undefined) return { partition: "pk", place: ["sk"] };
+  const spec = layout.indexes[index];
+  if (spec === undefined) throw new TypeError(`the table ${layout.name} has no index "${index}"`);
+  return { partition: spec.pk, place: [...new Set([spec.sk, "pk", "sk"])] };
+}
+
+function plan(layout: TableLayout, query: Query): Plan {
+  const { partition, place } = keysOf(layout, query.index);
+  checkKeyPart(partition, query.pk, "partitionKeyBytes");
+  const bounds = boundsOf(query.sk ?? {});
+  const scope = [layout.name, query.index ?? "", query.pk, query.reverse ? "reverse" : "forward"];
+  const sort = columnOf(place[0] ?? "sk");
+  const where = [`${columnOf(partition)} = ?`];
+  const values = [query.pk];
+  // Named outright, so that SQLite may use the index, which leaves these items out.
+  if (query.index !== undefined) where.push(`${sort} IS NOT NULL`);
+
+  const position = query.cursor === undefined ? undefined : decodeCursor(query.cursor, scope, place.length);
+  // A place outside of the range would let a forged cursor widen it.
+  if (position !== undefined && !within(position[0] ?? "", bounds)) throw new CursorInvalid();
+  const bound = (test: ">" | "<", side: (typeof bounds)["low"]): void => {
+    if (position !== undefined && test === (query.reverse ? "<" : ">")) {
+      where.push(`(${place.map(columnOf).join(", ")}) ${test} (${place.map(() => "?").join(", ")})`);
+      values.push(...position);
+    } else if (side !== undefined) {
+      where.push(`${sort} ${test}${side.inclusive ? "=" : ""} ?`);
+      values.push(side.value);
+    }
+  };
+  bound(">", bounds.low);
+  bound("<", bounds.high);
+  const direction = query.reverse ? "DESC" : "ASC";
+  const order = place.map((attribute) => `${columnOf(attribute)} ${direction}`).join(", ");
+  const sql = `SELECT item FROM ${layout.sql} WHERE ${where.join(" AND ")} ORDER BY ${order} LIMIT ?`;
+  return { sql, values, scope, place };
+}
+
+/** One page of a partition of the table or of an index. Throws RangeError, TypeError or CursorInvalid for a bad query. */
+export function runQuery(
+  reader: Reader,
+  layout: TableLayout,
+  query: Query,
+): { items: StoredItem[]; cursor?: string } {
+  const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
+  if (!Number.isInteger(limit) || limit < 1) throw new RangeError("the limit of a query must be a positive integer");
+  const { sql, values, scope, place } = plan(layout, query);
+  const items: StoredItem[] = [];
+  let bytes = 0;
+  // One more than asked for tells whether this is the last page.
+  for (const { item } of reader.iterate(sql, ...values, limit + 1)) {
+    const text = String(item);
+    bytes += Buffer.byteLength(text);
+    if (items.length === limit || (items.length > 0 && bytes > LIMITS.queryPageBytes.value)) {
+      const last = items.at(-1) ?? {};
+      return { items, cursor: encodeCursor(scope, place.map((attribute) => String(last[attribute]))) };
+    }
+    items.push(decodeItem(text));
+  }
+  return { items };
+}

@@ -1,0 +1,180 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { LIMITS, limitFault } from "../limits.ts";
+import type { TableResource } from "../resources.ts";
+import type { Change, Condition, Key, Page, Query, Tables, TableSpec, Write, WriteOutcome } from "../tables.ts";
+import { allHold, applyChange, checkChange } from "./conditions.ts";
+import { decodeItem, type EncodedItem, encodeItem, measure, type StoredItem } from "./item-codec.ts";
+import { checkKey } from "./key-order.ts";
+import { asFault } from "./storage-faults.ts";
+import type { Reader, Store, Tx } from "./store.ts";
+import { createTable, indexColumns, layoutOf, type TableLayout } from "./table-layout.ts";
+import { runQuery } from "./table-query.ts";
+
+interface Put extends EncodedItem {
+  readonly columns: readonly (string | null)[];
+}
+
+/** A write that was checked and encoded when it was asked for, so that later changes of its item cannot touch it. */
+interface PreparedWrite {
+  readonly layout: TableLayout;
+  readonly key: Key;
+  readonly op: Write["op"];
+  readonly when: readonly Condition[] | undefined;
+  readonly put?: Put;
+  readonly change?: Change;
+}
+
+interface Step {
+  readonly write: PreparedWrite;
+  readonly put?: Put;
+  /** The index columns are as they were, so that only the item is to be replaced. */
+  readonly columnsKept: boolean;
+}
+
+export interface EmbeddedTables {
+  readonly port: Tables;
+  /** Checks and encodes; throws as `write` does. */
+  prepare(writes: readonly Write[]): readonly PreparedWrite[];
+  /** Tests every condition, then writes all or nothing. */
+  apply(tx: Tx, writes: readonly PreparedWrite[]): WriteOutcome;
+}
+
+/** Reads that take longer than this many keys let others have a turn. */
+const READ_BURST = 500;
+
+function encodePut(layout: TableLayout, item: StoredItem): Put {
+  return { ...encodeItem(item), columns: indexColumns(layout, item) };
+}
+
+function checkTogether(writes: readonly PreparedWrite[]): void {
+  if (writes.length < 2) return;
+  if (writes.length > LIMITS.transactionItems.value) throw limitFault("transactionItems", "the transaction", writes.length);
+  const named = new Set(writes.map(({ layout, key }) => `${layout.name}\u0000${key.pk}\u0000${key.sk}`));
+  if (named.size < writes.length) throw limitFault("transactionItems", "a transaction that names an item twice");
+}
+
+function checkBytes(puts: readonly (EncodedItem | undefined)[]): void {
+  const most = puts.reduce((sum, put) => sum + (put?.bytes ?? 0), 0);
+  if (most <= LIMITS.transactionBytes.value) return;
+  const bytes = puts.reduce((sum, put) => sum + (put === undefined ? 0 : measure(decodeItem(put.text))), 0);
+  if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
+}
+
+function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | undefined {
+  const row = reader.get(layout.selectItem, key.pk, key.sk);
+  return row === undefined ? undefined : decodeItem(String(row["item"]));
+}
+
+/** What the write does, or undefined where its conditions do not hold. */
+function planStep(tx: Tx, write: PreparedWrite): Step | undefined {
+  const { layout, key, when, change } = write;
+  const before = when !== undefined || change !== undefined ? readItem(tx, layout, key) : undefined;
+  if (!allHold(before, when)) return undefined;
+  const put = change === undefined ? write.put : encodePut(layout, applyChange(before ?? { ...key }, change));
+  const columnsKept =
+    before !== undefined &&
+    layout.attributes.every((attribute, index) => (before[attribute] ?? null) === put?.columns[index]);
+  return put === undefined ? { write, columnsKept } : { write, put, columnsKept };
+}
+
+function runStep(tx: Tx, { write, put, columnsKept }: Step): void {
+  const { layout, key, op } = write;
+  if (put !== undefined && columnsKept) tx.run(layout.replaceItem, put.text, key.pk, key.sk);
+  else if (put !== undefined) tx.run(layout.putItem, key.pk, key.sk, put.text, ...put.columns);
+  else if (op === "delete") tx.run(layout.deleteItem, key.pk, key.sk);
+}
+
+/** The tables port over SQLite: items as JSON text, the attributes of indexes in columns beside it. */
+export function embeddedTables(store: Store, resources: readonly TableResource[]): EmbeddedTables {
+  const layouts = new Map(resources.map((resource) => [resource.name, layoutOf(resource)]));
+  for (const layout of layouts.values()) createTable(store, layout);
+
+  const layoutFor = (name: string): TableLayout => {
+    const layout = layouts.get(name);
+    if (layout === undefined) throw new TypeError(`there is no table "${name}"`);
+    return layout;
+  };
+
+  const prepareOne = (write: Write): PreparedWrite => {
+    const layout = layoutFor(write.table.name);
+    const { op, when } = write;
+    if (op === "put") {
+      const item = write.item as unknown as StoredItem;
+      const key = { pk: write.item.pk, sk: write.item.sk };
+      checkKey(key);
+      return { layout, key, op, when, put: encodePut(layout, item) };
+    }
+    checkKey(write.key);
+    const key = { pk: write.key.pk, sk: write.key.sk };
+    if (op !== "update") return { layout, key, op, when };
+    checkChange(write.change);
+    return { layout, key, op, when, change: structuredClone(write.change) };
+  };
+
+  const prepare = (writes: readonly Write[]): readonly PreparedWrite[] => {
+    const prepared = writes.map(prepareOne);
+    checkTogether(prepared);
+    checkBytes(prepared.map(({ put }) => put));
+    return prepared;
+  };
+
+  const apply = (tx: Tx, writes: readonly PreparedWrite[]): WriteOutcome => {
+    const steps: Step[] = [];
+    const failed: number[] = [];
+    for (const [position, write] of writes.entries()) {
+      const step = planStep(tx, write);
+      if (step === undefined) failed.push(position);
+      else steps.push(step);
+    }
+    if (failed.length > 0) return { ok: false, failed };
+    checkBytes(steps.map(({ put }) => put));
+    for (const step of steps) runStep(tx, step);
+    return { ok: true };
+  };
+
+  const port: Tables = {
+    get: async <Item extends Key>(table: TableSpec<Item>, key: Key) => {
+      const layout = layoutFor(table.name);
+      checkKey(key);
+      return readItem(store, layout, key) as Item | undefined;
+    },
+    batchGet: async <Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]) => {
+      const layout = layoutFor(table.name);
+      for (const key of keys) checkKey(key);
+      const items: Item[] = [];
+      for (const [position, key] of keys.entries()) {
+        if (position > 0 && position % READ_BURST === 0) await nextTurn();
+        const item = readItem(store, layout, key);
+        if (item !== undefined) items.push(item as unknown as Item);
+      }
+      return items;
+    },
+    query: async <Item extends Key>(table: TableSpec<Item>, query: Query) => {
+      try {
+        return runQuery(store, layoutFor(table.name), query) as unknown as Page<Item>;
+      } catch (error) {
+        throw asFault(error);
+      }
+    },
+    write: async (writes) => {
+      if (writes.length === 0) return { ok: true };
+      const prepared = prepare(writes);
+      return store.write((tx) => apply(tx, prepared));
+    },
+    update: async <Item extends Key>(
+      table: TableSpec<Item>,
+      key: Key,
+      change: Change,
+      when?: readonly Condition[],
+    ) => {
+      const write = prepareOne({ op: "update", table, key, change, ...(when === undefined ? {} : { when }) });
+      const text = await store.write((tx) => {
+        const step = planStep(tx, write);
+        if (step !== undefined) runStep(tx, step);
+        return step?.put?.text;
+      });
+      return text === undefined ? undefined : (decodeItem(text) as unknown as Item);
+    },
+  };
+  return { port, prepare, apply };
+}

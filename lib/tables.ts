@@ -1,0 +1,25 @@
+import { eventLogTable, eventNumbersTable } from "./events/log/table.ts";
+import { assetsTable } from "./workflow/assets/table.ts";
+import { deadLettersTable } from "./workflow/dead-letters/table.ts";
+import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
+import { serviceTable } from "./workflow/event-receiver/table.ts";
+import { countersTable, historyTable, runsTable, stepsTable, valuesTable } from "./workflow/runs/table.ts";
+import { schedulesTable } from "./workflow/schedules/table.ts";
+
+/** Every table there is: from here come the DynamoDB resources and the embedded tables. */
+export const tables = {
+  eventLog: eventLogTable,
+  eventNumbers: eventNumbersTable,
+  workflows: workflowsTable,
+  revisions: revisionsTable,
+  catalog: catalogTable,
+  runs: runsTable,
+  steps: stepsTable,
+  history: historyTable,
+  values: valuesTable,
+  counters: countersTable,
+  schedules: schedulesTable,
+  assets: assetsTable,
+  deadLetters: deadLettersTable,
+  service: serviceTable,
+};

@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { Definition } from "../definition/types.ts";
+import { scheduleWrites } from "../schedules/triggers.ts";
+import {
+  CATALOG_KEY,
+  catalogTable,
+  headKey,
+  revisionKey,
+  revisionsTable,
+  WORKFLOW_LIST,
+  type WorkflowHead,
+  type WorkflowRevision,
+  workflowsTable,
+} from "./table.ts";
+
+/** A definition kept in its item at most, bytes; beyond it lies in a blob. */
+const DEFINITION_INLINE_BYTES = 150 * 1024;
+const TRIES_MAX = 10;
+/** Cron triggers of one workflow changed in the transaction that stores it, at most. */
+const SCHEDULE_WRITES_MAX = 80;
+
+export interface SaveRequest {
+  readonly definition: Definition;
+  readonly yaml: string;
+  readonly source: "api" | "file";
+  readonly filePath?: string;
+}
+
+export interface Saved {
+  readonly head: WorkflowHead;
+  /** False where the same text was there already: nothing was written. */
+  readonly changed: boolean;
+}
+
+export type DefinitionDeps = Pick<Ports, "tables" | "blobs" | "clock">;
+
+/** Stores a definition as the newest revision of its name; the same text again changes nothing. */
+export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): Promise<Saved> {
+  const { definition } = request;
+  const checksum = createHash("sha256").update(request.yaml).digest("hex");
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const before = await deps.tables.get(workflowsTable, headKey(definition.name));
+    const unchanged = before !== undefined && before.checksum === checksum;
+    if (unchanged && (!before.deleted || request.source === "file")) return { head: before, changed: false };
+    const now = new Date(deps.clock.now()).toISOString();
+    const revision = (before?.revision ?? 0) + 1;
+    const head: WorkflowHead = {
+      ...headKey(definition.name),
+      ...summary(definition),
+      revision,
+      checksum,
+      source: request.source,
+      file_path: request.filePath ?? "",
+      created_at: before?.created_at ?? now,
+      updated_at: now,
+      deleted: false,
+      list: WORKFLOW_LIST,
+    };
+    const writes: Write[] = [
+      {
+        op: "put",
+        table: workflowsTable,
+        item: head,
+        when: [before === undefined ? ["pk", "missing"] : ["revision", "=", before.revision]],
+      },
+      { op: "put", table: revisionsTable, item: await revisionItem(deps, request, revision, checksum, now) },
+      bumpCatalog(),
+      ...(await scheduleWrites(deps, definition.name, definition.triggers)),
+    ];
+    if (writes.length > SCHEDULE_WRITES_MAX) throw new ApiError("bad_request", "triggers: too many cron triggers in one workflow");
+    if ((await deps.tables.write(writes)).ok) return { head, changed: true };
+  }
+  throw new ApiError("conflict", `The workflow ${definition.name} is being changed by others, try again`);
+}
+
+function summary(definition: Definition) {
+  return {
+    name: definition.name,
+    kind: definition.kind,
+    description: definition.description,
+    tags: definition.tags,
+    hidden: definition.hidden,
+    triggers: definition.triggers,
+    step_count: definition.steps.length,
+    module_count: definition.modules.length,
+    params: definition.params.map(({ name, type, required, default: value }) => ({
+      name,
+      type,
+      required,
+      ...(value === undefined ? {} : { default: value }),
+    })),
+  };
+}
+
+async function revisionItem(
+  deps: DefinitionDeps,
+  request: SaveRequest,
+  revision: number,
+  checksum: string,
+  now: string,
+): Promise<WorkflowRevision> {
+  const { definition, yaml } = request;
+  const item = { ...revisionKey(definition.name, revision), name: definition.name, revision, checksum, created_at: now };
+  const json = JSON.stringify({ definition, yaml });
+  if (Buffer.byteLength(json) <= DEFINITION_INLINE_BYTES) return { ...item, definition, yaml };
+  const key = `workflows/${checksum}`;
+  await deps.blobs.put(key, json);
+  return { ...item, definition_blob: key };
+}
+
+function bumpCatalog(): Write {
+  return { op: "update", table: catalogTable, key: CATALOG_KEY, change: { add: { version: 1 } } };
+}
+
+/** Takes a workflow out of use. Its revisions stay for the runs that hold them. Throws `not_found`. */
+export async function deleteWorkflow(deps: DefinitionDeps, name: string): Promise<void> {
+  const head = await findWorkflow(deps, name);
+  const { list: _list, ...rest } = head;
+  const mark: WorkflowHead = { ...rest, deleted: true, triggers: [], updated_at: new Date(deps.clock.now()).toISOString() };
+  const outcome = await deps.tables.write([
+    {
+      op: "put",
+      table: workflowsTable,
+      item: mark,
+      when: [["revision", "=", head.revision]],
+    },
+    bumpCatalog(),
+    ...(await scheduleWrites(deps, name, [])),
+  ]);
+  if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed meanwhile, try again`);
+}
+
+/** The newest revision's summary. Throws `not_found`. */
+export async function findWorkflow(deps: Pick<Ports, "tables">, name: string): Promise<WorkflowHead> {
+  const head = await deps.tables.get(workflowsTable, headKey(name));
+  if (head === undefined || head.deleted) throw new ApiError("not_found", `Workflow not found: ${name}`);
+  return head;
+}
+
+export interface LoadedRevision {
+  readonly definition: Definition;
+  readonly yaml: string;
+}
+
+/** A revision as it was stored. Throws `not_found`. */
+export async function loadRevision(
+  deps: Pick<Ports, "tables" | "blobs">,
+  name: string,
+  revision: number,
+): Promise<LoadedRevision> {
+  const item = await deps.tables.get(revisionsTable, revisionKey(name, revision));
+  if (item?.definition !== undefined) return { definition: item.definition, yaml: item.yaml ?? "" };
+  const bytes = item?.definition_blob === undefined ? undefined : await deps.blobs.get(item.definition_blob);
+  if (bytes === undefined) throw new ApiError("not_found", `Workflow not found: ${name} revision ${revision}`);
+  return JSON.parse(Buffer.from(bytes).toString("utf8")) as LoadedRevision;
+}
+
+/** Definitions by name and revision, kept while they are used: a revision never changes. */
+export interface Definitions {
+  get(name: string, revision: number): Promise<Definition>;
+}
+
+const CACHED_DEFINITIONS_MAX = 200;
+
+export function cachedDefinitions(deps: Pick<Ports, "tables" | "blobs">): Definitions {
+  const cache = new Map<string, Promise<Definition>>();
+  return {
+    get: (name, revision) => {
+      const key = `${revision} ${name}`;
+      const known = cache.get(key);
+      if (known !== undefined) {
+        cache.delete(key);
+        cache.set(key, known);
+        return known;
+      }
+      const loading = loadRevision(deps, name, revision).then(({ definition }) => definition);
+      cache.set(key, loading);
+      loading.catch(() => cache.delete(key));
+      const oldest = cache.keys().next();
+      if (cache.size > CACHED_DEFINITIONS_MAX && oldest.done !== true) cache.delete(oldest.value);
+      return loading;
+    },
+  };
+}
+
+/** All workflows in use, by name. */
+export async function allWorkflows(deps: Pick<Ports, "tables">): Promise<WorkflowHead[]> {
+  const heads: WorkflowHead[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deps.tables.query(workflowsTable, {
+      index: "list",
+      pk: WORKFLOW_LIST,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    heads.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return heads;
+}

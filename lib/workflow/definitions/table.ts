@@ -1,0 +1,53 @@
+import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { Definition, Trigger, WorkflowKind } from "../definition/types.ts";
+
+/** The newest revision of a workflow, as lists and triggers need it. */
+export interface WorkflowHead extends Key {
+  readonly name: string;
+  readonly kind: WorkflowKind;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly hidden: boolean;
+  readonly revision: number;
+  readonly checksum: string;
+  readonly source: "api" | "file";
+  readonly file_path: string;
+  readonly triggers: readonly Trigger[];
+  readonly step_count: number;
+  readonly module_count: number;
+  readonly params: readonly { name: string; type: string; required: boolean; default?: string }[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Deleted ones stay as a mark, so that an unchanged file does not bring them back. */
+  readonly deleted: boolean;
+  readonly list?: string;
+}
+
+/** One revision, never changed again. */
+export interface WorkflowRevision extends Key {
+  readonly name: string;
+  readonly revision: number;
+  readonly definition?: Definition;
+  /** Key of the blob that holds a definition too large for an item. */
+  readonly definition_blob?: string;
+  readonly yaml?: string;
+  readonly checksum: string;
+  readonly created_at: string;
+}
+
+/** Moves with every change of any workflow, so that caches know. */
+export interface CatalogVersion extends Key {
+  readonly version: number;
+}
+
+export const workflowsTable: TableSpec<WorkflowHead> = {
+  name: "workflows",
+  indexes: { list: { pk: "list", sk: "name" } },
+};
+export const revisionsTable: TableSpec<WorkflowRevision> = { name: "workflow-revisions", indexes: {} };
+export const catalogTable: TableSpec<CatalogVersion> = { name: "catalog", indexes: {} };
+
+export const headKey = (name: string): Key => ({ pk: name, sk: "head" });
+export const revisionKey = (name: string, revision: number): Key => ({ pk: name, sk: String(revision).padStart(8, "0") });
+export const CATALOG_KEY: Key = { pk: "catalog", sk: "version" };
+export const WORKFLOW_LIST = "workflows";

@@ -1,0 +1,34 @@
+import type { Ports } from "../../platform/ports.ts";
+import { countersTable } from "./table.ts";
+
+/** Numbers taken from a counter in one go; those not used before a stop are never given out. */
+const BLOCK = 50;
+
+export interface Numbers {
+  /** Another number than any before, in about the order of the calls. */
+  next(): Promise<number>;
+}
+
+/** Numbers of a named counter, from 1. */
+export function numbers(deps: Pick<Ports, "tables">, counter: string): Numbers {
+  let next = 1;
+  let end = 1;
+  let refill: Promise<void> | undefined;
+  const takeBlock = async (): Promise<void> => {
+    const item = await deps.tables.update(countersTable, { pk: counter, sk: "next" }, { add: { next: BLOCK } });
+    end = (item?.next ?? BLOCK) + 1;
+    next = end - BLOCK;
+  };
+  return {
+    next: async () => {
+      while (next >= end) {
+        refill ??= takeBlock().finally(() => {
+          refill = undefined;
+        });
+        await refill;
+      }
+      next += 1;
+      return next - 1;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Attribute, Key, TableSpec } from "../../platform/tables.ts";
+import type { WorkflowKind } from "../definition/types.ts";
+import type { HistoryEntry, RunState, RunStatus } from "../engine/history.ts";
+import type { PinnedModule } from "../engine/program.ts";
+
+export type TriggerType = "cron" | "event" | "watch" | "manual" | "api" | "webhook";
+
+/** A run and the state of its conductor. Everything but `state` changes with it, in one transaction. */
+export interface StoredRun extends Key {
+  readonly run_id: string;
+  readonly number: number;
+  readonly workflow_name: string;
+  readonly workflow_kind: WorkflowKind;
+  readonly modules: readonly PinnedModule[];
+  readonly target: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly status: RunStatus;
+  readonly workspace: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly error_message: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly trigger_type: TriggerType;
+  readonly trigger_name: string;
+  readonly event_id: string;
+  readonly run_group_id: string;
+  readonly total_steps: number;
+  readonly completed_steps: number;
+  readonly priority: string;
+  readonly hop: number;
+  readonly state: RunState;
+  /** Moves with every change: the condition of the next one. */
+  readonly version: number;
+  /** Partition and sort key of the list of all runs. */
+  readonly list: string;
+  readonly listed_at: string;
+  /** `1` while the run is not over, and when it last moved on: what the sweep looks at. */
+  readonly active?: string;
+  readonly moved_at?: string;
+}
+
+export const runsTable: TableSpec<StoredRun> = {
+  name: "runs",
+  indexes: { list: { pk: "list", sk: "listed_at" }, active: { pk: "active", sk: "moved_at" } },
+};
+
+/** A step of a run: its lease while it runs, its result afterwards. */
+export interface StoredStep extends Key {
+  readonly id: string;
+  readonly key: string;
+  readonly step_name: string;
+  readonly step_type: string;
+  readonly module: string;
+  readonly status: "running" | "completed" | "failed" | "skipped" | "cancelled";
+  /** Of the request that it answers. */
+  readonly dispatch: number;
+  /** How often an executor took it: the fencing token of its result. */
+  readonly attempt: number;
+  readonly owner: string;
+  /** Milliseconds since the epoch; the lease is free for others from then on. */
+  readonly leased_until: number;
+  readonly command: string;
+  readonly output: string;
+  readonly output_truncated: boolean;
+  readonly error_message: string;
+  readonly exports: Readonly<Record<string, Attribute>>;
+  readonly duration_ms: number;
+  readonly log_file: string;
+  readonly started_at: string;
+  readonly completed_at: string | null;
+  readonly created_at: string;
+}
+
+export const stepsTable: TableSpec<StoredStep> = { name: "steps", indexes: {} };
+
+/** The entries that one input made; the sort key is the number of the first. */
+export interface StoredHistory extends Key {
+  readonly at: string;
+  readonly entries: readonly HistoryEntry[];
+}
+
+export const historyTable: TableSpec<StoredHistory> = { name: "run-history", indexes: {} };
+
+/** A value that a run's templates may name. */
+export interface StoredValue extends Key {
+  /** JSON text; absent where it lies in a blob. */
+  readonly json?: string;
+  readonly blob?: string;
+}
+
+export const valuesTable: TableSpec<StoredValue> = { name: "run-values", indexes: {} };
+
+/** Numbers given out in blocks. */
+export interface StoredCounter extends Key {
+  readonly next: number;
+}
+
+export const countersTable: TableSpec<StoredCounter> = { name: "counters", indexes: {} };
+
+export const runKey = (runId: string): Key => ({ pk: runId, sk: "run" });
+export const stepKey = (runId: string, key: string): Key => ({ pk: runId, sk: key });
+export const valueKey = (runId: string, name: string): Key => ({ pk: runId, sk: name });
+export const historyKey = (runId: string, first: number): Key => ({ pk: runId, sk: String(first).padStart(9, "0") });
+export const RUN_LIST = "runs";

@@ -1,0 +1,100 @@
+import { type Expression, NAME_SOURCE, type Operand, parseExpression } from "./expression.ts";
+import { TemplateCache } from "./template-cache.ts";
+import { spellings } from "./values.ts";
+
+/** A place in a template where a value goes. */
+export interface Reference {
+  readonly expression: Expression;
+  /** Where it begins in the text, in UTF-16 units. */
+  readonly offset: number;
+}
+
+/** A parsed template: its text in order, with the references between. */
+export interface Template {
+  readonly text: string;
+  readonly parts: readonly (string | Reference)[];
+}
+
+/** What renderers take: a parsed template, or text to be parsed with no loop variable in scope. */
+export type TemplateSource = Template | string;
+
+export interface TemplateScope {
+  /** Names that `[[name]]` refers to here; any other `[[…]]` is text. */
+  readonly loopVariables: readonly string[];
+}
+
+const LOOP_REFERENCE = new RegExp(`\\[\\[(${NAME_SOURCE})\\]\\]`, "uy");
+const cache = new TemplateCache<Template>({ entries: 2_000, characters: 4_000_000 });
+
+/**
+ * Parses `{{expression}}` and, for loop variables in scope, `[[name]]`; everything else is text. Parsed
+ * templates are kept, so parsing the same text again is cheap. Of more than two braces the inner two count.
+ * Throws TemplateError with the offset. Seed: workflow 2.7.
+ */
+export function parseTemplate(text: string, scope?: TemplateScope): Template {
+  const loopVariables = text.includes("[[") ? (scope?.loopVariables ?? []) : [];
+  const key = loopVariables.length === 0 ? text : [text, ...loopVariables].join("\0");
+  return cache.get(key) ?? cache.add(key, parse(text, new Set(loopVariables)));
+}
+
+export function toTemplate(source: TemplateSource): Template {
+  return typeof source === "string" ? parseTemplate(source) : source;
+}
+
+export function isReference(part: string | Reference): part is Reference {
+  return typeof part !== "string";
+}
+
+/**
+ * The names whose values a template needs, each once, secrets as `secrets.NAME`. A name with hyphens is
+ * listed in both spellings that are looked up, as written and with underscores.
+ */
+export function referencedNames(source: TemplateSource): string[] {
+  const names = new Set<string>();
+  for (const part of toTemplate(source).parts) {
+    if (!isReference(part)) continue;
+    addNames(names, part.expression.operand);
+    for (const filter of part.expression.filters) for (const arg of filter.args) addNames(names, arg);
+  }
+  return [...names];
+}
+
+function addNames(names: Set<string>, operand: Operand): void {
+  if (operand.kind === "literal") return;
+  const [first] = operand.path;
+  if (operand.root === "secrets" && first !== undefined) {
+    for (const name of spellings(first)) names.add(`secrets.${name}`);
+  } else {
+    for (const name of spellings(operand.root)) names.add(name);
+  }
+}
+
+function parse(text: string, loopVariables: ReadonlySet<string>): Template {
+  const opener = loopVariables.size === 0 ? /\{\{+/g : /\{\{+|\[\[/g;
+  const parts: (string | Reference)[] = [];
+  let done = 0;
+  const add = (expression: Expression, offset: number, end: number): void => {
+    if (offset > done) parts.push(text.slice(done, offset));
+    parts.push({ expression, offset });
+    done = end;
+    opener.lastIndex = end;
+  };
+  for (let found = opener.exec(text); found !== null; found = opener.exec(text)) {
+    if (found[0] === "[[") {
+      LOOP_REFERENCE.lastIndex = found.index;
+      const name = LOOP_REFERENCE.exec(text)?.[1];
+      if (name !== undefined && loopVariables.has(name)) {
+        const expression: Expression = { operand: { kind: "path", root: name, path: [] }, filters: [] };
+        add(expression, found.index, LOOP_REFERENCE.lastIndex);
+      } else {
+        opener.lastIndex = found.index + 1;
+      }
+      continue;
+    }
+    const open = found.index + found[0].length - 2;
+    const { expression, end } = parseExpression(text, open);
+    add(expression, open, end);
+  }
+  if (done < text.length) parts.push(text.slice(done));
+  return { text, parts };
+}

@@ -1,0 +1,122 @@
+import { ProgramWatch } from "./shell-programs.ts";
+
+/** How the text around a place is quoted, and so what a value there has to look like. */
+export type Quoting =
+  | "bare"
+  | "single"
+  | "ansi"
+  | "double"
+  | "heredoc"
+  | "quoted-heredoc"
+  | "heredoc-delimiter"
+  | "comment"
+  | "arithmetic"
+  | "variable-name";
+
+/** A place for a value in a shell command. */
+export interface Hole {
+  /** Its position in the lexed text. */
+  readonly index: number;
+  readonly quoting: Quoting;
+  /** The shell will evaluate what stands here as arithmetic, in which text can run commands. */
+  readonly arithmetic: boolean;
+  /** Inside `${…}`. */
+  readonly expansion: boolean;
+  /** A backslash or dollar sign right before it, which would act on what is put here. */
+  readonly before: "" | "\\" | "$";
+  /** How many backticks are open around it. */
+  readonly backticks: number;
+  /** The command that reads the word around it as a program. */
+  readonly program: string | undefined;
+}
+
+/** A stretch in which commands stand: the whole text, `$(…)`, a subshell, backticks, an array's words. */
+export interface CommandFrame {
+  readonly kind: "command";
+  readonly opener: "text" | "paren" | "array" | "backtick";
+  /** Start of the word under way, -1 between words. */
+  wordStart: number;
+  /** The next word is a command's name or a keyword. */
+  expectsCommand: boolean;
+  /** `case … esac` that are open here, in which a `)` ends a pattern. */
+  cases: number;
+  /** Inside `[[ … ]]`. */
+  inTest: boolean;
+  readonly heredocs: Heredoc[];
+  watch: ProgramWatch;
+}
+
+export interface Heredoc {
+  readonly delimiter: string;
+  readonly quoted: boolean;
+  readonly stripTabs: boolean;
+}
+
+/** Inside `${…}`: where it starts, and whether quotes around it make its inside quoted. */
+export interface ExpansionFrame {
+  readonly kind: "expansion";
+  readonly start: number;
+  readonly quoted: boolean;
+}
+
+/** `((…))`, `$((…))` or `$[…]`: how many parentheses are open in it. */
+export interface ArithmeticFrame {
+  readonly kind: "arithmetic";
+  readonly closer: "))" | "]";
+  depth: number;
+  /** What it turns out to be when a single `)` closes it: `$( (…) )` written without the space. */
+  readonly fallback: CommandFrame;
+}
+
+export interface QuoteFrame {
+  readonly kind: "single" | "ansi" | "double" | "heredoc";
+}
+
+export type Frame = CommandFrame | ExpansionFrame | ArithmeticFrame | QuoteFrame;
+
+export function commandFrame(opener: CommandFrame["opener"], inTest = false): CommandFrame {
+  return {
+    kind: "command",
+    opener,
+    wordStart: -1,
+    expectsCommand: opener !== "array",
+    cases: 0,
+    inTest,
+    heredocs: [],
+    watch: new ProgramWatch(),
+  };
+}
+
+const KEEPS_COMMAND_POSITION: ReadonlySet<string> = new Set([
+  "then", "do", "else", "elif", "if", "while", "until", "!", "{", "}", "time", "fi", "done",
+]);
+const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
+/** Longer words are no keyword and no command that matters here. */
+const LONGEST_WORD = 64;
+
+/** Takes note of the word that ends at `end`, if one is under way. */
+export function endWord(frame: CommandFrame, source: string, end: number): void {
+  if (frame.wordStart === -1) return;
+  const start = frame.wordStart;
+  frame.wordStart = -1;
+  const word = end - start > LONGEST_WORD ? source.slice(start, start + LONGEST_WORD) : source.slice(start, end);
+  if (frame.inTest) {
+    if (word === "]]") frame.inTest = false;
+    return;
+  }
+  if (frame.opener !== "array" && frame.expectsCommand) {
+    if (KEEPS_COMMAND_POSITION.has(word) || ASSIGNMENT.test(word)) return;
+    frame.expectsCommand = false;
+    if (word === "case") frame.cases += 1;
+    else if (word === "esac") frame.cases = Math.max(0, frame.cases - 1);
+    else if (word === "[[") frame.inTest = true;
+  }
+  frame.watch.word(word.replace(/^(["'])(.*)\1$/s, "$2"));
+}
+
+/** A command is over: the next word is the name of another. */
+export function endCommand(frame: CommandFrame, source: string, end: number): void {
+  endWord(frame, source, end);
+  frame.expectsCommand = frame.opener !== "array";
+  frame.watch = new ProgramWatch();
+}

@@ -1,0 +1,11 @@
+/** A template that cannot be parsed, or a value that must not stand where the template puts it. */
+export class TemplateError extends Error {
+  /** Where in the template's text, in UTF-16 units from 0. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = "TemplateError";
+    this.offset = offset;
+  }
+}

@@ -1,0 +1,39 @@
+import { evaluate } from "./evaluate.ts";
+import { isReference, type TemplateSource, toTemplate } from "./parse.ts";
+import { TemplateError } from "./template-error.ts";
+import { toText, type Values } from "./values.ts";
+
+/** Renders into plain text: names, messages, request bodies. Values go in as they are. */
+export function renderText(source: TemplateSource, values: Values): string {
+  let text = "";
+  for (const part of toTemplate(source).parts) {
+    text += isReference(part) ? toText(evaluate(part.expression, values).value) : part;
+  }
+  return text;
+}
+
+/** A template that is one reference and nothing else gives its value as it is, any other one its text. */
+export function renderValue(source: TemplateSource, values: Values): unknown {
+  const template = toTemplate(source);
+  const parts = template.parts.filter((part) => isReference(part) || part.trim() !== "");
+  const [only] = parts;
+  if (parts.length !== 1 || only === undefined || !isReference(only)) return renderText(template, values);
+  return evaluate(only.expression, values).value;
+}
+
+/** Renders an HTTP header's value. Throws TemplateError where a value has a line break or NUL in it. */
+export function renderHeader(source: TemplateSource, values: Values): string {
+  let text = "";
+  for (const part of toTemplate(source).parts) {
+    if (!isReference(part)) {
+      text += part;
+      continue;
+    }
+    const value = toText(evaluate(part.expression, values).value);
+    if (/[\r\n\0]/.test(value)) {
+      throw new TemplateError("a value with a line break or NUL cannot stand in a header", part.offset);
+    }
+    text += value;
+  }
+  return text;
+}

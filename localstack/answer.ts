@@ -1,0 +1,129 @@
+import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http";
+import type { ProxyResult } from "#lib/http/handler.ts";
+import { LIMITS } from "#lib/platform/limits.ts";
+import { type AnswerHead, type LocalResponseStream, START } from "./lambda-runtime.ts";
+import { ClientGone } from "./request-body.ts";
+
+/** A client that still sends when its request is refused gets so long to take in the answer, milliseconds. */
+const LINGER_MS = 1000;
+
+const ERROR_HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+} as const;
+
+export function errorBody(message: string): string {
+  return JSON.stringify({ error: true, message });
+}
+
+/** The gateway's own refusal, for what no function has answered; cuts an answer that has begun. */
+export function writeError(outgoing: ServerResponse, status: number, message: string, close: boolean): void {
+  if (outgoing.headersSent) {
+    outgoing.destroy();
+    return;
+  }
+  const body = errorBody(message);
+  const headers: Record<string, string | number> = {
+    ...ERROR_HEADERS,
+    "content-length": Buffer.byteLength(body),
+  };
+  if (close) headers["connection"] = "close";
+  outgoing.writeHead(status, headers);
+  outgoing.end(body);
+}
+
+/**
+ * Refuses a request whose body is not going to be read. The answer goes out whole at once; the connection
+ * is closed a moment later, because closing it on bytes in flight would take the answer back from the client.
+ */
+export function writeRefusal(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  status: number,
+  message: string,
+): void {
+  const body = errorBody(message);
+  outgoing.writeHead(status, {
+    ...ERROR_HEADERS,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  });
+  if (incoming.headers.expect !== undefined) {
+    outgoing.end(body);
+    return;
+  }
+  outgoing.write(body);
+  const finish = (): void => {
+    clearTimeout(timer);
+    incoming.off("end", finish).off("close", finish);
+    outgoing.end();
+  };
+  const timer = setTimeout(finish, LINGER_MS);
+  incoming.on("end", finish).on("close", finish).resume();
+}
+
+/** Any result of a REST proxy function. */
+interface AnyResult extends Partial<ProxyResult> {
+  readonly isBase64Encoded?: boolean;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Writes what a function returned. Throws where that is no answer, or one that Lambda would not carry. */
+export function writeResult(outgoing: ServerResponse, result: unknown, close: boolean): void {
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = (result ?? {}) as AnyResult;
+  if (typeof statusCode !== "number" || STATUS_CODES[statusCode] === undefined) {
+    throw new TypeError("The function's result has no status code");
+  }
+  if (body !== undefined && body !== null && typeof body !== "string") {
+    throw new TypeError("The function's result has a body that is not text");
+  }
+  const content = isBase64Encoded === true ? Buffer.from(body ?? "", "base64") : (body ?? "");
+  const bytes = Buffer.byteLength(content);
+  if (bytes > LIMITS.payloadBytes.value) {
+    throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered answer may have`);
+  }
+  const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };
+  const bodiless = statusCode === 204 || statusCode === 304;
+  if (!bodiless) all["content-length"] = bytes;
+  if (close) all["connection"] = "close";
+  outgoing.writeHead(statusCode, all as Record<string, string | number | string[]>);
+  outgoing.end(bodiless ? undefined : content);
+}
+
+/** Lambda's response stream over a response of the server; writing to a client that has gone throws ClientGone. */
+export class OutgoingStream implements LocalResponseStream {
+  readonly #outgoing: ServerResponse;
+  readonly #close: () => boolean;
+
+  constructor(outgoing: ServerResponse, close: () => boolean) {
+    this.#outgoing = outgoing;
+    this.#close = close;
+    // Every wait for `drain` also waits for `close`, which comes once at most.
+    outgoing.setMaxListeners(0);
+  }
+
+  [START]({ statusCode, headers }: AnswerHead): void {
+    if (this.#outgoing.destroyed) throw new ClientGone();
+    this.#outgoing.writeHead(statusCode, this.#close() ? { ...headers, connection: "close" } : { ...headers });
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    if (this.#outgoing.destroyed) throw new ClientGone();
+    if (!this.#outgoing.headersSent) {
+      this[START]({ statusCode: 200, headers: { "content-type": "application/octet-stream" } });
+    }
+    return this.#outgoing.write(chunk);
+  }
+
+  end(chunk?: string | Uint8Array): void {
+    if (chunk !== undefined) this.write(chunk);
+    this.#outgoing.end();
+  }
+
+  once(event: "drain" | "close", listener: () => void): this {
+    if (event === "close" && this.#outgoing.destroyed) queueMicrotask(listener);
+    else this.#outgoing.once(event, listener);
+    return this;
+  }
+}

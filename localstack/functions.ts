@@ -1,0 +1,179 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isStreaming, type LocalResponseStream } from "./lambda-runtime.ts";
+
+/** One function of the template, as the local platform needs it. */
+export interface FunctionEntry {
+  readonly logicalId: string;
+  /** The source file; relative ones start at the template's folder. */
+  readonly entry: string;
+  readonly handlerExport: string;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+  readonly bodyLimitBytes: number;
+  /** Runs as long as its work takes: `timeoutSeconds` does not count here. */
+  readonly worker: boolean;
+  readonly routes: readonly FunctionRoute[];
+  readonly sources: readonly FunctionSource[];
+}
+
+export interface FunctionRoute {
+  /** `ANY` takes every method. */
+  readonly method: string;
+  /** API Gateway's form: `/runs/{id}`, `/{proxy+}`. */
+  readonly path: string;
+  readonly stream: boolean;
+}
+
+export interface FunctionSource {
+  readonly queue: string;
+  readonly batchSize: number;
+  /** Invocations at the same time. */
+  readonly concurrency: number;
+  readonly maxReceiveCount: number;
+  readonly visibilitySeconds: number;
+  readonly fifo: boolean;
+}
+
+/** Any handler: buffered ones take (event, context), streaming ones (event, stream, context). */
+export type AnyHandler = (...args: unknown[]) => unknown;
+
+export class InvocationTimeout extends Error {
+  readonly code = "invocation_timeout";
+  constructor(functionName: string, seconds: number) {
+    super(`${functionName} took longer than its ${seconds} s`);
+    this.name = "InvocationTimeout";
+  }
+}
+
+export interface InvocationOptions {
+  readonly requestId: string;
+  /** Called when the handler turns out to be a streaming one. */
+  readonly stream?: () => LocalResponseStream;
+}
+
+export interface Invocation {
+  /** What the handler returned. Rejects with what it threw, with InvocationTimeout, or when it cannot be loaded. */
+  readonly result: Promise<unknown>;
+  /** Tells the handler to stop; `result` still settles with whatever it then does. */
+  abort(reason: unknown): void;
+}
+
+export interface Functions {
+  start(fn: FunctionEntry, event: unknown, options: InvocationOptions): Invocation;
+}
+
+export interface FunctionsOptions {
+  /** Where relative entries start. */
+  readonly root: string;
+  /** Handed to every handler as `context.weft`. */
+  readonly deps: unknown;
+  readonly load?: (fn: FunctionEntry) => Promise<AnyHandler>;
+}
+
+/** The handler hears of the end of its time this long before it, so that it can still report, milliseconds. */
+const NOTICE_MS = 500;
+
+/** Runs the template's functions in this process; each is loaded when it is first needed. */
+export function createFunctions(options: FunctionsOptions): Functions {
+  const load = options.load ?? ((fn) => importHandler(fn, options.root));
+  const loaded = new Map<string, AnyHandler>();
+  const loading = new Map<string, Promise<AnyHandler>>();
+
+  const handlerOf = (fn: FunctionEntry): AnyHandler | Promise<AnyHandler> => {
+    const ready = loaded.get(fn.logicalId);
+    if (ready !== undefined) return ready;
+    const pending = loading.get(fn.logicalId) ?? load(fn).then((handler) => remember(fn, handler));
+    loading.set(fn.logicalId, pending);
+    return pending;
+  };
+  const remember = (fn: FunctionEntry, handler: AnyHandler): AnyHandler => {
+    loaded.set(fn.logicalId, handler);
+    loading.delete(fn.logicalId);
+    return handler;
+  };
+
+  return {
+    start: (fn, event, { requestId, stream }) => {
+      const timeoutMs = fn.worker ? Number.POSITIVE_INFINITY : fn.timeoutSeconds * 1000;
+      const context = new InvocationContext(fn.logicalId, requestId, options.deps, timeoutMs);
+      const call = async (): Promise<unknown> => {
+        const found = handlerOf(fn);
+        const handler = typeof found === "function" ? found : await found;
+        return isStreaming(handler) && stream !== undefined
+          ? handler(event, stream(), context)
+          : handler(event, context);
+      };
+      const result = fn.worker ? call() : withinTime(call, context, timeoutMs, fn);
+      return { result, abort: (reason) => context.abort(reason) };
+    },
+  };
+}
+
+async function importHandler(fn: FunctionEntry, root: string): Promise<AnyHandler> {
+  const module = (await import(pathToFileURL(resolve(root, fn.entry)).href)) as Record<string, unknown>;
+  const handler = module[fn.handlerExport];
+  if (typeof handler !== "function") throw new TypeError(`${fn.entry} does not export ${fn.handlerExport}`);
+  return handler as AnyHandler;
+}
+
+function withinTime(
+  call: () => Promise<unknown>,
+  context: InvocationContext,
+  timeoutMs: number,
+  fn: FunctionEntry,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const noticeMs = Math.min(NOTICE_MS, timeoutMs / 10);
+    let timer = setTimeout(() => {
+      const timeout = new InvocationTimeout(fn.logicalId, fn.timeoutSeconds);
+      context.abort(timeout);
+      timer = setTimeout(() => reject(timeout), noticeMs);
+    }, timeoutMs - noticeMs);
+    call().then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
+}
+
+/** Lambda's context, as far as handlers use it, with the local platform's additions `signal` and `weft`. */
+class InvocationContext {
+  readonly functionName: string;
+  readonly awsRequestId: string;
+  readonly weft: unknown;
+  readonly #deadline: number;
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+
+  constructor(functionName: string, awsRequestId: string, weft: unknown, timeoutMs: number) {
+    this.functionName = functionName;
+    this.awsRequestId = awsRequestId;
+    this.weft = weft;
+    this.#deadline = performance.now() + timeoutMs;
+  }
+
+  /** Made when first asked for: most requests never look at it, and it costs more than the rest of the context. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  getRemainingTimeInMillis(): number {
+    return Math.max(0, this.#deadline - performance.now());
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted ??= { reason };
+    this.#controller?.abort(reason);
+  }
+}

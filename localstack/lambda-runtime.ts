@@ -1,0 +1,41 @@
+import type { Handler, LambdaRuntime, ResponseStream } from "#lib/http/handler.ts";
+
+const STREAMING = Symbol("streaming handler");
+
+/** Called with status and headers before the first byte of a streamed answer. */
+export const START = Symbol("start of the answer");
+
+export interface AnswerHead {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A response stream of the gateway: Lambda's, and the place where its status and headers go. */
+export interface LocalResponseStream extends ResponseStream {
+  [START](head: AnswerHead): void;
+}
+
+function takesHead(stream: ResponseStream): stream is LocalResponseStream {
+  return START in stream;
+}
+
+const runtime: LambdaRuntime = {
+  streamifyResponse: (handler) => Object.assign(handler, { [STREAMING]: true }) as unknown as Handler,
+  HttpResponseStream: {
+    from: (stream, head) => {
+      if (!takesHead(stream)) throw new TypeError("Not a response stream of this gateway");
+      stream[START](head);
+      return stream;
+    },
+  },
+};
+
+/** Puts Lambda's `awslambda` into the global scope. Functions look for it when they are loaded, so call it first. */
+export function installLambdaRuntime(): void {
+  (globalThis as { awslambda?: LambdaRuntime }).awslambda = runtime;
+}
+
+/** True for a handler that `awslambda.streamifyResponse` made: it takes the stream as its second argument. */
+export function isStreaming(handler: object): boolean {
+  return STREAMING in handler;
+}

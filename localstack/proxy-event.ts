@@ -1,0 +1,111 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { parse as parseQuery } from "node:querystring";
+import type { ProxyEvent } from "#lib/http/request.ts";
+import type { RequestTarget } from "./request-target.ts";
+import { type GatewayRoute, pathParameters } from "./routes.ts";
+
+/** The event of API Gateway's REST proxy integration (payload version 1.0). */
+export interface RestProxyEvent extends ProxyEvent {
+  readonly resource: string;
+  readonly multiValueHeaders: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly multiValueQueryStringParameters: Readonly<Record<string, readonly string[]>> | null;
+  readonly stageVariables: null;
+  readonly requestContext: {
+    readonly requestId: string;
+    readonly accountId: string;
+    readonly apiId: string;
+    readonly stage: string;
+    readonly protocol: string;
+    readonly httpMethod: string;
+    readonly path: string;
+    readonly resourcePath: string;
+    readonly requestTimeEpoch: number;
+    readonly identity: { readonly sourceIp: string; readonly userAgent: string | null };
+  };
+}
+
+/** Bodies of these types are handed over as text, others as base64, as API Gateway does it. */
+const TEXT_TYPE =
+  /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|ya?ml|xml|x-ya?ml|x-www-form-urlencoded|javascript)\b)/i;
+
+/** Names in a query string that are looked at; further ones are dropped. */
+const QUERY_NAMES_MAX = 1000;
+
+/** Builds a function's event. Header names are in lower case; a repeated one is joined as Node joins it. */
+export function proxyEvent(
+  route: GatewayRoute,
+  target: RequestTarget,
+  incoming: IncomingMessage,
+  body: Buffer | undefined,
+  requestId: string,
+): RestProxyEvent {
+  const httpMethod = incoming.method ?? "GET";
+  const query = target.query === "" ? null : parseQuery(target.query, "&", "=", { maxKeys: QUERY_NAMES_MAX });
+  const isText = body === undefined || isTextBody(incoming.headers["content-type"], body);
+  return {
+    resource: route.resource,
+    path: target.path,
+    httpMethod,
+    headers: singleHeaders(incoming),
+    // Few functions ask for the lists, so they are made only when one does.
+    get multiValueHeaders() {
+      return incoming.headersDistinct;
+    },
+    queryStringParameters: query && lastValues(query),
+    get multiValueQueryStringParameters() {
+      return query && allValues(query);
+    },
+    pathParameters: pathParameters(route, target.routePath),
+    stageVariables: null,
+    body: body === undefined ? null : body.toString(isText ? "utf8" : "base64"),
+    isBase64Encoded: !isText,
+    requestContext: {
+      requestId,
+      accountId: "000000000000",
+      apiId: "local",
+      stage: "local",
+      protocol: `HTTP/${incoming.httpVersion}`,
+      httpMethod,
+      path: target.path,
+      resourcePath: route.resource,
+      requestTimeEpoch: Date.now(),
+      identity: {
+        sourceIp: incoming.socket.remoteAddress ?? "",
+        userAgent: incoming.headers["user-agent"] ?? null,
+      },
+    },
+  };
+}
+
+function isTextBody(contentType: string | undefined, body: Buffer): boolean {
+  return (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body);
+}
+
+type ParsedQuery = ReturnType<typeof parseQuery>;
+
+function singleHeaders(incoming: IncomingMessage): Readonly<Record<string, string | undefined>> {
+  const headers = incoming.headers;
+  // The only header that Node gives as a list; it has no meaning in a request.
+  if (headers["set-cookie"] === undefined) return headers as Readonly<Record<string, string | undefined>>;
+  const { "set-cookie": cookies, ...others } = headers;
+  return { ...others, "set-cookie": cookies.join(", ") } as Readonly<Record<string, string | undefined>>;
+}
+
+function lastValues(query: ParsedQuery): Record<string, string> {
+  const values = Object.create(null) as Record<string, string>;
+  for (const name in query) {
+    const value = query[name];
+    values[name] = (Array.isArray(value) ? value.at(-1) : value) ?? "";
+  }
+  return values;
+}
+
+function allValues(query: ParsedQuery): Record<string, readonly string[]> {
+  const values = Object.create(null) as Record<string, readonly string[]>;
+  for (const name in query) {
+    const value = query[name];
+    values[name] = Array.isArray(value) ? value : [value ?? ""];
+  }
+  return values;
+}

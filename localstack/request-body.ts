@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+export class BodyTooLarge extends Error {
+  readonly code = "body_too_large";
+  readonly limitBytes: number;
+  constructor(limitBytes: number) {
+    super(`The body must be at most ${limitBytes} bytes`);
+    this.name = "BodyTooLarge";
+    this.limitBytes = limitBytes;
+  }
+}
+
+/** The client went away before it had sent its request, or before it had read the answer. */
+export class ClientGone extends Error {
+  readonly code = "client_gone";
+  constructor() {
+    super("The client closed the connection");
+    this.name = "ClientGone";
+  }
+}
+
+/** True where the request may have a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
+}
+
+/**
+ * The whole body, or undefined for an empty one. Throws BodyTooLarge as soon as the limit is passed, by
+ * what the client declares or by what it sends, and leaves the rest unread; ClientGone.
+ */
+export function readBody(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  limitBytes: number,
+): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) {
+      reject(new BodyTooLarge(limitBytes));
+      return;
+    }
+    if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > limitBytes) settle(() => reject(new BodyTooLarge(limitBytes)));
+    };
+    const onEnd = (): void => settle(() => resolve(joined(chunks)));
+    const onGone = (): void => settle(() => reject(new ClientGone()));
+    const settle = (report: () => void): void => {
+      incoming.off("data", onData).off("end", onEnd).off("close", onGone);
+      report();
+    };
+    incoming.on("data", onData).on("end", onEnd).on("close", onGone);
+    // A connection cut in the middle of the body is reported by `close`; without a listener `error` would throw.
+    incoming.on("error", onGone);
+  });
+}
+
+function joined(chunks: readonly Buffer[]): Buffer | undefined {
+  return chunks.length <= 1 ? chunks[0] : Buffer.concat(chunks);
+}
