@@ -35,7 +35,8 @@ export function routeFaults(routes: readonly ScannedRoute[]): string[] {
       fault(`service ${route.service} does not belong in functions/${folder}`);
     }
     const path = fullPath(route);
-    if (!isPath(path)) fault(`path ${path} must start with /, have no empty part and no trailing slash, and {proxy+} last`);
+    if (!route.path.startsWith("/") || !isPath(path))
+      fault(`path ${path} must start with /, have no empty part and no trailing slash, and {proxy+} last`);
     if ((route.timeoutSeconds ?? 0) > ROUTE_TIMEOUT_SECONDS && route.list !== true) {
       fault(`timeoutSeconds must be at most ${ROUTE_TIMEOUT_SECONDS}, where the gateway gives up`);
     }
@@ -51,8 +52,9 @@ function isPath(path: string): boolean {
   if (path === "/") return true;
   const parts = path.split("/").slice(1);
   const known = (part: string, index: number): boolean =>
-    /^(?:[\w.~-]+|\{[A-Za-z][A-Za-z0-9]*\})$/.test(part) || (part === "{proxy+}" && index === parts.length - 1);
-  return path.startsWith("/") && parts.every(known);
+    /^(?:[\w.~-]+|\{[A-Za-z][A-Za-z0-9]*\})$/.test(part) ||
+    (part === "{proxy+}" && index === parts.length - 1);
+  return parts.every(known);
 }
 
 /** API Gateway keeps one parameter a place: beside `/runs/{id}` there can be no `/runs/{run}/steps`. */
@@ -68,7 +70,9 @@ function placeFaults(
       const known = places.get(parent);
       if (known === undefined) places.set(parent, { parameter: part, entry });
       else if (known.parameter !== part) {
-        faults.push(`${entry}: path ${path} has ${part} where ${known.entry} has ${known.parameter}: name them alike`);
+        faults.push(
+          `${entry}: path ${path} has ${part} where ${known.entry} has ${known.parameter}: name them alike`,
+        );
       }
     }
     parent += `/${part}`;
@@ -83,7 +87,8 @@ export function consumerFaults(consumers: readonly ScannedConsumer[]): string[] 
   for (const { entry, consumer } of consumers) {
     const fault = (text: string): number => faults.push(`${entry}: ${text}`);
     if (!isKebabCase(consumer.name)) fault(`name ${consumer.name} must be kebab-case`);
-    else if (consumer.name !== basename(entry, ".ts")) fault(`name ${consumer.name} must be that of the file`);
+    else if (consumer.name !== basename(entry, ".ts"))
+      fault(`name ${consumer.name} must be that of the file`);
     clash(names, consumer.name, entry, "consumer", faults);
     if (consumer.deadLetters === true) clash(deadLetters, "deadLetters", entry, "consumer of", faults);
     if (consumer.schedule !== undefined && !/^(?:rate|cron)\(.+\)$/.test(consumer.schedule)) {
@@ -100,7 +105,11 @@ export function consumerFaults(consumers: readonly ScannedConsumer[]): string[] 
   return faults;
 }
 
-function sizeFaults(entry: string, timeoutSeconds: number | undefined, memoryMb: number | undefined): string[] {
+function sizeFaults(
+  entry: string,
+  timeoutSeconds: number | undefined,
+  memoryMb: number | undefined,
+): string[] {
   const faults: string[] = [];
   if (timeoutSeconds !== undefined && !isWhole(timeoutSeconds, 1, FUNCTION_TIMEOUT_MAX_SECONDS)) {
     faults.push(`${entry}: timeoutSeconds must be 1 to ${FUNCTION_TIMEOUT_MAX_SECONDS}`);
@@ -125,11 +134,16 @@ export function tableFaults(tables: readonly TableSpec[]): string[] {
 }
 
 /** Routes and consumers share the logical ids of the template. */
-export function logicalIdFaults(routes: readonly ScannedRoute[], consumers: readonly ScannedConsumer[]): string[] {
+export function logicalIdFaults(
+  routes: readonly ScannedRoute[],
+  consumers: readonly ScannedConsumer[],
+): string[] {
   const operations = new Map(routes.map(({ entry, route }) => [toPascalCase(route.operationId), entry]));
   return consumers.flatMap(({ entry, consumer }) => {
     const other = operations.get(toPascalCase(consumer.name));
-    return other === undefined ? [] : [`${entry}: consumer ${consumer.name} has the function name of ${other}`];
+    return other === undefined
+      ? []
+      : [`${entry}: consumer ${consumer.name} has the function name of ${other}`];
   });
 }
 

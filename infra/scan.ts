@@ -62,7 +62,7 @@ export async function scan(root: string): Promise<Scan> {
     const exports = await load(root, entry, faults);
     const found = exports?.[form.kind];
     if (exports === undefined) continue;
-    if (typeof found !== "object" || found === null || typeof exports["handler"] !== "function") {
+    if (typeof found !== "object" || found === null || typeof exports.handler !== "function") {
       faults.push(`${entry}: must export \`${form.kind}\` and \`handler\``);
     } else if (form.kind === "route") routes.push({ entry, route: found as Route });
     else consumers.push({ entry, consumer: found as Consumer });
@@ -79,11 +79,17 @@ async function entryPoints(root: string): Promise<string[]> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   return found
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"))
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll("\\", "/").replace(/^\/+/, ""))
+    .map((entry) =>
+      join(entry.parentPath, entry.name).slice(root.length).replaceAll("\\", "/").replace(/^\/+/, ""),
+    )
     .sort(byCodeUnits);
 }
 
-async function load(root: string, file: string, faults: string[]): Promise<Record<string, unknown> | undefined> {
+async function load(
+  root: string,
+  file: string,
+  faults: string[],
+): Promise<Record<string, unknown> | undefined> {
   try {
     return (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
   } catch (error) {
@@ -95,10 +101,12 @@ async function load(root: string, file: string, faults: string[]): Promise<Recor
 async function loadTables(root: string, faults: string[]): Promise<TableSpec[]> {
   const exports = await load(root, TABLES_FILE, faults);
   if (exports === undefined) return [];
-  const tables = exports["tables"];
+  const tables = exports.tables;
   if (typeof tables !== "object" || tables === null) {
     faults.push(`${TABLES_FILE}: must export \`tables\``);
     return [];
   }
-  return Object.values(tables as Record<string, TableSpec>).sort((left, right) => byCodeUnits(left.name, right.name));
+  return Object.values(tables as Record<string, TableSpec>).sort((left, right) =>
+    byCodeUnits(left.name, right.name),
+  );
 }

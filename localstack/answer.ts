@@ -1,6 +1,6 @@
-import { type IncomingMessage, STATUS_CODES, type ServerResponse } from "node:http";
-import type { ProxyResult } from "#lib/http/handler.ts";
-import { LIMITS } from "#lib/platform/limits.ts";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { ProxyResult } from "../lib/http/handler.ts";
+import { LIMITS } from "../lib/platform/limits.ts";
 import { type AnswerHead, type LocalResponseStream, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
 
@@ -28,7 +28,7 @@ export function writeError(outgoing: ServerResponse, status: number, message: st
     ...ERROR_HEADERS,
     "content-length": Buffer.byteLength(body),
   };
-  if (close) headers["connection"] = "close";
+  if (close) headers.connection = "close";
   outgoing.writeHead(status, headers);
   outgoing.end(body);
 }
@@ -86,7 +86,7 @@ export function writeResult(outgoing: ServerResponse, result: unknown, close: bo
   const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };
   const bodiless = statusCode === 204 || statusCode === 304;
   if (!bodiless) all["content-length"] = bytes;
-  if (close) all["connection"] = "close";
+  if (close) all.connection = "close";
   outgoing.writeHead(statusCode, all as Record<string, string | number | string[]>);
   outgoing.end(bodiless ? undefined : content);
 }
@@ -105,7 +105,10 @@ export class OutgoingStream implements LocalResponseStream {
 
   [START]({ statusCode, headers }: AnswerHead): void {
     if (this.#outgoing.destroyed) throw new ClientGone();
-    this.#outgoing.writeHead(statusCode, this.#close() ? { ...headers, connection: "close" } : { ...headers });
+    this.#outgoing.writeHead(
+      statusCode,
+      this.#close() ? { ...headers, connection: "close" } : { ...headers },
+    );
   }
 
   write(chunk: string | Uint8Array): boolean {

@@ -1,39 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isStreaming, type LocalResponseStream } from "./lambda-runtime.ts";
-
-/** One function of the template, as the local platform needs it. */
-export interface FunctionEntry {
-  readonly logicalId: string;
-  /** The source file; relative ones start at the template's folder. */
-  readonly entry: string;
-  readonly handlerExport: string;
-  readonly timeoutSeconds: number;
-  readonly memoryMb: number;
-  readonly bodyLimitBytes: number;
-  /** Runs as long as its work takes: `timeoutSeconds` does not count here. */
-  readonly worker: boolean;
-  readonly routes: readonly FunctionRoute[];
-  readonly sources: readonly FunctionSource[];
-}
-
-export interface FunctionRoute {
-  /** `ANY` takes every method. */
-  readonly method: string;
-  /** API Gateway's form: `/runs/{id}`, `/{proxy+}`. */
-  readonly path: string;
-  readonly stream: boolean;
-}
-
-export interface FunctionSource {
-  readonly queue: string;
-  readonly batchSize: number;
-  /** Invocations at the same time. */
-  readonly concurrency: number;
-  readonly maxReceiveCount: number;
-  readonly visibilitySeconds: number;
-  readonly fifo: boolean;
-}
+import type { TemplateFunction } from "./template.ts";
 
 /** Any handler: buffered ones take (event, context), streaming ones (event, stream, context). */
 export type AnyHandler = (...args: unknown[]) => unknown;
@@ -60,7 +28,7 @@ export interface Invocation {
 }
 
 export interface Functions {
-  start(fn: FunctionEntry, event: unknown, options: InvocationOptions): Invocation;
+  start(fn: TemplateFunction, event: unknown, options: InvocationOptions): Invocation;
 }
 
 export interface FunctionsOptions {
@@ -68,7 +36,7 @@ export interface FunctionsOptions {
   readonly root: string;
   /** Handed to every handler as `context.weft`. */
   readonly deps: unknown;
-  readonly load?: (fn: FunctionEntry) => Promise<AnyHandler>;
+  readonly load?: (fn: TemplateFunction) => Promise<AnyHandler>;
 }
 
 /** The handler hears of the end of its time this long before it, so that it can still report, milliseconds. */
@@ -80,14 +48,14 @@ export function createFunctions(options: FunctionsOptions): Functions {
   const loaded = new Map<string, AnyHandler>();
   const loading = new Map<string, Promise<AnyHandler>>();
 
-  const handlerOf = (fn: FunctionEntry): AnyHandler | Promise<AnyHandler> => {
+  const handlerOf = (fn: TemplateFunction): AnyHandler | Promise<AnyHandler> => {
     const ready = loaded.get(fn.logicalId);
     if (ready !== undefined) return ready;
     const pending = loading.get(fn.logicalId) ?? load(fn).then((handler) => remember(fn, handler));
     loading.set(fn.logicalId, pending);
     return pending;
   };
-  const remember = (fn: FunctionEntry, handler: AnyHandler): AnyHandler => {
+  const remember = (fn: TemplateFunction, handler: AnyHandler): AnyHandler => {
     loaded.set(fn.logicalId, handler);
     loading.delete(fn.logicalId);
     return handler;
@@ -110,7 +78,7 @@ export function createFunctions(options: FunctionsOptions): Functions {
   };
 }
 
-async function importHandler(fn: FunctionEntry, root: string): Promise<AnyHandler> {
+async function importHandler(fn: TemplateFunction, root: string): Promise<AnyHandler> {
   const module = (await import(pathToFileURL(resolve(root, fn.entry)).href)) as Record<string, unknown>;
   const handler = module[fn.handlerExport];
   if (typeof handler !== "function") throw new TypeError(`${fn.entry} does not export ${fn.handlerExport}`);
@@ -121,7 +89,7 @@ function withinTime(
   call: () => Promise<unknown>,
   context: InvocationContext,
   timeoutMs: number,
-  fn: FunctionEntry,
+  fn: TemplateFunction,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const noticeMs = Math.min(NOTICE_MS, timeoutMs / 10);

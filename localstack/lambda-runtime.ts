@@ -1,4 +1,4 @@
-import type { Handler, LambdaRuntime, ResponseStream } from "#lib/http/handler.ts";
+import type { Handler, LambdaRuntime, ResponseStream } from "../lib/http/handler.ts";
 
 const STREAMING = Symbol("streaming handler");
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { parse as parseQuery } from "node:querystring";
-import type { ProxyEvent } from "#lib/http/request.ts";
+import type { ProxyEvent } from "../lib/http/request.ts";
 import type { RequestTarget } from "./request-target.ts";
 import { type GatewayRoute, pathParameters } from "./routes.ts";
 

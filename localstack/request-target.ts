@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer";
-
 export interface RequestTarget {
   /** As sent, without the query. */
   readonly path: string;
@@ -9,19 +7,17 @@ export interface RequestTarget {
   readonly query: string;
 }
 
-const NOT_ASCII = /[\x80-\uffff]/;
-
 /**
- * Reads the target of a request line, origin or absolute form. Dot segments and doubled slashes stay as
- * they are: no route has them. Undefined for malformed percent-encoding, bytes that are not UTF-8, and NUL.
+ * Reads the target of a request line, origin or absolute form; Node lets no byte beyond ASCII through.
+ * Dot segments and doubled slashes stay as they are: no route has them. Undefined for malformed
+ * percent-encoding, encoded bytes that are not UTF-8, and NUL.
  */
 export function parseTarget(url: string): RequestTarget | undefined {
   const target = originForm(url);
-  const text = target === undefined || !NOT_ASCII.test(target) ? target : utf8(target);
-  if (text === undefined) return undefined;
-  const mark = text.indexOf("?");
-  const path = mark === -1 ? text : text.slice(0, mark);
-  const query = mark === -1 ? "" : text.slice(mark + 1);
+  if (target === undefined) return undefined;
+  const mark = target.indexOf("?");
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? "" : target.slice(mark + 1);
   const normal = path.includes("%") ? normalEncoding(path) : path;
   if (normal === undefined) return undefined;
   const routePath = normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
@@ -35,12 +31,6 @@ function originForm(url: string): string | undefined {
   }
   const absolute = URL.parse(url);
   return absolute === null ? undefined : `${absolute.pathname}${absolute.search}`;
-}
-
-/** Node gives the bytes of the request line as Latin-1. */
-function utf8(text: string): string | undefined {
-  const bytes = Buffer.from(text, "latin1");
-  return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
 }
 
 function normalEncoding(path: string): string | undefined {

@@ -1,7 +1,7 @@
-import type { FunctionEntry } from "./functions.ts";
+import type { TemplateFunction } from "./template.ts";
 
 export interface GatewayRoute {
-  readonly fn: FunctionEntry;
+  readonly fn: TemplateFunction;
   /** `ANY` takes every method. */
   readonly method: string;
   /** The path as the template has it. */
@@ -18,13 +18,15 @@ type Segment = { readonly literal: string } | { readonly parameter: string };
 const PARAMETER = /^\{([^{}+]+)(\+?)\}$/;
 
 /** The routes of the template, those that say more of the path first, as API Gateway prefers them. */
-export function gatewayRoutes(functions: readonly FunctionEntry[]): GatewayRoute[] {
+export function gatewayRoutes(functions: readonly TemplateFunction[]): GatewayRoute[] {
   return functions
     .flatMap((fn) => fn.routes.map((route) => gatewayRoute(fn, route)))
-    .sort((a, b) => rank(a).localeCompare(rank(b)));
+    .map((route) => ({ route, rank: rank(route) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ route }) => route);
 }
 
-function gatewayRoute(fn: FunctionEntry, route: FunctionEntry["routes"][number]): GatewayRoute {
+function gatewayRoute(fn: TemplateFunction, route: TemplateFunction["routes"][number]): GatewayRoute {
   const parts = route.path.split("/").filter((part) => part !== "");
   let greedy = false;
   const segments = parts.map((part, index): Segment => {

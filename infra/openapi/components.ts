@@ -24,18 +24,17 @@ export class Components {
    * component; a recursive one without takes its name from `place`. What JSON Schema cannot say is `{}`.
    */
   of(schema: z.ZodType, place: string): JsonSchema {
-    const { $schema, $defs, ...root } = z.toJSONSchema(schema, {
+    // In an array, so that a schema that contains itself is named like any other.
+    const { items, $defs } = z.toJSONSchema(z.array(schema), {
       io: "input",
       unrepresentable: "any",
-      override: ({ zodSchema, jsonSchema }) => tidy(zodSchema as z.ZodType, jsonSchema),
+      override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema),
     }) as Record<string, unknown>;
     const nameOf = (definition: string): string => definition.replace(/^__schema/, `${place}Schema`);
-    const own = root["$ref"] === "#" ? place : undefined;
-    const renamed = (value: unknown): JsonSchema => withReferences(value, nameOf, own) as JsonSchema;
     for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, unknown>)) {
-      this.add(nameOf(name), renamed(definition));
+      this.add(nameOf(name), withReferences(definition, nameOf) as JsonSchema);
     }
-    return renamed(root);
+    return withReferences(items, nameOf) as JsonSchema;
   }
 
   /** In the order of their names. */
@@ -45,19 +44,19 @@ export class Components {
 }
 
 /** Keeps the default that `.meta` names, and leaves out bounds that every JSON number has. */
-function tidy(schema: z.ZodType, json: Record<string, unknown>): void {
+function tidy(schema: z.core.$ZodType, json: Record<string, unknown>): void {
   const meta = z.globalRegistry.get(schema);
-  if (meta !== undefined && "default" in meta) json["default"] = meta["default"];
-  if (json["minimum"] === Number.MIN_SAFE_INTEGER) delete json["minimum"];
-  if (json["maximum"] === Number.MAX_SAFE_INTEGER) delete json["maximum"];
+  if (meta !== undefined && "default" in meta) json.default = meta.default;
+  if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
+  if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
 }
 
-function withReferences(value: unknown, nameOf: (name: string) => string, own: string | undefined): unknown {
-  if (Array.isArray(value)) return value.map((item) => withReferences(item, nameOf, own));
+function withReferences(value: unknown, nameOf: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, nameOf));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      if (key !== "$ref" || typeof inner !== "string") return [key, withReferences(inner, nameOf, own)];
+      if (key !== "$ref" || typeof inner !== "string") return [key, withReferences(inner, nameOf)];
       return [key, inner.startsWith(DEFINITION) ? COMPONENT + nameOf(inner.slice(DEFINITION.length)) : inner];
     }),
   );

@@ -53,7 +53,10 @@ function apiEvent(route: Route): Record<string, unknown> {
 }
 
 /** The function of a consumer, fed by the queues with these logical ids. */
-export function consumerFunction({ entry, consumer }: ScannedConsumer, queueIds: readonly string[]): ResourceMap {
+export function consumerFunction(
+  { entry, consumer }: ScannedConsumer,
+  queueIds: readonly string[],
+): ResourceMap {
   const { batchSize, concurrency } = consumer.queue;
   const scaled = Math.min(Math.max(concurrency, SCALING_MIN), SCALING_MAX);
   const events: Record<string, unknown> = {};
@@ -76,7 +79,9 @@ export function consumerFunction({ entry, consumer }: ScannedConsumer, queueIds:
   };
   // An event source mapping is refused where the function may run longer than its queue hides a message.
   const timeout =
-    consumer.worker === true ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS) : consumer.timeoutSeconds;
+    consumer.worker === true
+      ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS)
+      : consumer.timeoutSeconds;
   const properties = sizes(timeout, consumer.memoryMb);
   return { [functionId(consumer.name)]: toFunction(entry, consumer.summary, properties, events, weft) };
 }

@@ -28,8 +28,12 @@ const GATEWAY_ANSWERS: Readonly<Record<string, GatewayAnswer>> = {
 };
 
 function toGatewayResponse(answer: Partial<GatewayAnswer>): Record<string, unknown> {
-  const message = answer.message === undefined ? "$context.error.messageString" : JSON.stringify(answer.message);
-  const headers: Record<string, string> = { "cache-control": "'no-store'", "x-request-id": "context.requestId" };
+  const message =
+    answer.message === undefined ? "$context.error.messageString" : JSON.stringify(answer.message);
+  const headers: Record<string, string> = {
+    "cache-control": "'no-store'",
+    "x-request-id": "context.requestId",
+  };
   if (answer.status === 429) headers["retry-after"] = "'1'";
   return {
     ...(answer.status === undefined ? {} : { StatusCode: answer.status }),

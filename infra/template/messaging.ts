@@ -18,7 +18,8 @@ const queueId = (name: string): string => `${toPascalCase(name)}Queue`;
 const deadLetterId = (name: string): string => `${toPascalCase(name)}DeadLetterQueue`;
 const undeliveredId = (name: string): string => `${toPascalCase(name)}UndeliveredQueue`;
 
-const isTarget = (consumer: Consumer): boolean => consumer.rule !== undefined || consumer.schedule !== undefined;
+const isTarget = (consumer: Consumer): boolean =>
+  consumer.rule !== undefined || consumer.schedule !== undefined;
 const hasQueue = (consumer: Consumer): boolean => consumer.deadLetters !== true || isTarget(consumer);
 /** A rule's dead-letter queue must be a standard queue, so FIFO consumers have one more. */
 const hasUndelivered = (consumer: Consumer): boolean => isTarget(consumer) && consumer.queue.fifo === true;
@@ -31,7 +32,9 @@ export function busResources(): ResourceMap {
 export function sourcesOf(consumer: Consumer, all: readonly ScannedConsumer[]): string[] {
   const own = hasQueue(consumer) ? [queueId(consumer.name)] : [];
   if (consumer.deadLetters !== true) return own;
-  const others = all.map((scanned) => scanned.consumer).filter((other) => other !== consumer && hasQueue(other));
+  const others = all
+    .map((scanned) => scanned.consumer)
+    .filter((other) => other !== consumer && hasQueue(other));
   return [
     ...own,
     ...others.flatMap((other) => [
@@ -114,7 +117,11 @@ function ruleResources(consumer: Consumer): ResourceMap {
     // Scheduled rules exist on the account's default bus alone.
     rules[`${pascal}Schedule`] = {
       Type: "AWS::Events::Rule",
-      Properties: { Name: stackName(consumer.name), ScheduleExpression: consumer.schedule, Targets: [target] },
+      Properties: {
+        Name: stackName(consumer.name),
+        ScheduleExpression: consumer.schedule,
+        Targets: [target],
+      },
     };
   }
   return {

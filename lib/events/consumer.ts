@@ -5,6 +5,8 @@ import type { Log } from "../platform/log.ts";
 export interface Message<Body> {
   /** Of the queue; of the envelope where the function was called without a queue. */
   readonly id: string;
+  /** Name of the queue that it came through; empty where the function was called without one. */
+  readonly queue: string;
   readonly body: Body;
   /** 1 at the first delivery. */
   readonly receiveCount: number;
@@ -35,7 +37,7 @@ export interface Consumer<Body = unknown, Deps = never> {
     /** Invocations at the same time on one machine. */
     readonly concurrency: number;
   };
-  /** Its other source: the dead-letter queues of all the others. */
+  /** Its other source: the dead-letter queues of all the others. Bodies are handed over as text. */
   readonly deadLetters?: true;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
@@ -106,7 +108,7 @@ export function toConsumerHandler<Body, Deps>(
     const deps = context?.weft === undefined ? await open() : (context.weft as Deps & ConsumerDeps);
     const signal = context?.signal ?? signalFor(context);
     if (!("Records" in event)) {
-      const message = { id: event.id, body: event as Body, receiveCount: 1, sentAt: Date.parse(event.time) };
+      const message = { id: event.id, queue: "", body: event as Body, receiveCount: 1, sentAt: Date.parse(event.time) };
       const failures = await consumer.run([message], deps, { signal });
       for (const failure of failures?.values() ?? []) throw failure;
       return undefined;
@@ -118,8 +120,7 @@ export function toConsumerHandler<Body, Deps>(
       const deliveries = Number(record.attributes.ApproximateReceiveCount);
       deps.log.error("message failed", { consumer: consumer.name, message: record.messageId, deliveries, error });
       if (deliveries >= consumer.queue.maxReceiveCount) {
-        const queue = record.eventSourceARN.split(":").at(-1) ?? consumer.name;
-        await deps.noteLastFailure({ queue, messageId: record.messageId, body: record.body, error });
+        await deps.noteLastFailure({ queue: queueOf(record), messageId: record.messageId, body: record.body, error });
       }
     }
     return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };
@@ -138,7 +139,8 @@ async function runBatch<Body, Deps>(
     try {
       messages.push({
         id: record.messageId,
-        body: JSON.parse(record.body) as Body,
+        queue: queueOf(record),
+        body: (consumer.deadLetters === true ? record.body : JSON.parse(record.body)) as Body,
         receiveCount: Number(record.attributes.ApproximateReceiveCount),
         sentAt: Number(record.attributes.SentTimestamp),
       });
@@ -155,6 +157,8 @@ async function runBatch<Body, Deps>(
   }
   return failed;
 }
+
+const queueOf = (record: QueueEvent["Records"][number]): string => record.eventSourceARN.split(":").at(-1) ?? "";
 
 function signalFor(context: ConsumerInvocation | undefined): AbortSignal {
   const left = context?.getRemainingTimeInMillis?.();

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { BODY_LIMIT_BYTES, type Input, type Principal, type RawBody, type Route } from "./route.ts";
 
@@ -131,9 +131,3 @@ function jsonDepth(text: string): number {
   }
   return deepest;
 }
-
-/** A JSON object, kept as the very object that was parsed: nothing is copied, so no key can reach a prototype. */
-export const jsonObject = z.custom<Readonly<Record<string, unknown>>>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "must be an object",
-);

@@ -1,5 +1,5 @@
-import type { Attribute } from "../tables.ts";
 import { LIMITS, limitFault } from "../limits.ts";
+import type { Attribute } from "../tables.ts";
 
 /**
  * Items are stored as JSON. Binary values become `{"\u0000b": base64}`; a name of the item's own that

@@ -26,7 +26,8 @@ export function checkKeyPart(
   limit: "partitionKeyBytes" | "sortKeyBytes",
 ): asserts value is string {
   if (typeof value !== "string" || value === "") throw limitFault(limit, `an empty or missing key "${name}"`);
-  if (longerThan(value, LIMITS[limit].value)) throw limitFault(limit, `the key "${name}"`, Buffer.byteLength(value));
+  if (longerThan(value, LIMITS[limit].value))
+    throw limitFault(limit, `the key "${name}"`, Buffer.byteLength(value));
   if (!value.isWellFormed()) throw limitFault(limit, `the key "${name}", which is not well-formed Unicode,`);
 }
 

@@ -62,7 +62,9 @@ export function createTable(store: Store, { name, sql, indexes, attributes }: Ta
   store.define(
     `CREATE TABLE IF NOT EXISTS ${sql} (pk TEXT NOT NULL, sk TEXT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID`,
   );
-  const columns = new Set(store.all("SELECT name FROM pragma_table_info(?)", `t.${name}`).map((row) => row["name"]));
+  const columns = new Set(
+    store.all("SELECT name FROM pragma_table_info(?)", `t.${name}`).map((row) => row.name),
+  );
   for (const attribute of attributes) {
     if (columns.has(`a.${attribute}`)) continue;
     const path = `'$."${attribute}"'`;
@@ -73,7 +75,10 @@ export function createTable(store: Store, { name, sql, indexes, attributes }: Ta
       COMMIT;`);
   }
   const wanted = new Map(Object.values(indexes).map((spec) => [indexName(name, spec), spec]));
-  const present = store.all("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", `t.${name}`);
+  const present = store.all(
+    "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?",
+    `t.${name}`,
+  );
   for (const { name: index } of present) {
     if (String(index).startsWith("ix.") && !wanted.has(String(index))) store.define(`DROP INDEX "${index}"`);
   }
@@ -94,9 +99,14 @@ export function indexColumns(layout: TableLayout, item: StoredItem): (string | n
     const value = item[attribute];
     if (value === undefined) return null;
     if (typeof value !== "string" || value === "" || !value.isWellFormed()) {
-      throw limitFault("sortKeyBytes", `the index key "${attribute}" of ${layout.name}, which must be text that is not empty,`);
+      throw limitFault(
+        "sortKeyBytes",
+        `the index key "${attribute}" of ${layout.name}, which must be text that is not empty,`,
+      );
     }
-    const limit = Object.values(layout.indexes).some(({ sk }) => sk === attribute) ? "sortKeyBytes" : "partitionKeyBytes";
+    const limit = Object.values(layout.indexes).some(({ sk }) => sk === attribute)
+      ? "sortKeyBytes"
+      : "partitionKeyBytes";
     if (longerThan(value, LIMITS[limit].value)) {
       throw limitFault(limit, `the index key "${attribute}" of ${layout.name}`, Buffer.byteLength(value));
     }

@@ -59,7 +59,8 @@ export function runQuery(
   query: Query,
 ): { items: StoredItem[]; cursor?: string } {
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER - 1;
-  if (!Number.isInteger(limit) || limit < 1) throw new RangeError("the limit of a query must be a positive integer");
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new RangeError("the limit of a query must be a positive integer");
   const { sql, values, scope, place } = plan(layout, query);
   const items: StoredItem[] = [];
   let bytes = 0;
@@ -69,7 +70,13 @@ export function runQuery(
     bytes += Buffer.byteLength(text);
     if (items.length === limit || (items.length > 0 && bytes > LIMITS.queryPageBytes.value)) {
       const last = items.at(-1) ?? {};
-      return { items, cursor: encodeCursor(scope, place.map((attribute) => String(last[attribute]))) };
+      return {
+        items,
+        cursor: encodeCursor(
+          scope,
+          place.map((attribute) => String(last[attribute])),
+        ),
+      };
     }
     items.push(decodeItem(text));
   }

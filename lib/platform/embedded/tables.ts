@@ -1,7 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { LIMITS, limitFault } from "../limits.ts";
 import type { TableResource } from "../resources.ts";
-import type { Change, Condition, Key, Page, Query, Tables, TableSpec, Write, WriteOutcome } from "../tables.ts";
+import type {
+  Change,
+  Condition,
+  Key,
+  Page,
+  Query,
+  TableSpec,
+  Tables,
+  Write,
+  WriteOutcome,
+} from "../tables.ts";
 import { allHold, applyChange, checkChange } from "./conditions.ts";
 import { decodeItem, type EncodedItem, encodeItem, measure, type StoredItem } from "./item-codec.ts";
 import { checkKey } from "./key-order.ts";
@@ -14,7 +24,7 @@ interface Put extends EncodedItem {
   readonly columns: readonly (string | null)[];
 }
 
-/** A write that was checked and encoded when it was asked for, so that later changes of its item cannot touch it. */
+/** A write that was checked when it was asked for; what is put is encoded then, too. */
 interface PreparedWrite {
   readonly layout: TableLayout;
   readonly key: Key;
@@ -48,9 +58,11 @@ function encodePut(layout: TableLayout, item: StoredItem): Put {
 
 function checkTogether(writes: readonly PreparedWrite[]): void {
   if (writes.length < 2) return;
-  if (writes.length > LIMITS.transactionItems.value) throw limitFault("transactionItems", "the transaction", writes.length);
+  if (writes.length > LIMITS.transactionItems.value)
+    throw limitFault("transactionItems", "the transaction", writes.length);
   const named = new Set(writes.map(({ layout, key }) => `${layout.name}\u0000${key.pk}\u0000${key.sk}`));
-  if (named.size < writes.length) throw limitFault("transactionItems", "a transaction that names an item twice");
+  if (named.size < writes.length)
+    throw limitFault("transactionItems", "a transaction that names an item twice");
 }
 
 function checkBytes(puts: readonly (EncodedItem | undefined)[]): void {
@@ -62,7 +74,7 @@ function checkBytes(puts: readonly (EncodedItem | undefined)[]): void {
 
 function readItem(reader: Reader, layout: TableLayout, key: Key): StoredItem | undefined {
   const row = reader.get(layout.selectItem, key.pk, key.sk);
-  return row === undefined ? undefined : decodeItem(String(row["item"]));
+  return row === undefined ? undefined : decodeItem(String(row.item));
 }
 
 /** What the write does, or undefined where its conditions do not hold. */
@@ -108,7 +120,7 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
     const key = { pk: write.key.pk, sk: write.key.sk };
     if (op !== "update") return { layout, key, op, when };
     checkChange(write.change);
-    return { layout, key, op, when, change: structuredClone(write.change) };
+    return { layout, key, op, when, change: write.change };
   };
 
   const prepare = (writes: readonly Write[]): readonly PreparedWrite[] => {

@@ -23,7 +23,8 @@ export function parseDuration(value: string | number): number | undefined {
   if (NUMBER.test(text)) return toMilliseconds(Number(text) * 1_000);
   if (!WHOLE.test(text)) return undefined;
   let total = 0;
-  for (const [, amount = "", unit = ""] of text.matchAll(PART)) total += Number(amount) * (UNIT_MS[unit] ?? 0);
+  for (const [, amount = "", unit = ""] of text.matchAll(PART))
+    total += Number(amount) * (UNIT_MS[unit] ?? 0);
   return toMilliseconds(total);
 }
 

@@ -72,7 +72,10 @@ export interface EventTrigger extends TriggerBase {
   readonly type: "event";
   /** Exact or glob. */
   readonly topic: string;
+  /** Conditions over `event`; all must hold. */
   readonly filters: readonly string[];
+  /** Conditions that may also call functions. */
+  readonly filter_functions?: readonly string[];
   readonly dedupe_key?: string;
   readonly dedupe_window?: string;
 }

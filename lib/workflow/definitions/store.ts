@@ -43,8 +43,7 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
   const checksum = createHash("sha256").update(request.yaml).digest("hex");
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const before = await deps.tables.get(workflowsTable, headKey(definition.name));
-    const unchanged = before !== undefined && before.checksum === checksum;
-    if (unchanged && (!before.deleted || request.source === "file")) return { head: before, changed: false };
+    if (before !== undefined && isKnown(before, request, checksum)) return { head: before, changed: false };
     const now = new Date(deps.clock.now()).toISOString();
     const revision = (before?.revision ?? 0) + 1;
     const head: WorkflowHead = {
@@ -53,7 +52,8 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
       revision,
       checksum,
       source: request.source,
-      file_path: request.filePath ?? "",
+      file_path: request.filePath ?? before?.file_path ?? "",
+      file_checksum: request.source === "file" ? checksum : (before?.file_checksum ?? ""),
       created_at: before?.created_at ?? now,
       updated_at: now,
       deleted: false,
@@ -74,6 +74,11 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
     if ((await deps.tables.write(writes)).ok) return { head, changed: true };
   }
   throw new ApiError("conflict", `The workflow ${definition.name} is being changed by others, try again`);
+}
+
+/** A file is read again only once it has changed: what was stored or deleted meanwhile by request stands. */
+function isKnown(before: WorkflowHead, { source }: SaveRequest, checksum: string): boolean {
+  return source === "file" ? before.file_checksum === checksum : !before.deleted && before.checksum === checksum;
 }
 
 function summary(definition: Definition) {
@@ -115,11 +120,20 @@ function bumpCatalog(): Write {
   return { op: "update", table: catalogTable, key: CATALOG_KEY, change: { add: { version: 1 } } };
 }
 
-/** Takes a workflow out of use. Its revisions stay for the runs that hold them. Throws `not_found`. */
-export async function deleteWorkflow(deps: DefinitionDeps, name: string): Promise<void> {
+/**
+ * Takes a workflow out of use. Its revisions stay for the runs that hold them. With `fileGone` the same file
+ * brings it back when it is there again. Throws `not_found`.
+ */
+export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGone = false): Promise<void> {
   const head = await findWorkflow(deps, name);
   const { list: _list, ...rest } = head;
-  const mark: WorkflowHead = { ...rest, deleted: true, triggers: [], updated_at: new Date(deps.clock.now()).toISOString() };
+  const mark: WorkflowHead = {
+    ...rest,
+    deleted: true,
+    triggers: [],
+    file_checksum: fileGone ? "" : rest.file_checksum,
+    updated_at: new Date(deps.clock.now()).toISOString(),
+  };
   const outcome = await deps.tables.write([
     {
       op: "put",

@@ -12,6 +12,8 @@ export interface WorkflowHead extends Key {
   readonly checksum: string;
   readonly source: "api" | "file";
   readonly file_path: string;
+  /** Of the file's text when it was last read. */
+  readonly file_checksum: string;
   readonly triggers: readonly Trigger[];
   readonly step_count: number;
   readonly module_count: number;

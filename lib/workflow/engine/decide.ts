@@ -157,7 +157,13 @@ class Walk {
   private nextStep(): void {
     const step = this.program.modules[this.state.module]?.steps[this.state.cursor];
     if (step === undefined) this.enterModule(this.state.module + 1);
-    else this.ask(step.name, step, null);
+    else this.ask(this.topKey(step), step, null);
+  }
+
+  /** Steps of a flow bear the name of their module: two modules may use one name. */
+  private topKey(step: Step): string {
+    const module = this.program.modules[this.state.module];
+    return this.program.modules.length > 1 && module !== undefined ? `${module.name}/${step.name}` : step.name;
   }
 
   private ask(key: string, step: Step, parent: string | null, items?: readonly [number, number]): void {
@@ -217,11 +223,12 @@ function needsLeave(step: Step): boolean {
   return isContainer(step);
 }
 
-/** `scan` inside item 3 of a foreach is `scan#3`, an item inside that `scan#3.7`. */
-function childKey(parent: string, name: string, item: number | undefined): string {
-  const position = parent.split("#")[1];
+/** `scan` inside item 3 of a foreach is `scan#3`, an item inside that `scan#3.7`; in a flow `module/scan#3`. */
+export function childKey(parent: string, name: string, item: number | undefined): string {
+  const [base = "", position] = parent.split("#");
   const positions = [position, item].filter((part) => part !== undefined);
-  return positions.length === 0 ? name : `${name}#${positions.join(".")}`;
+  const own = `${base.slice(0, base.lastIndexOf("/") + 1)}${name}`;
+  return positions.length === 0 ? own : `${own}#${positions.join(".")}`;
 }
 
 function errorOf(frame: Frame): { error: string } {

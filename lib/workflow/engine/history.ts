@@ -43,7 +43,7 @@ export type RunStatus = "pending" | "running" | "completed" | "failed" | "cancel
 export const TERMINAL_STATUSES: readonly RunStatus[] = ["completed", "failed", "cancelled"];
 export const isTerminal = (status: RunStatus): boolean => TERMINAL_STATUSES.includes(status);
 
-/** A step under way. Keys: the step's name, `#` and the item's position inside a foreach. */
+/** A step under way. Keys: the step's name (in a flow after its module's and `/`), `#` and its item's position. */
 export interface Frame {
   readonly step: string;
   readonly parent: string | null;

@@ -4,8 +4,8 @@ import { type StoredValue, valueKey, valuesTable } from "./table.ts";
 
 /** A value kept in its item at most, bytes of JSON; beyond it lies in a blob. */
 const VALUE_INLINE_BYTES = 32 * 1024;
-/** Largest value, bytes of JSON. */
-export const VALUE_MAX_BYTES = 16 * 1024 * 1024;
+/** Values kept in one message at most, bytes of JSON: an event of the bus holds no more. */
+export const VALUES_INLINE_BYTES = 128 * 1024;
 /** Holds the parameters and built-in variables of a run, together. */
 export const BASE_VALUES = "#base";
 
@@ -13,9 +13,15 @@ export const BASE_VALUES = "#base";
 export type KeptValue = { readonly json: string } | { readonly blob: string };
 
 /** Puts a value where it fits: itself, or a blob of its own. The blob's key is unique, so attempts do not mix. */
-export async function keepValue(deps: Pick<Ports, "blobs" | "ids">, runId: string, value: unknown): Promise<KeptValue> {
+export async function keepValue(
+  deps: Pick<Ports, "blobs" | "ids">,
+  runId: string,
+  value: unknown,
+  inlineBytes = VALUE_INLINE_BYTES,
+): Promise<KeptValue> {
   const json = JSON.stringify(value ?? null);
-  if (json.length <= VALUE_INLINE_BYTES / 4 || Buffer.byteLength(json) <= VALUE_INLINE_BYTES) return { json };
+  const limit = Math.min(inlineBytes, VALUE_INLINE_BYTES);
+  if (json.length <= limit / 4 || Buffer.byteLength(json) <= limit) return { json };
   const blob = `runs/${runId}/values/${deps.ids.random()}`;
   await deps.blobs.put(blob, json);
   return { blob };

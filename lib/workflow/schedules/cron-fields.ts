@@ -50,7 +50,8 @@ function writeOutField(field: Field, text: string): string {
     const to = found.to !== undefined ? readValue(field, found.to) : openEnd(found, from, last);
     if (from > to) throw new Error(`${field.name}: the range "${item}" goes backwards`);
     const step = found.step === undefined ? 1 : Number(found.step);
-    if (step < 1 || step > field.max) throw new Error(`${field.name}: a step is 1 to ${field.max}, not ${step}`);
+    if (step < 1 || step > field.max)
+      throw new Error(`${field.name}: a step is 1 to ${field.max}, not ${step}`);
     for (let value = from; value <= to; value += step) {
       values.add(field.max === SUNDAY_AGAIN ? value % SUNDAY_AGAIN : value);
     }

@@ -18,7 +18,10 @@ interface Schedule {
 const cache = new Map<string, Schedule>();
 
 /** Whether an expression of five fields and an IANA zone name can be scheduled. Seed: workflow 2.6. */
-export function checkCron(expression: string, timezone: string): { ok: true } | { ok: false; message: string } {
+export function checkCron(
+  expression: string,
+  timezone: string,
+): { ok: true } | { ok: false; message: string } {
   try {
     offsetAt(timezone, 0);
     read(expression);

@@ -16,7 +16,9 @@ export function offsetAt(timezone: string, instantMs: number): number {
   const found = OFFSET.exec(text)?.groups;
   if (found?.sign === undefined) return 0;
   const seconds =
-    Number(found.hours) * 3_600 + Number(found.minutes) * 60 + (found.seconds === undefined ? 0 : Number(found.seconds));
+    Number(found.hours) * 3_600 +
+    Number(found.minutes) * 60 +
+    (found.seconds === undefined ? 0 : Number(found.seconds));
   return (found.sign === "-" ? -seconds : seconds) * SECOND_MS;
 }
 
@@ -32,8 +34,14 @@ function formatterOf(timezone: string): Intl.DateTimeFormat {
 function makeFormatter(timezone: string): Intl.DateTimeFormat {
   try {
     if (!IANA_NAME.test(timezone)) throw new RangeError("not a name");
-    return new Intl.DateTimeFormat("en-US", { timeZone: timezone, timeZoneName: "longOffset", year: "numeric" });
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone: timezone,
+      timeZoneName: "longOffset",
+      year: "numeric",
+    });
   } catch (cause) {
-    throw new Error(`"${timezone.slice(0, 64)}" is no time zone: give an IANA name such as Europe/Berlin`, { cause });
+    throw new Error(`"${timezone.slice(0, 64)}" is no time zone: give an IANA name such as Europe/Berlin`, {
+      cause,
+    });
   }
 }

@@ -181,7 +181,10 @@ class ExpressionParser {
 
   #unexpected(): never {
     if (this.#at >= this.#text.length) {
-      throw new TemplateError('"{{" is never closed by "}}"; for the text itself write {{ "{{" }}', this.#open);
+      throw new TemplateError(
+        '"{{" is never closed by "}}"; for the text itself write {{ "{{" }}',
+        this.#open,
+      );
     }
     const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     const hint = 'to have "{{" as text write {{ "{{" }}';

@@ -22,6 +22,8 @@ export interface Hole {
   readonly arithmetic: boolean;
   /** Inside `${…}`. */
   readonly expansion: boolean;
+  /** In a word of a command where unquoted text would be split: no assignment, redirection or test. */
+  readonly argument: boolean;
   /** A backslash or dollar sign right before it, which would act on what is put here. */
   readonly before: "" | "\\" | "$";
   /** How many backticks are open around it. */
@@ -42,7 +44,12 @@ export interface CommandFrame {
   cases: number;
   /** Inside `[[ … ]]`. */
   inTest: boolean;
+  /** Here-documents whose bodies begin at the next line. */
   readonly heredocs: Heredoc[];
+  /** The next word belongs to a redirection. */
+  redirects: boolean;
+  /** The command's first word, once it is complete. */
+  name: string | undefined;
   watch: ProgramWatch;
 }
 
@@ -52,11 +59,14 @@ export interface Heredoc {
   readonly stripTabs: boolean;
 }
 
-/** Inside `${…}`: where it starts, and whether quotes around it make its inside quoted. */
+/** Inside `${…}`. */
 export interface ExpansionFrame {
   readonly kind: "expansion";
   readonly start: number;
+  /** Quotes around it make its inside quoted. */
   readonly quoted: boolean;
+  /** `${x:-…}` and its like, in which single quotes are text when it is quoted; in patterns they quote. */
+  readonly takesWord: boolean;
 }
 
 /** `((…))`, `$((…))` or `$[…]`: how many parentheses are open in it. */
@@ -83,30 +93,56 @@ export function commandFrame(opener: CommandFrame["opener"], inTest = false): Co
     cases: 0,
     inTest,
     heredocs: [],
+    redirects: false,
+    name: undefined,
     watch: new ProgramWatch(),
   };
 }
 
 const KEEPS_COMMAND_POSITION: ReadonlySet<string> = new Set([
-  "then", "do", "else", "elif", "if", "while", "until", "!", "{", "}", "time", "fi", "done",
+  "then",
+  "do",
+  "else",
+  "elif",
+  "if",
+  "while",
+  "until",
+  "!",
+  "}",
+  "time",
+  "fi",
+  "done",
 ]);
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 /** Longer words are no keyword and no command that matters here. */
 const LONGEST_WORD = 64;
+
+/** Whether a word that starts like this is split when it is not quoted. */
+export function splitsWords(frame: CommandFrame, word: string): boolean {
+  return !frame.inTest && !frame.redirects && frame.name !== "case" && !ASSIGNMENT.test(word);
+}
 
 /** Takes note of the word that ends at `end`, if one is under way. */
 export function endWord(frame: CommandFrame, source: string, end: number): void {
   if (frame.wordStart === -1) return;
   const start = frame.wordStart;
   frame.wordStart = -1;
-  const word = end - start > LONGEST_WORD ? source.slice(start, start + LONGEST_WORD) : source.slice(start, end);
+  frame.redirects = false;
+  const word =
+    end - start > LONGEST_WORD ? source.slice(start, start + LONGEST_WORD) : source.slice(start, end);
   if (frame.inTest) {
     if (word === "]]") frame.inTest = false;
     return;
   }
-  if (frame.opener !== "array" && frame.expectsCommand) {
-    if (KEEPS_COMMAND_POSITION.has(word) || ASSIGNMENT.test(word)) return;
+  if (word === "{") {
+    frame.expectsCommand = frame.opener !== "array";
+    return;
+  }
+  if (frame.expectsCommand) {
+    const isHead = word.startsWith("(") || word.endsWith("()");
+    if (isHead || KEEPS_COMMAND_POSITION.has(word) || ASSIGNMENT.test(word)) return;
     frame.expectsCommand = false;
+    frame.name = word;
     if (word === "case") frame.cases += 1;
     else if (word === "esac") frame.cases = Math.max(0, frame.cases - 1);
     else if (word === "[[") frame.inTest = true;
@@ -118,5 +154,7 @@ export function endWord(frame: CommandFrame, source: string, end: number): void 
 export function endCommand(frame: CommandFrame, source: string, end: number): void {
   endWord(frame, source, end);
   frame.expectsCommand = frame.opener !== "array";
+  frame.redirects = false;
+  frame.name = undefined;
   frame.watch = new ProgramWatch();
 }

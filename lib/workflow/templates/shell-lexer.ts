@@ -2,29 +2,22 @@ import {
   type ArithmeticFrame,
   type CommandFrame,
   commandFrame,
+  type ExpansionFrame,
   endCommand,
   endWord,
-  type ExpansionFrame,
   type Frame,
   type Heredoc,
   type Hole,
   type Quoting,
 } from "./shell-context.ts";
+import { FrameStack } from "./shell-frames.ts";
 import { readDelimiter, readHeredocBody } from "./shell-heredoc.ts";
-import { TemplateError } from "./template-error.ts";
 
 /** Stands for a value in the text to be lexed; no shell command has this character in it. */
 export const HOLE = "\0";
 
-/** Constructs nested deeper than this are no command that somebody wrote. */
-const MAX_DEPTH = 256;
 const SEPARATORS: ReadonlySet<string> = new Set([";", "&", "|"]);
-const NAME_ONLY = /^[#!]?\w*$/;
-const SUBSCRIPT_OR_OFFSET = /^[#!]?(?:\w+|[@*])(?:\[[^\]]*$|(?:\[[^\]]*\])?:(?![-=?+]))/;
-const TAKES_WORD = /[#!]?(?:\w+|[@*#?$!-])(?:\[[^\]]*\])?:?[-=?+]/y;
-const ELEMENT = /^[A-Za-z_]\w*\[[^\]]*$/;
-const COMPARISON_BEFORE = /-(?:eq|ne|lt|le|gt|ge|v)[ \t]+["']?$/;
-const COMPARISON_AFTER = /^["']?[ \t]+-(?:eq|ne|lt|le|gt|ge)\s/;
+const TAKES_WORD = /[#!]?(?:\w+|[@*#?$!-])(?:\[[^\]]{0,256}\])?:?[-=?+]/y;
 
 /**
  * Finds every HOLE of a bash command and how the text around it is quoted. Follows quotes, `$'…'`, `$(…)`,
@@ -35,15 +28,19 @@ export function lexShell(source: string): Hole[] {
   return new ShellLexer(source).lex();
 }
 
+/** Each reading method takes what stands at `#at` and returns the position behind it. */
 class ShellLexer {
   readonly #source: string;
-  readonly #frames: Frame[] = [commandFrame("text")];
+  readonly #frames: FrameStack;
   readonly #holes: Hole[] = [];
   #at = 0;
-  #backticks = 0;
+  /** Position of a hole that an active backslash or dollar sign stands right before. */
+  #escaped = -1;
+  #priced = -1;
 
   constructor(source: string) {
     this.#source = source;
+    this.#frames = new FrameStack(source);
   }
 
   lex(): Hole[] {
@@ -53,36 +50,35 @@ class ShellLexer {
 
   /** Reads up to `end`, whatever is still open there. */
   #run(end: number): void {
-    while (this.#at < end) {
-      const frame = this.#top();
-      const char = this.#source[this.#at] ?? "";
-      if (char === HOLE) this.#hole(this.#quoting(frame));
-      else if (char === "`" && this.#backticks > 0) this.#closeBacktick();
-      else if (char === "\\" && this.#backticks > 0) this.#escapeInBackticks(frame);
-      else this.#read(frame, char);
-    }
+    while (this.#at < end) this.#at = this.#step(this.#frames.top, this.#source[this.#at] ?? "");
   }
 
-  #read(frame: Frame, char: string): void {
+  #step(frame: Frame, char: string): number {
+    if (char === HOLE) {
+      if (frame.kind === "command" && frame.wordStart === -1) frame.wordStart = this.#at;
+      return this.#hole(this.#frames.quoting(this.#at), this.#at);
+    }
+    if (this.#frames.backticks > 0 && char === "`") {
+      // A backtick closes its pair whatever quotes are open in between.
+      this.#frames.closeBacktick();
+      return this.#at + 1;
+    }
+    if (this.#frames.backticks > 0 && char === "\\") return this.#escapeInBackticks(frame);
+    return this.#read(frame, char);
+  }
+
+  #read(frame: Frame, char: string): number {
     switch (frame.kind) {
       case "command":
         return this.#command(frame, char);
       case "single":
-        if (char === "'") this.#frames.pop();
-        this.#at += 1;
-        return;
+        return char === "'" ? this.#close() : this.#at + 1;
       case "ansi":
         if (char === "\\") return this.#escape();
-        if (char === "'") this.#frames.pop();
-        this.#at += 1;
-        return;
+        return char === "'" ? this.#close() : this.#at + 1;
       case "double":
+        return char === '"' ? this.#close() : this.#quotedText(char);
       case "heredoc":
-        if (char === '"' && frame.kind === "double") {
-          this.#frames.pop();
-          this.#at += 1;
-          return;
-        }
         return this.#quotedText(char);
       case "expansion":
         return this.#expansion(frame, char);
@@ -91,265 +87,208 @@ class ShellLexer {
     }
   }
 
-  #command(frame: CommandFrame, char: string): void {
-    const source = this.#source;
-    if (char === "\n") {
-      endCommand(frame, source, this.#at);
-      this.#at += 1;
-      for (const heredoc of frame.heredocs.splice(0)) this.#heredocBody(heredoc);
-    } else if (char === " " || char === "\t") {
-      endWord(frame, source, this.#at);
-      this.#at += 1;
-    } else if (char === "#" && frame.wordStart === -1 && !frame.inTest) {
-      this.#comment();
-    } else if (SEPARATORS.has(char)) {
-      // `>&` and `<&` duplicate a descriptor, `&>` redirects: the command goes on.
-      const redirects = char === "&" && (/[<>]/.test(source[this.#at - 1] ?? "") || source[this.#at + 1] === ">");
-      if (redirects) endWord(frame, source, this.#at);
-      else endCommand(frame, source, this.#at);
-      this.#at += 1;
-    } else if (char === "<" || char === ">") {
-      this.#redirection(frame, char);
-    } else if (char === "(") {
-      this.#openParen(frame);
-    } else if (char === ")") {
-      this.#closeParen(frame);
-    } else {
-      if (frame.wordStart === -1) frame.wordStart = this.#at;
-      this.#bareText(char);
+  #command(frame: CommandFrame, char: string): number {
+    switch (char) {
+      case "\n":
+        return this.#newline(frame);
+      case " ":
+      case "\t":
+        endWord(frame, this.#source, this.#at);
+        return this.#at + 1;
+      case "<":
+      case ">":
+        return this.#redirection(frame, char);
+      case "(":
+        return this.#openParen(frame);
+      case ")":
+        return this.#closeParen(frame);
     }
+    if (SEPARATORS.has(char)) return this.#separator(frame, char);
+    if (char === "#" && frame.wordStart === -1 && !frame.inTest) return this.#comment();
+    if (frame.wordStart === -1) frame.wordStart = this.#at;
+    return this.#bareText(char);
+  }
+
+  #separator(frame: CommandFrame, char: string): number {
+    const [before = "", after = ""] = [this.#source[this.#at - 1], this.#source[this.#at + 1]];
+    // `>&` and `<&` duplicate a descriptor, `&>` redirects: the command goes on.
+    if (char === "&" && (before === ">" || before === "<" || after === ">")) {
+      endWord(frame, this.#source, this.#at);
+    } else {
+      endCommand(frame, this.#source, this.#at);
+    }
+    return this.#at + 1;
   }
 
   /** Text that quotes and expansions may start in: a word of a command, the inside of a bare `${…}`. */
-  #bareText(char: string): void {
+  #bareText(char: string): number {
+    const next = this.#source[this.#at + 1];
     if (char === "\\") return this.#escape();
-    if (char === "'") return this.#push({ kind: "single" }, 1);
-    if (char === '"') return this.#push({ kind: "double" }, 1);
-    if (char === "`") return this.#openBacktick(1);
-    if (char === "$" && this.#source[this.#at + 1] === "'") return this.#push({ kind: "ansi" }, 2);
-    if (char === "$" && this.#source[this.#at + 1] === '"') return this.#push({ kind: "double" }, 2);
-    if (char === "$") return this.#dollar(false);
-    this.#at += 1;
+    if (char === "'") return this.#open({ kind: "single" }, 1);
+    if (char === '"') return this.#open({ kind: "double" }, 1);
+    if (char === "$" && next === "'") return this.#open({ kind: "ansi" }, 2);
+    if (char === "$" && next === '"') return this.#open({ kind: "double" }, 2);
+    return this.#substitution(char, false);
   }
 
   /** Text inside double quotes, a here-document or arithmetic, where single quotes are text. */
-  #quotedText(char: string): void {
-    if (char === "\\") return this.#escape();
-    if (char === "`") return this.#openBacktick(1);
-    if (char === "$") return this.#dollar(true);
-    this.#at += 1;
+  #quotedText(char: string): number {
+    return char === "\\" ? this.#escape() : this.#substitution(char, true);
   }
 
-  #expansion(frame: ExpansionFrame, char: string): void {
-    if (char === "}") {
-      this.#frames.pop();
-      this.#at += 1;
-      return;
-    }
+  #expansion(frame: ExpansionFrame, char: string): number {
+    if (char === "}") return this.#close();
     if (!frame.quoted) return this.#bareText(char);
-    if (char === '"') return this.#push({ kind: "double" }, 1);
-    // Inside double quotes a single quote is text in `${x:-…}`, and a quote in the patterns of the rest.
-    TAKES_WORD.lastIndex = frame.start;
-    if (char === "'" && !TAKES_WORD.test(this.#source)) return this.#push({ kind: "single" }, 1);
-    this.#quotedText(char);
+    if (char === '"') return this.#open({ kind: "double" }, 1);
+    if (char === "'" && !frame.takesWord) return this.#open({ kind: "single" }, 1);
+    return this.#quotedText(char);
   }
 
-  #arithmetic(frame: ArithmeticFrame, char: string): void {
-    if (frame.closer === "]" ? char === "]" : char === ")" && frame.depth === 0) {
+  #arithmetic(frame: ArithmeticFrame, char: string): number {
+    const closes = frame.closer === "]" ? char === "]" : char === ")" && frame.depth === 0;
+    if (closes) {
       this.#frames.pop();
-      if (frame.closer === "))" && this.#source[this.#at + 1] !== ")") this.#frames.push(frame.fallback);
-      else this.#at += frame.closer.length - 1;
-      this.#at += 1;
-      return;
+      if (this.#source.startsWith(frame.closer, this.#at)) return this.#at + frame.closer.length;
+      this.#frames.push(frame.fallback);
+      return this.#at + 1;
     }
     if (char === "(") frame.depth += 1;
     if (char === ")") frame.depth -= 1;
-    if (char === '"') return this.#push({ kind: "double" }, 1);
-    this.#quotedText(char);
+    if (char === '"') return this.#open({ kind: "double" }, 1);
+    return this.#quotedText(char);
   }
 
-  #dollar(quoted: boolean): void {
-    const source = this.#source;
-    const next = source[this.#at + 1];
-    if (next === "(" && source[this.#at + 2] === "(") {
-      this.#push({ kind: "arithmetic", closer: "))", depth: 0, fallback: commandFrame("paren") }, 3);
-    } else if (next === "(") {
-      this.#push(commandFrame("paren"), 2);
-    } else if (next === "[") {
-      this.#push({ kind: "arithmetic", closer: "]", depth: 0, fallback: commandFrame("paren") }, 2);
-    } else if (next === "{") {
-      this.#push({ kind: "expansion", start: this.#at + 2, quoted }, 2);
-    } else {
-      // `$#`, `$$`, `$?` and the like; names need no care, and a quote or hole is read for itself.
-      this.#at += next !== undefined && /[#$?!@*-]/.test(next) ? 2 : 1;
+  #substitution(char: string, quoted: boolean): number {
+    if (char === "`") return this.#open(commandFrame("backtick"), 1);
+    if (char !== "$") return this.#at + 1;
+    const next = this.#source[this.#at + 1] ?? "";
+    if (next === "(" && this.#source[this.#at + 2] === "(") return this.#open(arithmetic("))"), 3);
+    if (next === "(") return this.#open(commandFrame("paren"), 2);
+    if (next === "[") return this.#open(arithmetic("]"), 2);
+    if (next === "{") {
+      const start = this.#at + 2;
+      TAKES_WORD.lastIndex = start;
+      return this.#open({ kind: "expansion", start, quoted, takesWord: TAKES_WORD.test(this.#source) }, 2);
     }
+    if (next === HOLE) this.#priced = this.#at + 1;
+    return this.#at + (/[#$?!@*-]/.test(next) ? 2 : 1);
   }
 
-  #escape(): void {
-    this.#at += this.#source[this.#at + 1] === HOLE ? 1 : 2;
+  #escape(): number {
+    if (this.#source[this.#at + 1] !== HOLE) return this.#at + 2;
+    this.#escaped = this.#at + 1;
+    return this.#at + 1;
   }
 
   /** Backticks take one level of backslashes away before anything else is read. */
-  #escapeInBackticks(frame: Frame): void {
+  #escapeInBackticks(frame: Frame): number {
     const next = this.#source[this.#at + 1];
     if (next === "`") {
-      const open = this.#frames.findLast((each) => each.kind === "command" && each.opener === "backtick");
       this.#at += 1;
-      if (this.#backticks > 1 && open !== undefined) return this.#closeBacktick();
-      return this.#openBacktick(1);
+      if (this.#frames.backticks === 1) return this.#open(commandFrame("backtick"), 1);
+      this.#frames.closeBacktick();
+      return this.#at + 1;
     }
     if (next === "\\") {
-      this.#at += this.#source[this.#at + 2] === "\\" ? 4 : 3;
-    } else if (next === "$" || (next === '"' && this.#backticksAreQuoted())) {
       this.#at += 1;
-      this.#read(frame, next);
-    } else if (frame.kind === "single") {
+      if (frame.kind === "single") return this.#at + 1;
+      return this.#source[this.#at + 1] === "\\" ? this.#at + 3 : this.#escape();
+    }
+    if (next === "$" || (next === '"' && this.#frames.backticksAreQuoted)) {
       this.#at += 1;
-    } else {
-      this.#escape();
+      return this.#read(frame, next);
     }
+    return frame.kind === "single" ? this.#at + 1 : this.#escape();
   }
 
-  #backticksAreQuoted(): boolean {
-    const open = this.#frames.findIndex((frame) => frame.kind === "command" && frame.opener === "backtick");
-    return this.#frames[open - 1]?.kind === "double";
-  }
-
-  #openBacktick(length: number): void {
-    this.#push(commandFrame("backtick"), length);
-    this.#backticks += 1;
-  }
-
-  /** A backtick closes its pair whatever quotes are open in between. */
-  #closeBacktick(): void {
-    this.#at += 1;
-    this.#backticks -= 1;
-    for (let frame = this.#frames.pop(); frame !== undefined; frame = this.#frames.pop()) {
-      if (frame.kind === "command" && frame.opener === "backtick") break;
+  #openParen(frame: CommandFrame): number {
+    if (this.#source[this.#at - 1] === "=") return this.#open(commandFrame("array"), 1);
+    if (frame.wordStart === -1) {
+      frame.wordStart = this.#at;
+      if (this.#source[this.#at + 1] === "(" && !frame.inTest) return this.#open(arithmetic("))"), 2);
     }
+    return this.#open(commandFrame("paren", frame.inTest), 1);
   }
 
-  #openParen(frame: CommandFrame): void {
-    const before = this.#source[this.#at - 1];
-    if (before === "=") return this.#push(commandFrame("array"), 1);
-    const startsCommand = frame.wordStart === -1 && !frame.inTest;
-    if (startsCommand && this.#source[this.#at + 1] === "(") {
-      return this.#push({ kind: "arithmetic", closer: "))", depth: 0, fallback: commandFrame("paren") }, 2);
-    }
-    this.#push(commandFrame("paren", frame.inTest), 1);
-  }
-
-  #closeParen(frame: CommandFrame): void {
+  #closeParen(frame: CommandFrame): number {
     endCommand(frame, this.#source, this.#at);
-    this.#at += 1;
-    if (frame.cases > 0 || frame.opener === "text" || frame.opener === "backtick") return;
-    this.#frames.pop();
+    const closes = frame.cases === 0 && (frame.opener === "paren" || frame.opener === "array");
+    return closes ? this.#close() : this.#at + 1;
   }
 
-  #redirection(frame: CommandFrame, char: string): void {
+  #redirection(frame: CommandFrame, char: string): number {
     const source = this.#source;
     if (source[this.#at + 1] === "(" && !frame.inTest) {
       if (frame.wordStart === -1) frame.wordStart = this.#at;
-      return this.#push(commandFrame("paren"), 2);
+      return this.#open(commandFrame("paren"), 2);
     }
     endWord(frame, source, this.#at);
-    if (char === "<" && source.startsWith("<<<", this.#at)) {
-      this.#at += 3;
-    } else if (char === "<" && source[this.#at + 1] === "<" && !frame.inTest) {
-      const { heredoc, end, hole } = readDelimiter(source, this.#at + 2);
-      if (hole !== undefined) {
-        this.#at = hole;
-        this.#hole("heredoc-delimiter");
-      }
-      this.#at = end;
-      if (heredoc !== undefined) frame.heredocs.push(heredoc);
-    } else {
-      this.#at += 1;
-    }
+    frame.redirects = true;
+    if (source.startsWith("<<<", this.#at)) return this.#at + 3;
+    if (frame.inTest || char === ">" || source[this.#at + 1] !== "<") return this.#at + 1;
+    const { heredoc, end, hole } = readDelimiter(source, this.#at + 2, HOLE);
+    if (hole !== undefined) this.#hole("heredoc-delimiter", hole);
+    if (heredoc !== undefined) frame.heredocs.push(heredoc);
+    frame.redirects = false;
+    return end;
   }
 
-  #heredocBody(heredoc: Heredoc): void {
-    const nested = this.#frames.length > 1;
-    const { end, after } = readHeredocBody(this.#source, this.#at, heredoc, nested);
+  #newline(frame: CommandFrame): number {
+    endCommand(frame, this.#source, this.#at);
+    this.#at += 1;
+    for (const heredoc of frame.heredocs.splice(0)) this.#at = this.#heredocBody(heredoc);
+    return this.#at;
+  }
+
+  #heredocBody(heredoc: Heredoc): number {
+    const { depth } = this.#frames;
+    const { end, after } = readHeredocBody(this.#source, this.#at, heredoc, depth > 1);
     if (heredoc.quoted) {
       this.#holesUntil(end, "quoted-heredoc");
-    } else {
-      const depth = this.#frames.length;
-      this.#push({ kind: "heredoc" }, 0);
-      const backticks = this.#backticks;
-      this.#run(end);
-      this.#frames.length = depth;
-      this.#backticks = backticks;
+      return after;
     }
-    this.#at = Math.max(this.#at, after);
+    this.#frames.push({ kind: "heredoc" });
+    this.#run(end);
+    this.#frames.closeTo(depth);
+    return Math.max(this.#at, after);
   }
 
-  #comment(): void {
+  #comment(): number {
     const newline = this.#source.indexOf("\n", this.#at);
     let end = newline === -1 ? this.#source.length : newline;
-    if (this.#backticks > 0) {
+    if (this.#frames.backticks > 0) {
       const backtick = this.#source.indexOf("`", this.#at);
       if (backtick !== -1) end = Math.min(end, backtick);
     }
     this.#holesUntil(end, "comment");
+    return end;
   }
 
   #holesUntil(end: number, quoting: Quoting): void {
-    for (let hole = this.#source.indexOf(HOLE, this.#at); hole !== -1 && hole < end; ) {
-      this.#at = hole;
-      this.#hole(quoting);
-      hole = this.#source.indexOf(HOLE, this.#at);
+    let hole = this.#source.indexOf(HOLE, this.#at);
+    while (hole !== -1 && hole < end) {
+      this.#hole(quoting, hole);
+      hole = this.#source.indexOf(HOLE, hole + 1);
     }
-    this.#at = end;
   }
 
-  #push(frame: Frame, length: number): void {
-    if (this.#frames.length >= MAX_DEPTH) {
-      throw new TemplateError(`the shell command nests deeper than ${MAX_DEPTH} levels`, 0);
-    }
-    const top = this.#top();
-    if (top.kind === "command" && top.wordStart === -1 && frame.kind !== "heredoc") top.wordStart = this.#at;
+  #hole(quoting: Quoting, index: number): number {
+    const before = this.#escaped === index ? "\\" : this.#priced === index ? "$" : "";
+    this.#holes.push(this.#frames.hole(index, quoting, before));
+    return index + 1;
+  }
+
+  #open(frame: Frame, length: number): number {
     this.#frames.push(frame);
-    this.#at += length;
+    return this.#at + length;
   }
 
-  #top(): Frame {
-    const frame = this.#frames.at(-1);
-    if (frame !== undefined) return frame;
-    const text = commandFrame("text");
-    this.#frames.push(text);
-    return text;
+  #close(): number {
+    this.#frames.pop();
+    return this.#at + 1;
   }
+}
 
-  #quoting(frame: Frame): Quoting {
-    if (frame.kind === "command") return "bare";
-    if (frame.kind !== "expansion") return frame.kind;
-    const before = this.#before(frame.start);
-    if (NAME_ONLY.test(before)) return "variable-name";
-    if (SUBSCRIPT_OR_OFFSET.test(before)) return "arithmetic";
-    TAKES_WORD.lastIndex = frame.start;
-    return frame.quoted && TAKES_WORD.test(this.#source) ? "double" : "bare";
-  }
-
-  #hole(quoting: Quoting): void {
-    const index = this.#at;
-    const command = this.#frames.findLast((frame) => frame.kind === "command");
-    if (command !== undefined && command.wordStart === -1) command.wordStart = index;
-    const word = this.#before(command === undefined || command.wordStart === -1 ? index : command.wordStart);
-    this.#holes.push({
-      index,
-      quoting,
-      arithmetic:
-        this.#frames.some((frame) => frame.kind === "arithmetic") ||
-        quoting === "arithmetic" ||
-        (quoting === "bare" && ELEMENT.test(word)) ||
-        (command?.inTest === true && this.#isCompared()),
-      expansion: this.#frames.some((frame) => frame.kind === "expansion"),
-      before: this.#activeBefore(quoting),
-      backticks: this.#backticks,
-      program: command?.watch.readerOf(word),
-    });
-    this.#at += 1;
-  }
-  // CONTINUE
+function arithmetic(closer: ArithmeticFrame["closer"]): ArithmeticFrame {
+  return { kind: "arithmetic", closer, depth: 0, fallback: commandFrame("paren") };
 }

@@ -16,10 +16,27 @@ const SHELL: ProgramReader = { program: "flag", flag: /^-\w*c$/, options: { "-o"
 const AWK: ProgramReader = { program: "first", options: { "-v": 1, "-F": 1 }, fileOptions: ["-f"] };
 const SED: ProgramReader = { program: "first", flag: /^-\w*e$/, fileOptions: ["-f"] };
 const SCRIPT: ProgramReader = { program: "flag", flag: /^-\w*[ecrp]$/i };
-const WITH_WORD = ["-b", "-c", "-D", "-E", "-F", "-i", "-J", "-l", "-L", "-m", "-o", "-p", "-R", "-S", "-w", "-W"];
+const WITH_WORD = [
+  "-b",
+  "-c",
+  "-D",
+  "-E",
+  "-F",
+  "-i",
+  "-J",
+  "-l",
+  "-L",
+  "-m",
+  "-o",
+  "-p",
+  "-R",
+  "-S",
+  "-w",
+  "-W",
+];
 
 const READERS: Readonly<Record<string, ProgramReader>> = {
-  ...Object.fromEntries(["bash", "sh", "dash", "zsh", "ksh", "su"].map((name) => [name, SHELL])),
+  ...Object.fromEntries(["bash", "sh", "dash", "zsh", "ksh"].map((name) => [name, SHELL])),
   ...Object.fromEntries(["awk", "gawk", "mawk", "nawk"].map((name) => [name, AWK])),
   ...Object.fromEntries(["sed", "gsed"].map((name) => [name, SED])),
   ...Object.fromEntries(["python", "python3", "perl", "ruby", "node", "php"].map((name) => [name, SCRIPT])),

@@ -69,5 +69,5 @@ const LIFECYCLE = /^(?:run|step)\./;
 
 /** The `run.*` and `step.*` events of a workflow's own runs do not start it again: a glob would never end. */
 function isOwnLifecycle(event: EventDraft, workflow: string): boolean {
-  return event.workflow_name === workflow && event.run_id !== undefined && LIFECYCLE.test(event.topic);
+  return (event.hop ?? 0) > 0 && event.workflow_name === workflow && LIFECYCLE.test(event.topic);
 }

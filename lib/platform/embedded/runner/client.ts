@@ -52,7 +52,8 @@ function inheritedEnv(): Record<string, string> {
 async function runCommand(link: RunnerLink, request: CommandRequest): Promise<CommandOutcome> {
   const { signal, ...message } = request;
   const answer = await link.request({ kind: "command", request: message }, signal);
-  if (answer.kind !== "command-ended") throw new PlatformFault("unavailable", "the runner answered out of turn");
+  if (answer.kind !== "command-ended")
+    throw new PlatformFault("unavailable", "the runner answered out of turn");
   return answer.outcome;
 }
 
@@ -60,7 +61,8 @@ async function runScript(link: RunnerLink, request: ScriptRequest): Promise<Scri
   const { signal, ...rest } = request;
   const message = { ...rest, variables: JSON.stringify(request.variables) };
   const answer = await link.request({ kind: "script", request: message }, signal);
-  if (answer.kind !== "script-ended") throw new PlatformFault("unavailable", "the runner answered out of turn");
+  if (answer.kind !== "script-ended")
+    throw new PlatformFault("unavailable", "the runner answered out of turn");
   return toOutcome(answer.reply);
 }
 

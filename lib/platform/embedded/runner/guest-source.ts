@@ -9,7 +9,8 @@ export const EVALUATOR_SOURCE = "(function () { return eval(arguments[0]); })";
 /**
  * Gives `setUp(evaluator, call, namesJson)`, which defines the library's functions and gives the four functions
  * that the host calls. Texts that they give start with `v` (a value as JSON), `e` (an error) or `p` (a promise
- * that is not settled). `call(name, argumentsJson)` gives `v` and JSON, `u` for undefined or `e` and a message.
+ * that is not settled). `call(name, argumentsJson)` gives `v` and JSON, `u` for undefined, `e` and a message,
+ * or `s`: the code is out of time, and spins until the engine's own check, which nothing can catch, ends it.
  */
 export const SETUP_SOURCE = `(function () {
   "use strict";
@@ -47,6 +48,7 @@ export const SETUP_SOURCE = `(function () {
       define(name, (...args) => {
         const answer = call(name, stringify(args));
         const kind = answer[0];
+        if (kind === "s") for (;;);
         if (kind === "u") return undefined;
         const rest = slice(answer, 1);
         if (kind === "e") throw new ErrorClass(rest);

@@ -1,6 +1,7 @@
 import { JSException, type JSValueHandle, QuickJS } from "quickjs-wasi";
 import { EVALUATOR_SOURCE, SETUP_SOURCE } from "./guest-source.ts";
 import type { StopReason } from "./protocol.ts";
+import { type WasmMemory, wasmApi } from "./web-assembly.ts";
 
 /** What one VM may allocate. */
 export const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -19,7 +20,7 @@ export interface GuestOptions {
   readonly wasm: WebAssembly.Module;
   /** Names of the functions that code may call. */
   readonly names: readonly string[];
-  /** Takes a name and arguments as JSON; see guest-source.ts for the answer. Must not throw. */
+  /** Takes a name and arguments as JSON; see guest-source.ts for the answer. Must not throw: a stack would show our paths. */
   readonly call: (name: string, args: string) => string;
   /** Asked every so often while code runs: why it must stop now, if it must. */
   readonly stop: () => "timeout" | "aborted" | undefined;
@@ -28,21 +29,21 @@ export interface GuestOptions {
 /** One QuickJS VM with a memory of its own. */
 export class Guest {
   readonly #vm: QuickJS;
-  readonly #memory: WebAssembly.Memory;
+  readonly #memory: WasmMemory;
   readonly #evaluate: JSValueHandle;
   readonly #outcome: JSValueHandle;
   readonly #restore: JSValueHandle;
   readonly #stop: GuestOptions["stop"];
   #broken = false;
 
-  private constructor(vm: QuickJS, memory: WebAssembly.Memory, options: GuestOptions) {
+  private constructor(vm: QuickJS, memory: WasmMemory, options: GuestOptions) {
     this.#vm = vm;
     this.#memory = memory;
     this.#stop = options.stop;
     using setUp = vm.evalCode(SETUP_SOURCE, "<setup>");
     using evaluator = vm.evalCode(EVALUATOR_SOURCE, "<script>");
     using call = vm.newFunction("call", (name, args) =>
-      vm.newString(options.call(name?.toString() ?? "", args?.toString() ?? "[]")),
+      vm.newString(callAndCheck(options, name?.toString() ?? "", args?.toString() ?? "[]")),
     );
     using names = vm.newString(JSON.stringify(options.names));
     using hooks = vm.callFunction(setUp, vm.undefined, evaluator, call, names);
@@ -52,13 +53,13 @@ export class Guest {
   }
 
   static async create(options: GuestOptions): Promise<Guest> {
-    const memories: WebAssembly.Memory[] = [];
+    const memories: WasmMemory[] = [];
     const vm = await QuickJS.create({
       wasm: options.wasm,
       memoryLimit: MEMORY_LIMIT_BYTES,
       maxStackSize: STACK_LIMIT_BYTES,
       interruptHandler: () => options.stop() !== undefined,
-      wasi: (memory) => {
+      wasi: (memory: WasmMemory) => {
         memories.push(memory);
         return {};
       },
@@ -77,8 +78,9 @@ export class Guest {
   evaluate(variables: string, code: string): Verdict {
     try {
       const answer = this.#answer(variables, code);
+      // Code may end past its deadline without noticing, in a long built-in or by catching what it was told.
       const stopped = this.#stop();
-      if (stopped !== undefined && answer.startsWith("p")) throw new Error("stopped");
+      if (stopped !== undefined) throw new Error(stopped);
       if (!this.#call(this.#restore, (kept) => kept.toBoolean())) this.#broken = true;
       return toVerdict(answer);
     } catch (error) {
@@ -115,8 +117,15 @@ export class Guest {
     if (stopped !== undefined) return stopVerdict(stopped);
     if (error instanceof JSException) return errorVerdict(`${error.name}: ${error.message}`);
     // The engine ran over its stack in a way that its own guard does not see.
-    return stopVerdict("stack");
+    if (error instanceof wasmApi.RuntimeError || error instanceof RangeError) return stopVerdict("stack");
+    const message = error instanceof Error ? error.message : String(error);
+    return errorVerdict(message.replace(/^Job execution error: /, ""));
   }
+}
+
+function callAndCheck({ call, stop }: GuestOptions, name: string, args: string): string {
+  const answer = call(name, args);
+  return stop() === undefined ? answer : "s";
 }
 
 const STOP_MESSAGES = {
@@ -144,7 +153,11 @@ function toVerdict(answer: string): Verdict {
     return { ok: false, reason: "failed", message: "the promise that is the result never settles" };
   }
   if (rest.length > RESULT_LIMIT_CHARS) {
-    return { ok: false, reason: "failed", message: `the result is longer than ${RESULT_LIMIT_CHARS} characters` };
+    return {
+      ok: false,
+      reason: "failed",
+      message: `the result is longer than ${RESULT_LIMIT_CHARS} characters`,
+    };
   }
   return { ok: true, json: rest };
 }

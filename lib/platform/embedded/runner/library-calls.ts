@@ -1,6 +1,6 @@
 import type { ScriptEvent } from "../../scripts.ts";
-import type { ExecResult } from "./script-job.ts";
 import type { LogLevel, ScriptLogLine } from "./protocol.ts";
+import type { ExecResult } from "./script-job.ts";
 
 /** Beyond this, further events of one evaluation are refused. In UTF-16 units of their JSON. */
 const EVENTS_LIMIT_CHARS = 32 * 1024 * 1024;
@@ -47,7 +47,11 @@ export class Trace {
     const room = LOGS_LIMIT_CHARS - this.#logChars;
     this.#logChars += message.length + 1;
     if (message.length <= room) this.logs.push({ level, message });
-    else this.logs.push({ level: "warn", message: `${message.slice(0, room)}… (further log lines are dropped)` });
+    else
+      this.logs.push({
+        level: "warn",
+        message: `${message.slice(0, room)}… (further log lines are dropped)`,
+      });
   }
 }
 

@@ -45,7 +45,11 @@ export class RunnerLink {
   }
 
   /** Starts the process and waits until it takes requests. Throws PlatformFault `unavailable`. */
-  static async open(args: readonly string[], env: Readonly<Record<string, string>>, log: Log): Promise<RunnerLink> {
+  static async open(
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    log: Log,
+  ): Promise<RunnerLink> {
     const link = new RunnerLink(args, env, log);
     try {
       await link.#up;
@@ -64,7 +68,8 @@ export class RunnerLink {
   /** Throws what the runner refused with, and PlatformFault `unavailable` when the runner ends meanwhile. */
   async request(job: Job, signal: AbortSignal | undefined): Promise<Answer> {
     const child = await this.#up;
-    if (this.#closed || this.#child !== child) throw new PlatformFault("unavailable", "the runner process ended");
+    if (this.#closed || this.#child !== child)
+      throw new PlatformFault("unavailable", "the runner process ended");
     this.#lastId += 1;
     const id = this.#lastId;
     const work: Work = { ...job, id, aborted: signal?.aborted === true };
@@ -108,7 +113,9 @@ export class RunnerLink {
     const started = Date.now();
     this.#child = child;
     if (child.stderr !== null) {
-      createInterface({ input: child.stderr }).on("line", (line) => this.#log.warn("runner process", { line }));
+      createInterface({ input: child.stderr }).on("line", (line) =>
+        this.#log.warn("runner process", { line }),
+      );
     }
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => child.kill("SIGKILL"), READY_LIMIT_MS);

@@ -189,7 +189,8 @@ function killGroup(leader: number, signal: "SIGTERM" | "SIGKILL"): void {
 function openOutput(path: string): number {
   try {
     const fd = openSync(path, "w", 0o600);
-    fchmodSync(fd, 0o600);
+    // A file from before keeps its mode when it is opened; a device (/dev/null) is not ours to change.
+    if (fstatSync(fd).isFile()) fchmodSync(fd, 0o600);
     return fd;
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -200,5 +201,7 @@ function openOutput(path: string): number {
 }
 
 function notStarted(cause: unknown): PlatformFault {
-  return new PlatformFault("command_not_started", cause instanceof Error ? cause.message : String(cause), { cause });
+  return new PlatformFault("command_not_started", cause instanceof Error ? cause.message : String(cause), {
+    cause,
+  });
 }

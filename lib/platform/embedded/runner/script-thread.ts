@@ -1,11 +1,18 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { stopVerdict } from "./guest.ts";
-import type { Processes } from "./processes.ts";
+import { stopVerdict, type Verdict } from "./guest.ts";
+import { END_GRACE_MS, type Processes } from "./processes.ts";
 import type { ScriptMessage, ScriptReply } from "./protocol.ts";
-import { type ExecRequest, type ExecResult, type FromThread, REPLY_CELL, STOP_CELL, type ThreadData } from "./script-job.ts";
+import {
+  type ExecRequest,
+  type ExecResult,
+  type FromThread,
+  REPLY_CELL,
+  STOP_CELL,
+  type ThreadData,
+} from "./script-job.ts";
 
 /** The engine stops itself at its deadline; long built-ins do not look at it, and then the thread is ended. */
-const OUTER_GRACE_MS = 250;
+const OUTER_GRACE_MS = END_GRACE_MS + 250;
 /** For the engine (a WebAssembly stack frame can be large) and for what functions hold outside the VM. */
 const THREAD_LIMITS = { stackSizeMb: 8, maxOldGenerationSizeMb: 256 };
 /** What `exec` may bring back. */
@@ -17,7 +24,7 @@ export interface ThreadOptions {
   readonly functionsModule: string;
   readonly processes: Processes;
   /** The thread is gone, by itself or ended by us. */
-  readonly onGone: (thread: ScriptThread) => void;
+  readonly onGone: () => void;
 }
 
 interface Running {
@@ -36,6 +43,8 @@ export class ScriptThread {
   readonly #execPort: MessagePort;
   readonly #processes: Processes;
   #running: Running | undefined;
+  #rest: NodeJS.Timeout | undefined;
+  #gone = false;
 
   constructor({ wasm, functionsModule, processes, onGone }: ThreadOptions) {
     const cells = new SharedArrayBuffer(8);
@@ -63,21 +72,27 @@ export class ScriptThread {
         else void this.#exec(message.request);
       });
       this.#worker.on("error", (error: Error & { code?: string }) => {
+        this.#gone = true;
         reject(error);
         const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-        this.#fail(outOfMemory ? stopVerdict("memory") : { ok: false, reason: "failed", message: error.message });
+        this.#fail(
+          outOfMemory ? stopVerdict("memory") : { ok: false, reason: "failed", message: error.message },
+        );
       });
       this.#worker.on("exit", () => {
+        this.#gone = true;
+        clearTimeout(this.#rest);
         reject(new Error("the script thread ended"));
         this.#fail({ ok: false, reason: "failed", message: "the script thread ended" });
         this.#execPort.close();
-        onGone(this);
+        onGone();
       });
     });
   }
 
-  get busy(): boolean {
-    return this.#running !== undefined;
+  /** Ended or about to: it takes no more scripts. */
+  get gone(): boolean {
+    return this.#gone;
   }
 
   /** Evaluates; when it does not stop in time, the thread is ended. */
@@ -85,14 +100,18 @@ export class ScriptThread {
     const exec = new AbortController();
     Atomics.store(this.#cells, STOP_CELL, 0);
     this.lastIsolate = job.isolate;
+    clearTimeout(this.#rest);
     let outer: NodeJS.Timeout | undefined;
     const endWithin = (milliseconds: number, reason: "timeout" | "aborted"): void => {
       clearTimeout(outer);
-      outer = setTimeout(() => {
-        exec.abort();
-        this.#fail(stopVerdict(reason));
-        this.end();
-      }, Math.min(milliseconds, MAX_TIMER_MS));
+      outer = setTimeout(
+        () => {
+          exec.abort();
+          this.#fail(stopVerdict(reason));
+          this.end();
+        },
+        Math.min(milliseconds, MAX_TIMER_MS),
+      );
     };
     const onAbort = (): void => {
       Atomics.store(this.#cells, STOP_CELL, 1);
@@ -116,10 +135,19 @@ export class ScriptThread {
   }
 
   end(): void {
+    this.#gone = true;
     void this.#worker.terminate();
   }
 
-  #fail(verdict: { ok: false; reason: "failed" | "timeout" | "memory" | "stack" | "aborted"; message: string }): void {
+  /** Ends the thread when it has had nothing to do for so long and `dispensable` says yes then. */
+  endAfter(milliseconds: number, dispensable: () => boolean): void {
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      if (dispensable()) this.end();
+    }, milliseconds);
+  }
+
+  #fail(verdict: Extract<Verdict, { ok: false }>): void {
     this.#running?.settle({ ...verdict, events: [], logs: [] });
   }
 
@@ -138,7 +166,14 @@ export class ScriptThread {
 
   async #collect(request: ExecRequest, { job, exec }: Running): Promise<ExecResult> {
     const { command, cwd, env, timeoutMs } = request;
-    const spec = { argv: ["bash", "-c", command], cwd, env, token: job.token, timeoutMs, signal: exec.signal };
+    const spec = {
+      argv: ["bash", "-c", command],
+      cwd,
+      env,
+      token: job.token,
+      timeoutMs,
+      signal: exec.signal,
+    };
     try {
       const end = await this.#processes.collect(spec, EXEC_OUTPUT_BYTES);
       const failure = failureOf(end);

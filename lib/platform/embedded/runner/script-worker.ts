@@ -41,7 +41,8 @@ async function guestOf(isolate: string): Promise<Guest> {
     (await Guest.create({
       wasm: data.wasm,
       names,
-      call: (name, args) => (context === undefined ? "eno script runs" : answerCall(callables.get(name), args, context)),
+      call: (name, args) =>
+        context === undefined ? "eno script runs" : answerCall(callables.get(name), args, context),
       stop,
     }));
   guests.set(isolate, guest);
@@ -102,5 +103,14 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
   return { ...verdict, events: trace.events, logs: trace.logs };
 }
 
-parentPort?.on("message", (job: ScriptJob) => void evaluate(job).then((reply) => send({ kind: "done", reply })));
+function failed(error: unknown): ScriptReply {
+  const message = error instanceof Error ? error.message : String(error);
+  return { ok: false, reason: "failed", message, events: [], logs: [] };
+}
+
+parentPort?.on("message", (job: ScriptJob) => {
+  void evaluate(job)
+    .catch(failed)
+    .then((reply) => send({ kind: "done", reply }));
+});
 send({ kind: "ready" });

@@ -1,0 +1,35 @@
+import { type Command, textFlag, UsageError } from "../command.ts";
+
+const PORT_MAX = 65_535;
+
+/** `weft start`: the server, with flags for what else comes from the environment. */
+export const start: Command = {
+  name: "start",
+  summary: "Starts the server",
+  usage: "[--port PORT] [--host HOST] [--data-dir FOLDER]",
+  flags: {
+    port: { type: "string", value: "PORT", summary: "Port, 0 for any free one (PORT, 3000)" },
+    host: { type: "string", value: "HOST", summary: "Address to listen on (HOST, 127.0.0.1)" },
+    "data-dir": {
+      type: "string",
+      value: "FOLDER",
+      summary: "Where everything is kept (WEFT_DATA_DIR, ./.weft)",
+    },
+  },
+  examples: [
+    ["weft start", "on http://127.0.0.1:3000, data in ./.weft"],
+    ["weft start --port 0 --data-dir /tmp/try", "on a free port, with data of its own"],
+  ],
+  run: async (args, terminal) => {
+    if (args.positionals.length > 0) throw new UsageError(`'${args.positionals[0]}' is one word too many.`);
+    const port = textFlag(args, "port");
+    if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= PORT_MAX)) {
+      throw new UsageError(`--port must be a number from 0 to ${PORT_MAX}.`);
+    }
+    const settings = { PORT: port, HOST: textFlag(args, "host"), WEFT_DATA_DIR: textFlag(args, "data-dir") };
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    // Loaded only here: the other commands start without it.
+    const { runServer } = await import("../../localstack/server.ts");
+    await runServer({ ...terminal.env, ...Object.fromEntries(given) });
+  },
+};

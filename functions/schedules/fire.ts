@@ -1,0 +1,17 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
+import { fireDue } from "#lib/workflow/schedules/fire.ts";
+
+export const consumer = defineConsumer({
+  name: "fire",
+  summary: "Fires the schedules that are due",
+  schedule: "rate(1 minute)",
+  queue: { maxReceiveCount: 3, batchSize: 1, concurrency: 2 },
+  timeoutSeconds: 120,
+  run: async (_messages, deps: Deps) => {
+    await fireDue(deps);
+    return undefined;
+  },
+});
+
+export const handler = toConsumerHandler(consumer, openDeps);

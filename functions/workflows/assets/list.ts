@@ -1,0 +1,34 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { assetRecord, listAssets } from "#lib/workflow/assets/list.ts";
+
+/** Seed: workflow 4, GET /assets. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listAssets",
+  method: "GET",
+  path: "/assets",
+  summary: "List assets, newest first",
+  tag: "Assets",
+  auth: "token",
+  query: z.object({
+    workspace: textQuery,
+    asset_type: textQuery,
+    source: textQuery,
+    search: textQuery.describe("Part of the value, url, title or host address"),
+    ...pageQuery,
+  }),
+  status: 200,
+  response: assetRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { offset, limit, ...filters } = query;
+    const page = { offset, limit };
+    return { listing: await listAssets(deps, filters, page), pagination: page };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { deadLetterRecord, listLetters } from "#lib/workflow/dead-letters/letters.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listDeadLetters",
+  method: "GET",
+  path: "/dead-letters",
+  summary: "Messages that were given up, newest first",
+  tag: "Dead letters",
+  auth: "token",
+  query: z.object(pageQuery),
+  status: 200,
+  response: deadLetterRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => ({ listing: await listLetters(deps, query), pagination: query }),
+});
+
+export const handler = toHandler(route, openDeps);

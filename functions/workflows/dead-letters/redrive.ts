@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { redrive } from "#lib/workflow/dead-letters/letters.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "redriveDeadLetter",
+  method: "POST",
+  path: "/dead-letters/{id}/redrive",
+  summary: "Put a message back into its queue",
+  tag: "Dead letters",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 202,
+  response: z.object({ message: z.string(), id: z.string(), queue: z.string() }),
+  run: async ({ params }, deps: Deps) => {
+    const letter = await redrive(deps, params.id);
+    return { message: "Message sent again", id: letter.id, queue: letter.queue };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

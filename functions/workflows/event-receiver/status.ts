@@ -1,0 +1,20 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { getReceiverStatus, receiverStatus } from "#lib/workflow/event-receiver/receiver.ts";
+
+/** Seed: workflow 4, GET /event-receiver/status. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getEventReceiverStatus",
+  method: "GET",
+  path: "/event-receiver/status",
+  summary: "Status of the event receiver",
+  tag: "Event receiver",
+  auth: "token",
+  status: 200,
+  response: receiverStatus,
+  run: (_input, deps: Deps) => getReceiverStatus(deps),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,20 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { listReceiverWorkflows, receiverWorkflows } from "#lib/workflow/event-receiver/receiver.ts";
+
+/** Seed: workflow 4, GET /event-receiver/workflows. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listEventReceiverWorkflows",
+  method: "GET",
+  path: "/event-receiver/workflows",
+  summary: "Workflows with triggers",
+  tag: "Event receiver",
+  auth: "token",
+  status: 200,
+  response: receiverWorkflows,
+  run: (_input, deps: Deps) => listReceiverWorkflows(deps),
+});
+
+export const handler = toHandler(route, openDeps);

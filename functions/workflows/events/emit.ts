@@ -1,0 +1,22 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { emitAnswer, emitBody, emitEvent } from "#lib/events/emit.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Seed: workflow 4, POST /events/emit. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "emitEvent",
+  method: "POST",
+  path: "/events/emit",
+  summary: "Emit an event",
+  tag: "Events",
+  auth: "token",
+  body: emitBody,
+  status: 200,
+  response: emitAnswer,
+  errors: [413],
+  run: ({ body }, deps: Deps) => emitEvent(deps, body),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { ApiError } from "#lib/errors.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Everything that no other route takes: 401 without a token, as everywhere below the base, else 404. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "notFound",
+  method: "ANY",
+  path: "/{proxy+}",
+  summary: "Unknown paths and methods",
+  tag: "Gateway",
+  auth: "token",
+  status: 200,
+  response: z.never(),
+  run: (_input, _deps: Deps): never => {
+    throw new ApiError("not_found", "Not found");
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+export const route = defineRoute({
+  service: "root",
+  operationId: "getHealth",
+  method: "GET",
+  path: "/health",
+  summary: "Whether the service is up",
+  tag: "Health",
+  auth: "none",
+  status: 200,
+  response: z.object({ status: z.literal("ok") }),
+  run: (_input, _deps: Deps) => ({ status: "ok" as const }),
+});
+
+export const handler = toHandler(route, openDeps);

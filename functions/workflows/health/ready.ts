@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { checkReady } from "#lib/workflow/health/ready.ts";
+
+export const route = defineRoute({
+  service: "root",
+  operationId: "getReadiness",
+  method: "GET",
+  path: "/health/ready",
+  summary: "Whether tables and queues answer",
+  tag: "Health",
+  auth: "none",
+  status: 200,
+  response: z.object({ status: z.literal("ready"), checks: z.object({ tables: z.literal("ok"), queues: z.literal("ok") }) }),
+  run: (_input, deps: Deps) => checkReady(deps),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { getRun, runRecord, toRunRecord } from "#lib/workflow/runs/read.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getRun",
+  method: "GET",
+  path: "/runs/{id}",
+  summary: "A run",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ data: runRecord }),
+  run: async ({ params }, deps: Deps) => ({ data: toRunRecord(await getRun(deps, params.id)) }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { historyRecord, listHistory } from "#lib/workflow/runs/read.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getRunHistory",
+  method: "GET",
+  path: "/runs/{id}/history",
+  summary: "What happened to a run, oldest first",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ data: z.array(historyRecord) }),
+  run: async ({ params }, deps: Deps) => ({ data: await listHistory(deps, params.id) }),
+});
+
+export const handler = toHandler(route, openDeps);

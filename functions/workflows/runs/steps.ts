@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { listSteps, stepRecord } from "#lib/workflow/runs/read.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listRunSteps",
+  method: "GET",
+  path: "/runs/{id}/steps",
+  summary: "Steps of a run, in the order in which they began",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ data: z.array(stepRecord) }),
+  run: async ({ params }, deps: Deps) => ({ data: await listSteps(deps, params.id) }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute, type RawBody } from "#lib/http/route.ts";
+import { savedAnswer, uploadWorkflow } from "#lib/workflow/definitions/upload.ts";
+
+/** Stores a workflow as the newest revision of its name. Choice: infra/decisions/0006. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "createWorkflow",
+  method: "POST",
+  path: "/workflows",
+  summary: "Store a workflow: YAML, JSON, or {yaml}",
+  tag: "Workflows",
+  auth: "token",
+  body: z.custom<RawBody>(),
+  bodyKind: "raw",
+  bodyTypes: ["application/yaml", "text/yaml", "text/plain", "application/json"],
+  status: 201,
+  response: savedAnswer,
+  errors: [413],
+  run: ({ body }, deps: Deps) => uploadWorkflow(deps, body),
+});
+
+export const handler = toHandler(route, openDeps);

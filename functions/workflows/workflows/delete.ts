@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { deleteWorkflow } from "#lib/workflow/definitions/store.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "deleteWorkflow",
+  method: "DELETE",
+  path: "/workflows/{name}",
+  summary: "Take a workflow and its triggers out of use",
+  tag: "Workflows",
+  auth: "token",
+  params: z.object({ name: z.string() }),
+  status: 200,
+  response: z.object({ message: z.string(), name: z.string() }),
+  run: async ({ params }, deps: Deps) => {
+    await deleteWorkflow(deps, params.name);
+    return { message: "Workflow deleted", name: params.name };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { findWorkflow, loadRevision } from "#lib/workflow/definitions/store.ts";
+import { toWorkflowRecord, workflowRecord } from "#lib/workflow/definitions/upload.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getWorkflow",
+  method: "GET",
+  path: "/workflows/{name}",
+  summary: "A workflow with its text and definition",
+  tag: "Workflows",
+  auth: "token",
+  params: z.object({ name: z.string() }),
+  status: 200,
+  response: z.object({
+    data: workflowRecord.extend({ yaml: z.string(), definition: z.looseObject({}) }).meta({ id: "WorkflowDetail" }),
+  }),
+  run: async ({ params }, deps: Deps) => {
+    const head = await findWorkflow(deps, params.name);
+    const { definition, yaml } = await loadRevision(deps, head.name, head.revision);
+    return { data: { ...toWorkflowRecord(head), yaml, definition: { ...definition } } };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,38 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { isListed, toWorkflowRecord, workflowRecord } from "#lib/workflow/definitions/upload.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listWorkflows",
+  method: "GET",
+  path: "/workflows",
+  summary: "List workflows by name",
+  tag: "Workflows",
+  auth: "token",
+  query: z.object({
+    kind: textQuery,
+    tags: textQuery.describe("Comma-separated, any of them"),
+    search: textQuery.describe("Part of name or description"),
+    ...pageQuery,
+  }),
+  status: 200,
+  response: workflowRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { offset, limit, ...filters } = query;
+    const { heads } = await deps.catalog.current();
+    const listed = heads.filter((head) => isListed(head, filters));
+    const page = listed.slice(offset, offset + limit).map(toWorkflowRecord);
+    return { listing: { total: listed.length, items: onePage(page) }, pagination: { offset, limit } };
+  },
+});
+
+async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  yield items;
+}
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { checkHouse, FILE_LINES_MAX } from "./house.ts";
+
+function rulesBroken(path: string, ...lines: string[]): string[] {
+  return checkHouse([{ path, text: lines.join("\n") }]).map(({ rule }) => rule);
+}
+
+describe("the house's rules", () => {
+  it.each(["lib/events/utils.ts", "lib/helpers.ts", "infra/common.test.ts", "lib/string-util.ts"])(
+    "refuse the name %s",
+    (path) => {
+      expect(rulesBroken(path)).toEqual(["name-says-what"]);
+    },
+  );
+
+  it.each(["lib/workflow/definition/types.ts", "lib/commons-house.ts", "lib/common-topics.ts"])(
+    "accept the name %s",
+    (path) => {
+      expect(rulesBroken(path)).toEqual([]);
+    },
+  );
+
+  it("refuse a default export outside a tool's configuration", () => {
+    expect(rulesBroken("lib/a.ts", "export default class {}")).toEqual(["no-default-export"]);
+    expect(rulesBroken("lib/a.ts", "const a = 1;", "export { a as default };")).toEqual([
+      "no-default-export",
+    ]);
+    expect(rulesBroken("infra/vitest.config.ts", "export default {};")).toEqual([]);
+    expect(rulesBroken("lib/a.ts", "// export default is not used here", "export const a = 1;")).toEqual([]);
+  });
+
+  it.each([
+    'import { z } from "zod";',
+    "import { type ZodType, z } from 'zod';",
+    'import z from "zod";',
+    'import {\n  z,\n} from "zod";',
+    'import { z as zod } from "zod";',
+    'import z, { ZodError } from "zod";',
+  ])("refuse %j", (line) => {
+    expect(rulesBroken("lib/a.test.ts", line)).toEqual(["zod-as-namespace"]);
+  });
+
+  it.each([
+    'import * as z from "zod";',
+    'import type * as z from "zod";',
+    'import type { z } from "zod";',
+    'import { x } from "./y.ts";\nimport * as z from "zod";',
+  ])("accept %j", (line) => {
+    expect(rulesBroken("lib/a.ts", line)).toEqual([]);
+  });
+
+  it("refuse a long file, but for tests", () => {
+    const lines = Array.from({ length: FILE_LINES_MAX }, (_, index) => `const line${index} = 0;`);
+
+    expect(rulesBroken("lib/a.ts", ...lines, "")).toEqual([]);
+    expect(rulesBroken("lib/a.ts", ...lines, "const more = 0;")).toEqual(["file-length"]);
+    expect(rulesBroken("lib/a.test.ts", ...lines, "const more = 0;")).toEqual([]);
+  });
+
+  it("refuse that a service reads the environment", () => {
+    expect(rulesBroken("lib/workflow/a.ts", "const home = process.env.HOME;")).toEqual([
+      "no-environment-in-services",
+    ]);
+    expect(rulesBroken("lib/workflow/test-context.ts", "const home = process.env.HOME;")).toEqual([]);
+    expect(rulesBroken("lib/workflow/a.ts", " * never reads process.env")).toEqual([]);
+    expect(rulesBroken("lib/platform/embedded/a.ts", "const home = process.env.HOME;")).toEqual([]);
+  });
+});

@@ -1,0 +1,157 @@
+/** Who may import whom. `only` and `onlyTypes` speak of our own files; `never` of packages (`npm:…`) too. */
+export interface ImportRule {
+  readonly name: string;
+  readonly why: string;
+  /** Files that it is about; tests are never meant. */
+  readonly from: RegExp;
+  readonly except?: RegExp;
+  readonly never?: RegExp;
+  /** Of our own files, these alone… */
+  readonly only?: RegExp;
+  /** …and these for their types. */
+  readonly onlyTypes?: RegExp;
+}
+
+const WORKFLOW = /^lib\/workflow\//;
+const DOCUMENTS = /^lib\/(?:documents|collaboration)\//;
+const SERVICE = /^lib\/(?:workflow|documents|collaboration)\//;
+
+/** The services, by name: a consumer serves one of them. */
+export const SERVICES: Readonly<Record<string, RegExp>> = { workflow: WORKFLOW, documents: DOCUMENTS };
+
+export const IMPORT_RULES: readonly ImportRule[] = [
+  {
+    name: "workflow-endpoints",
+    why: "an endpoint of the workflow service uses lib/http, its service, lib/events and lib/deps",
+    from: /^functions\/workflows\//,
+    only: /^lib\/(?:http|workflow|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+  },
+  {
+    name: "document-endpoints",
+    why: "an endpoint of the document service uses lib/http, its service, lib/events and lib/deps",
+    from: /^functions\/documents\//,
+    only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+  },
+  {
+    name: "consumers",
+    why: "a consumer uses the service that it serves, lib/events and lib/deps",
+    from: /^functions\/(?:executors|schedules)\//,
+    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+  },
+  {
+    name: "nothing-imports-functions",
+    why: "a function is found by its folder and loaded by the path in template.yaml",
+    from: /./,
+    never: /^functions\//,
+  },
+  {
+    name: "nothing-imports-infra",
+    why: "infra/ writes files, only bin/ may call it",
+    from: /./,
+    except: /^(?:infra|bin)\//,
+    never: /^infra\//,
+  },
+  {
+    name: "nothing-imports-localstack",
+    why: "localstack/ runs the house, only bin/ and bench/ may start it",
+    from: /./,
+    except: /^(?:localstack|bin|bench)\//,
+    never: /^localstack\//,
+  },
+  {
+    name: "lib-stands-alone",
+    why: "lib/ knows nothing of what is built around it",
+    from: /^lib\//,
+    never: /^(?!lib\/)(?!npm:)(?!node:)/,
+  },
+  {
+    name: "workflow-not-documents",
+    why: "the two services meet on the bus and through lib/deps",
+    from: WORKFLOW,
+    never: DOCUMENTS,
+  },
+  {
+    name: "documents-not-workflow",
+    why: "the two services meet on the bus and through lib/deps",
+    from: DOCUMENTS,
+    never: WORKFLOW,
+  },
+  {
+    name: "service-ports-by-type",
+    why: "a service uses itself, lib/events, errors, and the types of the ports and of a page",
+    from: SERVICE,
+    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
+  },
+  {
+    name: "events-below-services",
+    why: "lib/events uses errors, and the types of the ports and of a page",
+    from: /^lib\/events\//,
+    only: /^lib\/events\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/page\.ts$/,
+  },
+  {
+    name: "http-below-services",
+    why: "lib/http uses errors and the types of the ports",
+    from: /^lib\/http\//,
+    only: /^lib\/http\/|^lib\/errors\.ts$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+  },
+  {
+    name: "platform-stands-alone",
+    why: "lib/platform uses nothing of ours but types",
+    from: /^lib\/platform\//,
+    only: /^lib\/platform\//,
+    onlyTypes: /^lib\//,
+  },
+  {
+    name: "adapters-behind-deps",
+    why: "lib/deps.ts is the only one that chooses a platform",
+    from: /./,
+    except: /^lib\/(?:deps\.ts$|platform\/)/,
+    never: /^lib\/platform\/(?:aws|embedded)\//,
+  },
+  {
+    name: "ports-know-no-adapter",
+    why: "a port is what every adapter has in common",
+    from: /^lib\/platform\/[^/]+\.ts$/,
+    never: /^lib\/platform\/[^/]+\//,
+  },
+  {
+    name: "adapters-apart",
+    why: "each adapter stands alone",
+    from: /^lib\/platform\/embedded\//,
+    never: /^lib\/platform\/aws\//,
+  },
+  {
+    name: "deps-at-the-edge",
+    why: "lib/ is handed its dependencies, only entry points open them",
+    from: /^lib\//,
+    except: /^lib\/deps\.ts$/,
+    never: /^lib\/deps\.ts$/,
+  },
+  {
+    name: "tables-at-the-edge",
+    why: "a service knows its own tables; lib/tables.ts lists them for the composition root and the template",
+    from: /^(?:lib|functions)\//,
+    except: /^lib\/deps\.ts$/,
+    never: /^lib\/tables\.ts$/,
+  },
+  {
+    name: "aws-sdk-in-its-adapter",
+    why: "only lib/platform/aws speaks to AWS",
+    from: /./,
+    except: /^lib\/platform\/aws\//,
+    never: /^npm:@(?:aws-sdk|smithy)\//,
+  },
+  {
+    name: "hono-in-the-gateway",
+    why: "functions take API Gateway's event; hono is the local gateway's",
+    from: /./,
+    except: /^(?:localstack|bench)\//,
+    never: /^npm:(?:hono|@hono\/)/,
+  },
+];

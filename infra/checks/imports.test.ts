@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { makeTree } from "../fixture-tree.ts";
+import { importGraph } from "./import-graph.ts";
+import { IMPORT_RULES } from "./import-rules.ts";
+import { checkImports } from "./imports.ts";
+
+const MANIFEST = JSON.stringify({ dependencies: { zod: "4", hono: "4" }, devDependencies: { vitest: "5" } });
+
+/** What is found in a tree of these files; files that are imported and not named are made, empty. */
+async function findingsIn(
+  files: Readonly<Record<string, string>>,
+  others: readonly string[] = [],
+): Promise<string[]> {
+  await using tree = await makeTree({
+    "package.json": MANIFEST,
+    ...Object.fromEntries(others.map((path) => [path, "export {};"])),
+    ...files,
+  });
+  return (await checkImports(tree.root)).map(({ path, rule }) => `${rule} ${path}`);
+}
+
+/** One import that breaks each rule, and that rule alone. */
+const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = {
+  "workflow-endpoints": ["functions/workflows/runs/list.ts", "lib/documents/tree.ts"],
+  "document-endpoints": ["functions/documents/content/read.ts", "lib/workflow/runs.ts"],
+  consumers: ["functions/executors/bash.ts", "lib/http/route.ts"],
+  "nothing-imports-functions": ["bin/weft.ts", "functions/executors/bash.ts"],
+  "nothing-imports-infra": ["localstack/server.ts", "infra/scan.ts"],
+  "nothing-imports-localstack": ["examples/demo.ts", "localstack/server.ts"],
+  "lib-stands-alone": ["lib/deps.ts", "bench/load.ts"],
+  "workflow-not-documents": ["lib/workflow/runs.ts", "lib/documents/tree.ts"],
+  "documents-not-workflow": ["lib/collaboration/server.ts", "lib/workflow/runs.ts"],
+  "service-ports-by-type": ["lib/workflow/runs.ts", "lib/platform/clock.ts"],
+  "events-below-services": ["lib/events/publish.ts", "lib/workflow/runs.ts"],
+  "http-below-services": ["lib/http/route.ts", "lib/events/publish.ts"],
+  "platform-stands-alone": ["lib/platform/bus.ts", "lib/errors.ts"],
+  "adapters-behind-deps": ["localstack/server.ts", "lib/platform/embedded/store.ts"],
+  "ports-know-no-adapter": ["lib/platform/ports.ts", "lib/platform/contract/tables.ts"],
+  "adapters-apart": ["lib/platform/embedded/store.ts", "lib/platform/aws/tables.ts"],
+  "deps-at-the-edge": ["lib/settings.ts", "lib/deps.ts"],
+  "tables-at-the-edge": ["lib/settings.ts", "lib/tables.ts"],
+};
+
+const relative = (from: string, to: string): string => "../".repeat(from.split("/").length - 1) + to;
+
+describe("the import rules", () => {
+  it.each(Object.entries(BREAKING))("%s", async (rule, [from, to]) => {
+    const found = await findingsIn({ [from]: `import "./${relative(from, to)}";` }, [to]);
+
+    expect(found).toEqual([`${rule} ${from}`]);
+  });
+
+  it("aws-sdk-in-its-adapter and hono-in-the-gateway: packages have a home", async () => {
+    const found = await findingsIn({
+      "lib/workflow/runs.ts":
+        'import { SQSClient } from "@aws-sdk/client-sqs";\nimport { Hono } from "hono";',
+      "localstack/gateway.ts": 'import { Hono } from "hono/tiny";',
+    });
+
+    expect(found).toEqual([
+      "aws-sdk-in-its-adapter lib/workflow/runs.ts",
+      "hono-in-the-gateway lib/workflow/runs.ts",
+      "declared-packages lib/workflow/runs.ts",
+    ]);
+  });
+
+  it("are all seen to fire", () => {
+    const shown = [...Object.keys(BREAKING), "aws-sdk-in-its-adapter", "hono-in-the-gateway"];
+
+    expect(IMPORT_RULES.map(({ name }) => name).sort()).toEqual(shown.sort());
+  });
+
+  it("find an import through #lib and one that is dynamic", async () => {
+    const found = await findingsIn(
+      {
+        "functions/workflows/runs/list.ts": 'import { open } from "#lib/documents/tree.ts";',
+        "lib/workflow/runs.ts": 'export const load = () => import("../documents/tree.ts");',
+      },
+      ["lib/documents/tree.ts"],
+    );
+
+    expect(found).toEqual([
+      "workflow-endpoints functions/workflows/runs/list.ts",
+      "workflow-not-documents lib/workflow/runs.ts",
+    ]);
+  });
+
+  it("allow a service the types of the ports, the errors and derived ids", async () => {
+    const found = await findingsIn(
+      {
+        "lib/workflow/runs.ts": `import type { Clock } from "../platform/clock.ts";
+import { ApiError } from "../errors.ts";
+import { derivedId } from "../platform/ids.ts";
+export type { Page } from "../platform/tables.ts";`,
+      },
+      ["lib/platform/clock.ts", "lib/errors.ts", "lib/platform/ids.ts", "lib/platform/tables.ts"],
+    );
+
+    expect(found).toEqual([]);
+  });
+
+  it("count `import { type A }` as a run-time import, which it is after stripping", async () => {
+    const found = await findingsIn(
+      { "lib/workflow/runs.ts": 'import { type Clock } from "../platform/clock.ts";' },
+      ["lib/platform/clock.ts"],
+    );
+
+    expect(found).toEqual(["service-ports-by-type lib/workflow/runs.ts"]);
+  });
+
+  it("forbid the types of the other service as well, inline ones too", async () => {
+    const found = await findingsIn(
+      {
+        "lib/workflow/a.ts": 'import type { Tree } from "../documents/tree.ts";',
+        "lib/workflow/b.ts": 'export type Tree = import("../documents/tree.ts").Tree;',
+      },
+      ["lib/documents/tree.ts"],
+    );
+
+    expect(found).toEqual([
+      "workflow-not-documents lib/workflow/a.ts",
+      "workflow-not-documents lib/workflow/b.ts",
+    ]);
+  });
+
+  it("leave tests alone", async () => {
+    const found = await findingsIn(
+      {
+        "lib/workflow/runs.test.ts":
+          'import "vitest";\nimport "../platform/embedded/store.ts";\nimport "../deps.ts";',
+      },
+      ["lib/platform/embedded/store.ts", "lib/deps.ts"],
+    );
+
+    expect(found).toEqual([]);
+  });
+
+  it("refuse a consumer that serves two services", async () => {
+    const found = await findingsIn(
+      { "functions/executors/a.ts": 'import "#lib/workflow/runs.ts";\nimport "#lib/documents/tree.ts";' },
+      ["lib/workflow/runs.ts", "lib/documents/tree.ts"],
+    );
+
+    expect(found).toEqual(["one-service functions/executors/a.ts"]);
+  });
+});
+
+describe("cycles", () => {
+  it("are found once each, and those of types allowed", async () => {
+    const found = await findingsIn({
+      "lib/http/a.ts": 'import "./b.ts";',
+      "lib/http/b.ts": 'import "./c.ts";',
+      "lib/http/c.ts": 'import "./a.ts";',
+      "lib/http/d.ts": 'import type { E } from "./e.ts";\nexport type D = E;',
+      "lib/http/e.ts": 'import { D } from "./d.ts";\nexport type E = D;',
+    });
+
+    expect(found).toEqual(["no-cycles lib/http/a.ts"]);
+  });
+});
+
+describe("packages and files", () => {
+  it("must be declared, and for run time where they run", async () => {
+    const found = await findingsIn({
+      "lib/http/a.ts":
+        'import * as z from "zod/v4";\nimport { lost } from "left-pad";\nimport { vi } from "vitest";',
+      "infra/a.ts": 'import { vi } from "vitest";\nimport fs from "node:fs";',
+    });
+
+    expect(found).toEqual(["declared-packages lib/http/a.ts", "declared-packages lib/http/a.ts"]);
+  });
+
+  it("must be there, with their extension", async () => {
+    const found = await findingsIn({
+      "lib/http/a.ts": 'import "./b";\nimport "./b.ts";',
+      "lib/http/b.ts": "export {};",
+    });
+
+    expect(found).toEqual(["no-missing-files lib/http/a.ts"]);
+  });
+});
+
+describe("importGraph", () => {
+  it("does not take imports in comments and texts for real ones", async () => {
+    const text =
+      '// import "./a.ts";\nconst text = `\nimport "./b.ts";\nimport type { C } from "./c.ts";\n`;\nexport { text };';
+
+    expect(await importGraph("/", [{ path: "lib/x.ts", text }])).toEqual([]);
+  });
+
+  it("throws for a file that does not parse", async () => {
+    await expect(importGraph("/", [{ path: "lib/x.ts", text: "import {" }])).rejects.toThrow("lib/x.ts");
+  });
+});

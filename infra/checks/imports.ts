@@ -1,0 +1,127 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ImportEdge, importGraph } from "./import-graph.ts";
+import { IMPORT_RULES, type ImportRule, SERVICES } from "./import-rules.ts";
+import { type Finding, isTest, listSources } from "./sources.ts";
+
+/** Packages as package.json declares them. */
+export interface Packages {
+  readonly dependencies: ReadonlySet<string>;
+  readonly devDependencies: ReadonlySet<string>;
+}
+
+/** What the import rules find in the tree at `root`. */
+export async function checkImports(root: string): Promise<Finding[]> {
+  const sources = await listSources(root);
+  const edges = await importGraph(root, sources);
+  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Partial<
+    Record<"dependencies" | "devDependencies", Record<string, string>>
+  >;
+  const packages: Packages = {
+    dependencies: new Set(Object.keys(manifest.dependencies ?? {})),
+    devDependencies: new Set(Object.keys(manifest.devDependencies ?? {})),
+  };
+  const known = new Set(sources.map(({ path }) => path));
+  return [
+    ...findForbidden(edges),
+    ...findMixedServices(edges),
+    ...findCycles(edges),
+    ...findUndeclared(edges, packages),
+    ...findMissing(edges, known),
+  ];
+}
+
+const isOurs = (target: string): boolean => !target.startsWith("npm:") && !target.startsWith("node:");
+
+/** Imports that a named rule forbids. Tests may import what they test. */
+export function findForbidden(edges: readonly ImportEdge[]): Finding[] {
+  return edges
+    .filter(({ from }) => !isTest(from))
+    .flatMap((edge) =>
+      IMPORT_RULES.filter((rule) => breaks(rule, edge)).map((rule) => ({
+        path: edge.from,
+        rule: rule.name,
+        message: `imports ${edge.to}: ${rule.why}`,
+      })),
+    );
+}
+
+function breaks(rule: ImportRule, { from, to, typeOnly }: ImportEdge): boolean {
+  if (!rule.from.test(from) || rule.except?.test(from) === true) return false;
+  if (rule.never?.test(to) === true) return true;
+  if (rule.only === undefined || !isOurs(to) || rule.only.test(to)) return false;
+  return !(typeOnly && rule.onlyTypes?.test(to) === true);
+}
+
+/** A consumer serves one service. */
+export function findMixedServices(edges: readonly ImportEdge[]): Finding[] {
+  const served = new Map<string, Set<string>>();
+  for (const { from, to } of edges) {
+    if (!/^functions\/(?:executors|schedules)\//.test(from) || isTest(from)) continue;
+    for (const [service, files] of Object.entries(SERVICES)) {
+      if (files.test(to)) served.set(from, (served.get(from) ?? new Set()).add(service));
+    }
+  }
+  return [...served]
+    .filter(([, services]) => services.size > 1)
+    .map(([path, services]) => ({
+      path,
+      rule: "one-service",
+      message: `serves ${[...services].join(" and ")}`,
+    }));
+}
+
+/** Cycles of run-time imports; those of types alone are harmless. One finding a cycle, at its first file. */
+export function findCycles(edges: readonly ImportEdge[]): Finding[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to, typeOnly } of edges) {
+    if (!typeOnly && isOurs(to)) targets.set(from, [...(targets.get(from) ?? []), to]);
+  }
+  const findings: Finding[] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const visit = (file: string): void => {
+    const start = trail.indexOf(file);
+    if (start >= 0) {
+      const cycle = [...trail.slice(start), file].join(" -> ");
+      findings.push({ path: file, rule: "no-cycles", message: cycle });
+      return;
+    }
+    if (done.has(file)) return;
+    trail.push(file);
+    for (const next of targets.get(file) ?? []) visit(next);
+    trail.pop();
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file);
+  return findings;
+}
+
+/** What runs without the development dependencies. */
+const SHIPPED = /^(?:lib|functions|localstack|bin)\//;
+
+/** Packages that package.json does not name, or names for development alone. */
+export function findUndeclared(edges: readonly ImportEdge[], packages: Packages): Finding[] {
+  return edges.flatMap(({ from, to, typeOnly }) => {
+    if (!to.startsWith("npm:")) return [];
+    const parts = to.slice("npm:".length).split("/");
+    const name = parts.slice(0, to.startsWith("npm:@") ? 2 : 1).join("/");
+    if (packages.dependencies.has(name)) return [];
+    const developing = !SHIPPED.test(from) || isTest(from) || typeOnly;
+    if (packages.devDependencies.has(name) && developing) return [];
+    return [
+      { path: from, rule: "declared-packages", message: `imports ${name}, which dependencies does not name` },
+    ];
+  });
+}
+
+/** Imports of files that are not there, or are written without their extension. */
+export function findMissing(edges: readonly ImportEdge[], known: ReadonlySet<string>): Finding[] {
+  return edges
+    .filter(({ to }) => isOurs(to) && !to.endsWith(".json") && !known.has(to))
+    .map(({ from, to }) => ({
+      path: from,
+      rule: "no-missing-files",
+      message: `imports ${to}, which is not there`,
+    }));
+}

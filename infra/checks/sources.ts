@@ -1,0 +1,45 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { byCodeUnits } from "../names.ts";
+
+/** A source file of ours. */
+export interface Source {
+  /** From the root, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** One thing that is wrong, and where. */
+export interface Finding {
+  readonly path: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** Folders that hold code of ours. */
+const FOLDERS = ["bench", "bin", "examples", "functions", "infra", "lib", "localstack", "web"];
+const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
+
+/** Tests, what they lean on (`test-*.ts`), and the suite that every adapter has to pass. */
+export function isTest(path: string): boolean {
+  return /\.test\.tsx?$|(?:^|\/)test-[^/]+\.ts$|^lib\/platform\/contract\//.test(path);
+}
+
+/** Every source file below `root`, in the order of the paths. */
+export async function listSources(root: string): Promise<Source[]> {
+  const paths: string[] = [];
+  for (const folder of FOLDERS) {
+    const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(
+      () => [],
+    );
+    for (const entry of entries) {
+      const path = join(entry.parentPath, entry.name)
+        .slice(root.length)
+        .replaceAll("\\", "/")
+        .replace(/^\/+/, "");
+      if (entry.isFile() && CODE.test(entry.name) && !path.includes("node_modules/")) paths.push(path);
+    }
+  }
+  paths.sort(byCodeUnits);
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), "utf8") })));
+}

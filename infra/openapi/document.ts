@@ -1,0 +1,179 @@
+import * as z from "zod";
+import { ERROR_STATUS } from "../../lib/errors.ts";
+import { pagination } from "../../lib/http/page.ts";
+import { fullPath, type Route, type ServiceName } from "../../lib/http/route.ts";
+import { byCodeUnits, toPascalCase } from "../names.ts";
+import type { ScannedRoute } from "../scan.ts";
+import { Components, type JsonSchema } from "./components.ts";
+
+const JSON_TYPE = "application/json";
+const PATH_PARAMETER = /\{([A-Za-z0-9]+)\+?\}/g;
+
+/** Error bodies, a service each. Seed: workflow 2.1. */
+const ERROR_BODIES: Readonly<Record<ServiceName, { readonly name: string; readonly schema: z.ZodType }>> =
+  (() => {
+    const flagged = z.object({ error: z.literal(true), message: z.string() });
+    return {
+      root: { name: "AutomationError", schema: flagged },
+      automation: { name: "AutomationError", schema: flagged },
+      documents: { name: "DocumentsError", schema: z.object({ detail: z.string() }) },
+    };
+  })();
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  200: "Done",
+  201: "Created",
+  202: "Accepted, it goes on in the background",
+  204: "Done, nothing to say",
+  ...Object.fromEntries(
+    Object.entries(ERROR_STATUS).map(([code, status]) => [
+      status,
+      code.charAt(0).toUpperCase() + code.slice(1).replaceAll("_", " "),
+    ]),
+  ),
+  500: "Internal error",
+};
+
+/**
+ * The OpenAPI 3.1 document of every route. Catch-all routes (`ANY`) are the gateway's 404 and are left out.
+ * Throws where a route's path and its `params` schema name different parameters.
+ */
+export function toOpenApi(routes: readonly ScannedRoute[], version: string): JsonSchema {
+  const components = new Components();
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  const listed = routes
+    .map(({ route }) => route)
+    .filter((route) => route.method !== "ANY")
+    .sort(
+      (left, right) => byCodeUnits(fullPath(left), fullPath(right)) || byCodeUnits(left.method, right.method),
+    );
+  for (const route of listed) {
+    const path = fullPath(route).replaceAll("+}", "}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: toOperation(route, components) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Weft", version, license: { name: "MIT", identifier: "MIT" } },
+    servers: [{ url: "/" }],
+    security: [{ bearer: [] }],
+    tags: [...new Set(listed.map((route) => route.tag))].sort(byCodeUnits).map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+      schemas: components.toObject(),
+    },
+  };
+}
+
+function toOperation(route: Route, components: Components): JsonSchema {
+  const parameters = [...pathParameters(route, components), ...queryParameters(route, components)];
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [route.tag],
+    ...(route.auth === "none" ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, components) }),
+    responses: { ...answers(route, components), ...errors(route, components) },
+  };
+}
+
+function pathParameters(route: Route, components: Components): JsonSchema[] {
+  const inPath = [...route.path.matchAll(PATH_PARAMETER)].map(([, name]) => name ?? "");
+  const known = propertiesOf(route.params, `${toPascalCase(route.operationId)}Params`, components);
+  const strange = Object.keys(known).filter((name) => !inPath.includes(name));
+  if (strange.length > 0)
+    throw new Error(`${route.operationId}: params has ${strange.join(", ")}, the path has not`);
+  return inPath.map((name) => toParameter(name, "path", known[name]?.schema ?? { type: "string" }, true));
+}
+
+function queryParameters(route: Route, components: Components): JsonSchema[] {
+  const known = propertiesOf(route.query, `${toPascalCase(route.operationId)}Query`, components);
+  return Object.entries(known).map(([name, { schema, required }]) =>
+    toParameter(name, "query", schema, required),
+  );
+}
+
+function propertiesOf(
+  schema: z.ZodType | undefined,
+  place: string,
+  components: Components,
+): Record<string, { schema: JsonSchema; required: boolean }> {
+  if (schema === undefined) return {};
+  const { properties, required } = components.of(schema, place);
+  const needed = new Set((required ?? []) as readonly string[]);
+  return Object.fromEntries(
+    Object.entries((properties ?? {}) as Record<string, JsonSchema>).map(([name, property]) => [
+      name,
+      { schema: property, required: needed.has(name) },
+    ]),
+  );
+}
+
+function toParameter(
+  name: string,
+  where: "path" | "query",
+  schema: JsonSchema,
+  required: boolean,
+): JsonSchema {
+  const { description, ...rest } = schema;
+  return {
+    name,
+    in: where,
+    ...(required ? { required } : {}),
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  };
+}
+
+function requestBody(route: Route, body: z.ZodType, components: Components): JsonSchema {
+  if (route.bodyKind !== "raw") {
+    const schema = components.of(body, `${toPascalCase(route.operationId)}Body`);
+    return { required: true, content: { [JSON_TYPE]: { schema } } };
+  }
+  const types = route.bodyTypes ?? ["text/plain"];
+  return {
+    required: true,
+    content: Object.fromEntries(
+      types.map((type) => [type, { schema: type === JSON_TYPE ? {} : { type: "string" } }]),
+    ),
+  };
+}
+
+function answers(route: Route, components: Components): Record<string, JsonSchema> {
+  const description = DESCRIPTIONS[route.status] ?? "Done";
+  if (route.status === 204) return { 204: { description } };
+  const item = components.of(route.response, `${toPascalCase(route.operationId)}Response`);
+  const schema = route.list === true ? listOf(item, components) : item;
+  return { [route.status]: { description, content: { [JSON_TYPE]: { schema } } } };
+}
+
+function listOf(item: JsonSchema, components: Components): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      data: { type: "array", items: item },
+      pagination: components.add("Pagination", components.of(pagination, "Pagination")),
+    },
+    required: ["data", "pagination"],
+  };
+}
+
+function errors(route: Route, components: Components): Record<string, JsonSchema> {
+  const { name, schema } = ERROR_BODIES[route.service];
+  const reference = components.add(name, components.of(schema, name));
+  const statuses = [
+    400,
+    ...(route.auth === "none" ? [] : [401]),
+    404,
+    ...(route.body === undefined ? [] : [413]),
+    500,
+    ...(route.errors ?? []),
+  ];
+  return Object.fromEntries(
+    [...new Set(statuses)].map((status) => [
+      status,
+      { description: DESCRIPTIONS[status] ?? "Error", content: { [JSON_TYPE]: { schema: reference } } },
+    ]),
+  );
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { consumerSource, FIXTURE_FILES, makeTree, routeSource } from "./fixture-tree.ts";
+import { ScanError, scan } from "./scan.ts";
+
+async function faultsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  await using tree = await makeTree({ "lib/tables.ts": "export const tables = {};", ...files });
+  try {
+    await scan(tree.root);
+    return [];
+  } catch (error) {
+    if (error instanceof ScanError) return error.faults;
+    throw error;
+  }
+}
+
+const LIST = routeSource('operationId: "listRuns", path: "/runs"');
+
+describe("scan", () => {
+  it("finds routes, consumers and tables in the order of their files and names, without tests", async () => {
+    await using tree = await makeTree();
+
+    const found = await scan(tree.root);
+
+    expect(found.routes.map(({ route }) => route.operationId)).toEqual([
+      "listEventLogs",
+      "emitEvent",
+      "unknownPath",
+      "readHealth",
+      "cancelRun",
+      "createWorkflow",
+    ]);
+    expect(found.routes[0]?.entry).toBe("functions/workflows/event-logs/list.ts");
+    expect(found.consumers.map(({ consumer }) => consumer.name)).toEqual([
+      "bash",
+      "conduct",
+      "dead-letters",
+      "index-events",
+      "fire",
+    ]);
+    expect(found.tables.map(({ name }) => name)).toEqual(["event-log", "runs"]);
+  });
+
+  it("names a file without the exports, one that cannot be loaded, and one in a place of its own", async () => {
+    const faults = await faultsOf({
+      "functions/workflows/runs/list.ts": "export const route = {};",
+      "functions/executors/bash.ts": "export const handler = () => 1;",
+      "functions/executors/http.ts": 'throw new Error("no such luck");',
+      "functions/workflows/list.ts": LIST,
+      "functions/others/x.ts": LIST,
+    });
+
+    expect(faults).toEqual([
+      "functions/executors/bash.ts: must export `consumer` and `handler`",
+      "functions/executors/http.ts: cannot be loaded: no such luck",
+      expect.stringContaining("functions/others/x.ts: must be functions/"),
+      expect.stringContaining("functions/workflows/list.ts: must be functions/"),
+      "functions/workflows/runs/list.ts: must export `route` and `handler`",
+    ]);
+  });
+
+  it("names an operationId and a method with path that are taken", async () => {
+    const faults = await faultsOf({
+      "functions/workflows/runs/list.ts": LIST,
+      "functions/workflows/runs/show.ts": routeSource('operationId: "listRuns", path: "/runs/{id}"'),
+      "functions/workflows/runs/all.ts": routeSource('operationId: "allRuns", path: "/runs"'),
+    });
+
+    expect(faults).toEqual([
+      "functions/workflows/runs/list.ts: route GET /automation/runs is taken by functions/workflows/runs/all.ts",
+      "functions/workflows/runs/show.ts: operationId listRuns is taken by functions/workflows/runs/list.ts",
+    ]);
+  });
+
+  it("names two parameters at one place, which API Gateway refuses", async () => {
+    const faults = await faultsOf({
+      "functions/workflows/runs/read.ts": routeSource('operationId: "readRun", path: "/runs/{id}"'),
+      "functions/workflows/runs/steps.ts": routeSource('operationId: "listSteps", path: "/runs/{run}/steps"'),
+      "functions/workflows/runs/rest.ts": routeSource(
+        'operationId: "rest", method: "ANY", path: "/runs/{proxy+}"',
+      ),
+      "functions/workflows/all/rest.ts": routeSource('operationId: "all", method: "ANY", path: "/{proxy+}"'),
+    });
+
+    expect(faults).toEqual([
+      expect.stringContaining("runs/rest.ts: path /automation/runs/{proxy+} has {proxy+} where"),
+      expect.stringContaining("runs/steps.ts: path /automation/runs/{run}/steps has {run} where"),
+    ]);
+  });
+
+  it.each([
+    ["/runs/", "a trailing slash"],
+    ["runs", "no slash at the start"],
+    ["/runs//x", "an empty part"],
+    ["/{proxy+}/x", "a catch-all in the middle"],
+    ["/runs/:id", "another router's parameter"],
+  ])("refuses the path %s: %s", async (path) => {
+    const faults = await faultsOf({
+      "functions/workflows/runs/list.ts": routeSource(
+        `operationId: "listRuns", path: ${JSON.stringify(path)}`,
+      ),
+    });
+
+    expect(faults).toEqual([expect.stringContaining("must start with /")]);
+  });
+
+  it("names a route in the folder of another service", async () => {
+    const faults = await faultsOf({
+      "functions/documents/runs/list.ts": LIST,
+      "functions/workflows/documents/list.ts": routeSource(
+        'operationId: "listDocuments", service: "documents", path: "/documents"',
+      ),
+    });
+
+    expect(faults).toEqual([
+      "functions/documents/runs/list.ts: service automation does not belong in functions/documents",
+      "functions/workflows/documents/list.ts: service documents does not belong in functions/workflows",
+    ]);
+  });
+
+  it("names a consumer whose name is taken, not that of its file, or that of a route's function", async () => {
+    const faults = await faultsOf({
+      "functions/workflows/events/emit.ts": routeSource('operationId: "emitEvent", path: "/emit"'),
+      "functions/executors/bash.ts": consumerSource('name: "bash"'),
+      "functions/schedules/bash.ts": consumerSource('name: "bash"'),
+      "functions/executors/shell.ts": consumerSource('name: "sh"'),
+      "functions/executors/emit-event.ts": consumerSource('name: "emit-event"'),
+    });
+
+    expect(faults).toEqual([
+      "functions/executors/shell.ts: name sh must be that of the file",
+      "functions/schedules/bash.ts: consumer bash is taken by functions/executors/bash.ts",
+      "functions/executors/emit-event.ts: consumer emit-event has the function name of functions/workflows/events/emit.ts",
+    ]);
+  });
+
+  it("names values that AWS would refuse", async () => {
+    const faults = await faultsOf({
+      "functions/workflows/runs/list.ts": routeSource(
+        'operationId: "listRuns", path: "/runs", timeoutSeconds: 30',
+      ),
+      "functions/executors/bash.ts": consumerSource(
+        'name: "bash", timeoutSeconds: 901, memoryMb: 64, schedule: "every minute", queue: { batchSize: 11, maxReceiveCount: 0, concurrency: 1.5 }',
+      ),
+      "lib/tables.ts":
+        'export const tables = { a: { name: "Runs", indexes: {} }, b: { name: "Runs", indexes: {} } };',
+    });
+
+    expect(faults.map((fault) => fault.replace(/^[^:]+: /, ""))).toEqual([
+      "timeoutSeconds must be at most 29, where the gateway gives up",
+      "schedule every minute must be rate(…) or cron(…)",
+      "queue.batchSize must be 1 to 10",
+      "queue.maxReceiveCount must be 1 to 1000",
+      "queue.concurrency must be 1 to 1000",
+      "timeoutSeconds must be 1 to 900",
+      "memoryMb must be 128 to 10240",
+      "name Runs must be kebab-case",
+      "name Runs must be kebab-case",
+      "table Runs is taken by lib/tables.ts",
+    ]);
+  });
+
+  it("names tables that are not there", async () => {
+    await using tree = await makeTree({
+      "functions/executors/bash.ts": FIXTURE_FILES["functions/executors/bash.ts"]!,
+    });
+
+    await expect(scan(tree.root)).rejects.toThrow("lib/tables.ts: cannot be loaded");
+  });
+});

@@ -1,0 +1,252 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { consumerSource, makeTree } from "../fixture-tree.ts";
+import { scan } from "../scan.ts";
+import { countResources, type SamTemplate, templateText, toTemplate } from "./template.ts";
+
+async function fixtureTemplate(further: Readonly<Record<string, string>> = {}): Promise<SamTemplate> {
+  await using tree = await makeTree();
+  await tree.write(further);
+  return toTemplate(await scan(tree.root));
+}
+
+const template = await fixtureTemplate();
+
+function propertiesOf(logicalId: string): Record<string, unknown> {
+  return template.Resources[logicalId]!.Properties as Record<string, unknown>;
+}
+
+describe("the template's functions", () => {
+  it("makes one function a route, with one event that says method and path", () => {
+    expect(template.Resources.CancelRunFunction).toMatchObject({
+      Type: "AWS::Serverless::Function",
+      Metadata: {
+        BuildMethod: "esbuild",
+        BuildProperties: { EntryPoints: ["functions/workflows/runs/cancel.ts"] },
+      },
+      Properties: {
+        CodeUri: ".",
+        Handler: "cancel.handler",
+        Events: {
+          Api: {
+            Type: "Api",
+            Properties: { RestApiId: { Ref: "Api" }, Path: "/automation/runs/{id}", Method: "DELETE" },
+          },
+        },
+      },
+    });
+    expect(propertiesOf("ReadHealthFunction")).toMatchObject({
+      Events: { Api: { Properties: { Path: "/health" } } },
+    });
+  });
+
+  it("streams lists alone", () => {
+    const streaming = Object.entries(template.Resources)
+      .filter(([, resource]) => JSON.stringify(resource).includes('"ResponseTransferMode":"STREAM"'))
+      .map(([logicalId]) => logicalId);
+
+    expect(streaming).toEqual(["ListEventLogsFunction"]);
+  });
+
+  it("says memory, time and body limit where they are not the usual ones", () => {
+    expect(template.Globals).toMatchObject({
+      Function: { Runtime: "nodejs24.x", MemorySize: 512, Timeout: 29 },
+    });
+    expect(propertiesOf("EmitEventFunction")).toMatchObject({ MemorySize: 1024 });
+    expect(propertiesOf("EmitEventFunction")).not.toHaveProperty("Timeout");
+    expect(template.Resources.EmitEventFunction!.Metadata).toMatchObject({
+      Weft: { BodyLimitBytes: 2048 },
+    });
+    expect(template.Resources.CreateWorkflowFunction!.Metadata).toMatchObject({
+      Weft: { BodyLimitBytes: 1048576 },
+    });
+    expect(template.Resources.CancelRunFunction!.Metadata).not.toHaveProperty("Weft");
+  });
+
+  it("feeds a consumer from its queue, reporting partial failures", () => {
+    expect(propertiesOf("ConductFunction").Events).toEqual({
+      ConductQueue: {
+        Type: "SQS",
+        Properties: {
+          Queue: { "Fn::GetAtt": ["ConductQueue", "Arn"] },
+          BatchSize: 5,
+          FunctionResponseTypes: ["ReportBatchItemFailures"],
+          ScalingConfig: { MaximumConcurrency: 16 },
+        },
+      },
+    });
+  });
+
+  it("keeps a concurrency that AWS cannot have beside the nearest that it can", () => {
+    expect(propertiesOf("IndexEventsFunction").Events).toMatchObject({
+      IndexEventsQueue: { Properties: { ScalingConfig: { MaximumConcurrency: 2 } } },
+    });
+    expect(template.Resources.IndexEventsFunction!.Metadata).toMatchObject({ Weft: { Concurrency: 1 } });
+  });
+
+  it("marks a worker, whose queue Lambda leaves alone and whose messages are hidden shortly", () => {
+    expect(template.Resources.BashFunction!.Metadata).toMatchObject({ Weft: { Worker: true } });
+    expect(propertiesOf("BashFunction")).toMatchObject({
+      Timeout: 60,
+      Events: { BashQueue: { Properties: { Enabled: false } } },
+    });
+    expect(propertiesOf("BashQueue")).toMatchObject({ VisibilityTimeout: 60 });
+  });
+
+  it("feeds the consumer of dead letters from every dead-letter queue, and gives it no queue", () => {
+    expect(Object.keys(propertiesOf("DeadLettersFunction").Events as object)).toEqual([
+      "BashDeadLetterQueue",
+      "ConductDeadLetterQueue",
+      "IndexEventsDeadLetterQueue",
+      "IndexEventsUndeliveredQueue",
+      "FireDeadLetterQueue",
+    ]);
+    expect(template.Resources).not.toHaveProperty("DeadLettersQueue");
+  });
+
+  it("gives the consumer of dead letters a queue where a schedule needs one, without its own dead letters", async () => {
+    const scheduled = await fixtureTemplate({
+      "functions/executors/dead-letters.ts": consumerSource(
+        'name: "dead-letters", deadLetters: true, schedule: "rate(1 hour)"',
+      ),
+    });
+
+    const events = scheduled.Resources.DeadLettersFunction!.Properties!.Events as object;
+
+    expect(Object.keys(events)).toContain("DeadLettersQueue");
+    expect(Object.keys(events)).not.toContain("DeadLettersDeadLetterQueue");
+  });
+});
+
+describe("the template's queues and rules", () => {
+  it("hides a message six times the function's time and hands it to the dead letters in the end", () => {
+    expect(propertiesOf("FireQueue")).toEqual({
+      QueueName: { "Fn::Sub": "${AWS::StackName}-fire" },
+      VisibilityTimeout: 180,
+      MessageRetentionPeriod: 1209600,
+      SqsManagedSseEnabled: true,
+      RedrivePolicy: {
+        deadLetterTargetArn: { "Fn::GetAtt": ["FireDeadLetterQueue", "Arn"] },
+        maxReceiveCount: 5,
+      },
+    });
+    expect(propertiesOf("FireDeadLetterQueue")).toMatchObject({
+      QueueName: { "Fn::Sub": "${AWS::StackName}-fire-dead-letters" },
+      MessageRetentionPeriod: 1209600,
+    });
+  });
+
+  it("names FIFO queues as SQS wants them, the dead letters' too", () => {
+    expect(propertiesOf("ConductQueue")).toMatchObject({
+      QueueName: { "Fn::Sub": "${AWS::StackName}-conduct.fifo" },
+      FifoQueue: true,
+    });
+    expect(propertiesOf("ConductDeadLetterQueue")).toMatchObject({
+      QueueName: { "Fn::Sub": "${AWS::StackName}-conduct-dead-letters.fifo" },
+      FifoQueue: true,
+    });
+  });
+
+  it("puts rules on our bus and schedules on the default one, both with dead letters", () => {
+    expect(propertiesOf("BashRule")).toEqual({
+      Name: { "Fn::Sub": "${AWS::StackName}-bash" },
+      EventBusName: { Ref: "EventBus" },
+      EventPattern: { source: ["weft.commands"], detail: { type: ["bash"] } },
+      Targets: [
+        {
+          Id: "queue",
+          Arn: { "Fn::GetAtt": ["BashQueue", "Arn"] },
+          DeadLetterConfig: { Arn: { "Fn::GetAtt": ["BashDeadLetterQueue", "Arn"] } },
+        },
+      ],
+    });
+    expect(propertiesOf("FireSchedule")).toMatchObject({ ScheduleExpression: "rate(1 minute)" });
+    expect(propertiesOf("FireSchedule")).not.toHaveProperty("EventBusName");
+  });
+
+  it("sends undelivered events of a FIFO consumer to a standard queue, the only kind that a rule may use", () => {
+    expect(propertiesOf("IndexEventsRule").Targets).toMatchObject([
+      {
+        DeadLetterConfig: { Arn: { "Fn::GetAtt": ["IndexEventsUndeliveredQueue", "Arn"] } },
+        SqsParameters: { MessageGroupId: "index-events" },
+      },
+    ]);
+    expect(propertiesOf("IndexEventsUndeliveredQueue")).not.toHaveProperty("FifoQueue");
+  });
+
+  it("lets nothing but its own rules send to a queue", () => {
+    expect(propertiesOf("FireQueuePolicy")).toMatchObject({
+      Queues: [{ Ref: "FireQueue" }, { Ref: "FireDeadLetterQueue" }],
+      PolicyDocument: {
+        Statement: [
+          {
+            Principal: { Service: "events.amazonaws.com" },
+            Action: "sqs:SendMessage",
+            Condition: { ArnEquals: { "aws:SourceArn": [{ "Fn::GetAtt": ["FireSchedule", "Arn"] }] } },
+          },
+        ],
+      },
+    });
+    expect(template.Resources).not.toHaveProperty("ConductQueuePolicy");
+  });
+});
+
+describe("the template as a whole", () => {
+  it("keeps tables and blobs when the stack goes", () => {
+    expect(template.Resources.RunsTable).toMatchObject({
+      DeletionPolicy: "Retain",
+      UpdateReplacePolicy: "Retain",
+      Properties: {
+        BillingMode: "PAY_PER_REQUEST",
+        AttributeDefinitions: ["pk", "sk", "state"].map((name) => ({
+          AttributeName: name,
+          AttributeType: "S",
+        })),
+        GlobalSecondaryIndexes: [{ IndexName: "by-state", Projection: { ProjectionType: "ALL" } }],
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      },
+    });
+    expect(template.Resources.BlobsBucket).toMatchObject({ DeletionPolicy: "Retain" });
+  });
+
+  it("answers in our form where the gateway itself answers", () => {
+    const responses = propertiesOf("Api").GatewayResponses as Record<string, Record<string, unknown>>;
+
+    expect(responses.MISSING_AUTHENTICATION_TOKEN).toMatchObject({
+      StatusCode: 404,
+      ResponseTemplates: { "application/json": '{"error":true,"message":"Not found"}' },
+    });
+    expect(responses.THROTTLED).toMatchObject({ StatusCode: 429 });
+    expect(responses.REQUEST_TOO_LARGE).toMatchObject({ StatusCode: 413 });
+    expect(responses.DEFAULT_5XX).toMatchObject({ StatusCode: 500 });
+    for (const { ResponseTemplates } of Object.values(responses)) {
+      const body = (ResponseTemplates as Record<string, string>)["application/json"]!;
+      expect(JSON.parse(body.replace("$context.error.messageString", '"x"'))).toMatchObject({ error: true });
+    }
+  });
+
+  it("refers to nothing that is not in it", () => {
+    const known = new Set(Object.keys(template.Resources));
+    const references = [...JSON.stringify(template).matchAll(/"(?:Ref|Fn::GetAtt)":\[?"([^"]+)"/g)].map(
+      ([, id]) => id!,
+    );
+
+    expect(references.length).toBeGreaterThan(20);
+    expect(references.filter((id) => !known.has(id) && !id.startsWith("AWS::"))).toEqual([]);
+  });
+
+  it("comes back from its text as it went in, under a line that says where it is from", () => {
+    const text = templateText(template);
+
+    expect(text).toMatch(/^# Generated by `npm run infra:write`/);
+    expect(parse(text)).toEqual(JSON.parse(JSON.stringify(template)));
+    expect(text).toContain('"2010-09-09"');
+  });
+
+  it("counts what SAM makes of it", () => {
+    const written = Object.keys(template.Resources).length;
+
+    // 11 functions bring a role each, 6 routes a permission, 9 queues a mapping, the API a deployment and a stage.
+    expect(countResources(template)).toEqual({ functions: 11, resources: written + 11 + 6 + 9 + 2 });
+  });
+});

@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FIXTURE_FILES, makeTree } from "./fixture-tree.ts";
+import { generate, staleFiles } from "./write.ts";
+
+describe("generate", () => {
+  it("gives the same bytes whatever order the files were made in", async () => {
+    await using tree = await makeTree();
+    await using reversed = await makeTree(Object.fromEntries(Object.entries(FIXTURE_FILES).reverse()));
+
+    const first = await generate(tree.root);
+    const second = await generate(reversed.root);
+
+    expect([...first.files.keys()]).toEqual(["template.yaml", "openapi.json"]);
+    expect([...second.files]).toEqual([...first.files]);
+  });
+
+  it("tells which files are not as they would be written", async () => {
+    await using tree = await makeTree();
+    const { files } = await generate(tree.root);
+    expect(await staleFiles(tree.root, files)).toEqual(["template.yaml", "openapi.json"]);
+
+    await tree.write(Object.fromEntries(files));
+    expect(await staleFiles(tree.root, files)).toEqual([]);
+
+    await tree.write({ "template.yaml": `${files.get("template.yaml")} ` });
+    expect(await staleFiles(tree.root, files)).toEqual(["template.yaml"]);
+  });
+});
+
+describe("the program", () => {
+  const program = join(import.meta.dirname, "write.ts");
+  const run = (root: string, ...argv: string[]) =>
+    spawnSync(process.execPath, [program, "--root", root, ...argv], { encoding: "utf8" });
+
+  it("writes, then finds nothing to mend, then names the command that mends", async () => {
+    await using tree = await makeTree();
+
+    const unwritten = run(tree.root, "--check");
+    expect(unwritten.status).toBe(1);
+    expect(unwritten.stderr).toContain("template.yaml, openapi.json. Run: npm run infra:write");
+
+    const written = run(tree.root);
+    expect(written.status).toBe(0);
+    expect(written.stdout).toContain("template.yaml: 11 functions, 59 CloudFormation resources of 450");
+    expect(await readFile(join(tree.root, "template.yaml"), "utf8")).toContain("EmitEventFunction:");
+
+    expect(run(tree.root, "--check").status).toBe(0);
+  });
+
+  it("names the faults of the tree", async () => {
+    await using tree = await makeTree();
+    await tree.write({ "functions/executors/lost.ts": "export {};" });
+
+    const checked = run(tree.root, "--check");
+
+    expect(checked.status).toBe(1);
+    expect(checked.stderr.trim()).toBe("functions/executors/lost.ts: must export `consumer` and `handler`");
+  });
+});

@@ -1,0 +1,62 @@
+import * as z from "zod";
+
+const onOff = z
+  .string()
+  .optional()
+  .transform((text, context) => {
+    if (text === undefined || text === "") return undefined;
+    if (["true", "1", "yes", "on"].includes(text.toLowerCase())) return true;
+    if (["false", "0", "no", "off"].includes(text.toLowerCase())) return false;
+    context.addIssue({ code: "custom", message: "must be true or false" });
+    return z.NEVER;
+  });
+
+const text = (otherwise: string) =>
+  z
+    .string()
+    .optional()
+    .transform((value) => (value === undefined || value === "" ? otherwise : value));
+
+/** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
+export const settings = z.object({
+  PORT: text("3000")
+    .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, "must be a port, 0 to 65535")
+    .transform(Number)
+    .meta({ description: "Port of the gateway; 0 takes any free one", default: "3000" }),
+  HOST: text("127.0.0.1").meta({ description: "Address that the gateway listens on", default: "127.0.0.1" }),
+  WEFT_DATA_DIR: text("./.weft").meta({ description: "The one folder that everything lies in", default: "./.weft" }),
+  WEFT_ACCESS_TOKEN: z
+    .string()
+    .optional()
+    .transform((value) => (value === "" ? undefined : value))
+    .refine((value) => value === undefined || value.length >= 16, "must have at least 16 characters")
+    .meta({ description: "Access token of the owner; without it one is made at the first start", default: "" }),
+  SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
+  EVENT_RECEIVER_ENABLED: onOff.meta({ description: "Whether events trigger workflows", default: "as SCHEDULER_ENABLED" }),
+});
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly accessToken: string | undefined;
+  readonly schedulerEnabled: boolean;
+  readonly receiverEnabled: boolean;
+}
+
+/** Reads the settings. Throws an Error that names each one that is wrong. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const parsed = settings.safeParse(environment);
+  if (!parsed.success) {
+    throw new Error(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "));
+  }
+  const scheduler = parsed.data.SCHEDULER_ENABLED ?? true;
+  return {
+    port: parsed.data.PORT,
+    host: parsed.data.HOST,
+    dataDir: parsed.data.WEFT_DATA_DIR,
+    accessToken: parsed.data.WEFT_ACCESS_TOKEN,
+    schedulerEnabled: scheduler,
+    receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
+  };
+}

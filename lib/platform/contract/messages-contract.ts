@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { BusEntry, BusEnvelope } from "../bus.ts";
+import type { ReceivedMessage } from "../queues.ts";
+import { collect, ITEMS, only, type Subject } from "./resources.ts";
+
+const detailsOf = (messages: readonly ReceivedMessage[]): unknown[] =>
+  messages.map(({ body }) => (JSON.parse(body) as BusEnvelope).detail);
+
+export function messagesContract(subject: Subject): void {
+  const event = (detail: Record<string, unknown>): BusEntry => ({
+    source: "weft.events",
+    detailType: "run.started",
+    detail,
+  });
+  const command = (type: string): BusEntry => ({
+    source: "weft.commands",
+    detailType: "step.requested",
+    detail: { type },
+  });
+
+  describe("bus", () => {
+    it("puts an envelope into the queue of every rule that matches, and into no other", async () => {
+      const detail = { id: randomUUID(), text: "é🙂" };
+      await subject().bus.publish([event(detail)]);
+      const message = only(await collect(subject(), "contract-events", 1));
+      expect(JSON.parse(message.body)).toMatchObject({
+        version: "0",
+        "detail-type": "run.started",
+        source: "weft.events",
+        resources: [],
+        detail,
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      });
+      expect(detailsOf(await collect(subject(), "contract-everything", 1))).toEqual([detail]);
+      expect(await subject().queues.depth("contract-commands")).toMatchObject({ visible: 0 });
+    });
+
+    it("matches inside of the detail", async () => {
+      await subject().bus.publish([command("bash"), command("llm"), command("http")]);
+      const messages = await collect(subject(), "contract-commands", 2);
+      expect(detailsOf(messages)).toEqual(expect.arrayContaining([{ type: "bash" }, { type: "http" }]));
+      expect(await collect(subject(), "contract-everything", 3)).toHaveLength(3);
+      expect(await subject().queues.depth("contract-commands")).toMatchObject({ visible: 0 });
+    });
+
+    it("takes more entries than one request of AWS", async () => {
+      await subject().bus.publish(Array.from({ length: 25 }, (_, n) => event({ n })));
+      expect(await collect(subject(), "contract-events", 25)).toHaveLength(25);
+      expect(await collect(subject(), "contract-everything", 25)).toHaveLength(25);
+    });
+
+    it("refuses an entry above 1 MB", async () => {
+      const publishing = subject().bus.publish([event({ text: "x".repeat(1_100_000) })]);
+      await expect(publishing).rejects.toMatchObject({ code: "limit_exceeded" });
+    });
+  });
+
+  describe("outbox", () => {
+    const commit = (pk: string, missing: boolean) =>
+      subject().outbox.commit({
+        writes: [
+          { op: "put", table: ITEMS, item: { pk, sk: "a" }, when: [["pk", missing ? "missing" : "exists"]] },
+        ],
+        publish: [event({ pk })],
+        send: [{ queue: "contract-standard", messages: [{ body: pk }] }],
+      });
+
+    it("writes, publishes and sends where the conditions hold", async () => {
+      const pk = randomUUID();
+      expect(await commit(pk, true)).toEqual({ ok: true });
+      expect(await subject().tables.get(ITEMS, { pk, sk: "a" })).toEqual({ pk, sk: "a" });
+      expect(detailsOf(await collect(subject(), "contract-events", 1))).toEqual([{ pk }]);
+      expect((await collect(subject(), "contract-standard", 1)).map(({ body }) => body)).toEqual([pk]);
+      await collect(subject(), "contract-everything", 1);
+    });
+
+    it("does nothing at all where one does not", async () => {
+      const pk = randomUUID();
+      expect(await commit(pk, false)).toEqual({ ok: false, failed: [0] });
+      expect(await subject().tables.get(ITEMS, { pk, sk: "a" })).toBeUndefined();
+      expect(await subject().queues.depth("contract-events")).toMatchObject({ visible: 0 });
+      expect(await subject().queues.depth("contract-standard")).toMatchObject({ visible: 0 });
+    });
+  });
+
+  describe("timers", () => {
+    const QUEUE = "contract-standard";
+
+    it("sends the message when it is time, and at once where that is over", async () => {
+      await subject().timers.set(randomUUID(), Date.now() + 1000, QUEUE, { body: "soon" });
+      await subject().timers.set(randomUUID(), Date.now() - 1000, QUEUE, { body: "over" });
+      const messages = await collect(subject(), QUEUE, 2);
+      expect(messages.map(({ body }) => body)).toEqual(["over", "soon"]);
+    });
+
+    it("moves a timer that is set again, and forgets one that is cancelled", async () => {
+      const [moved, cancelled] = [randomUUID(), randomUUID()];
+      await subject().timers.set(moved, Date.now() + 3_600_000, QUEUE, { body: "before" });
+      await subject().timers.set(cancelled, Date.now() + 1000, QUEUE, { body: "cancelled" });
+      await subject().timers.cancel(cancelled);
+      await subject().timers.cancel(randomUUID());
+      await subject().timers.set(moved, Date.now() + 2000, QUEUE, { body: "after" });
+      const messages = await collect(subject(), QUEUE, 1);
+      expect(messages.map(({ body }) => body)).toEqual(["after"]);
+      expect(await subject().queues.depth(QUEUE)).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+    });
+  });
+}

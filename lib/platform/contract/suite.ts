@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { blobsContract } from "./blobs-contract.ts";
+import { messagesContract } from "./messages-contract.ts";
+import { queuesContract } from "./queues-contract.ts";
+import type { ContractPlatform } from "./resources.ts";
+import { tablesContract } from "./tables-contract.ts";
+
+/**
+ * What every platform must do, as tests: run it on one that has CONTRACT_RESOURCES. Tests share the
+ * platform, use keys of their own and leave the queues empty.
+ */
+export function contractSuite(name: string, open: () => Promise<ContractPlatform>): void {
+  describe(`${name} keeps the platform's contract`, () => {
+    let platform: ContractPlatform | undefined;
+    const subject = (): ContractPlatform["ports"] => {
+      if (platform === undefined) throw new Error("the platform is not open");
+      return platform.ports;
+    };
+    beforeAll(async () => {
+      platform = await open();
+    });
+    afterAll(async () => {
+      await platform?.close();
+    });
+    tablesContract(subject);
+    queuesContract(subject);
+    messagesContract(subject);
+    blobsContract(subject);
+  });
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import { constants, createReadStream } from "node:fs";
+import { copyFile, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Blobs } from "../blobs.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+import { asFault } from "./storage-faults.ts";
+
+const PART = /^[A-Za-z0-9._-]{1,200}$/;
+/** Ends the file of a blob, and cannot stand in a key: so `a` and `a/b` can both be there. */
+const FILE_END = "~";
+const CHUNK_BYTES = 64 * 1024;
+const TRIES = 5;
+
+function checkKey(key: string): readonly string[] {
+  if (Buffer.byteLength(key) > LIMITS.blobKeyBytes.value)
+    throw limitFault("blobKeyBytes", "the blob's key", key.length);
+  const parts = key.split("/");
+  if (parts.some((part) => !PART.test(part) || part === "." || part === "..")) {
+    throw new TypeError(`"${key}" cannot be the key of a blob`);
+  }
+  return parts;
+}
+
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+async function ifThere<Result>(reading: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await reading();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw asFault(error);
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the folders between `root` and `path`, each lasting as soon as it is there. */
+async function makeFolders(root: string, path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  if (made === undefined) return;
+  for (let folder = path; folder.length > root.length; folder = dirname(folder)) await sync(dirname(folder));
+}
+
+async function* chunks(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
+      yield chunk as Uint8Array;
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+/** Keys below a folder in order of their bytes, read folder by folder. */
+async function* keysUnder(
+  folder: string,
+  start: string,
+  wanted: (start: string) => boolean,
+): AsyncGenerator<string> {
+  const entries = await ifThere(() => readdir(folder, { withFileTypes: true }));
+  const names = (entries ?? []).flatMap((entry) => {
+    if (entry.isDirectory()) return [`${entry.name}/`];
+    return entry.name.endsWith(FILE_END) ? [entry.name.slice(0, -FILE_END.length)] : [];
+  });
+  for (const name of names.sort()) {
+    const key = start + name;
+    if (!wanted(key)) continue;
+    if (name.endsWith("/")) yield* keysUnder(join(folder, name), key, wanted);
+    else yield key;
+  }
+}
+
+/**
+ * The blobs port over files. A blob is written beside its place, synced and renamed into it, so a reader
+ * sees the old one or the new one whole. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts.
+ */
+export async function openBlobs(dataDir: string): Promise<Blobs> {
+  const root = join(dataDir, "blobs");
+  const unfinished = join(dataDir, "blobs-unfinished");
+  try {
+    await rm(unfinished, { recursive: true, force: true });
+    await mkdir(unfinished, { recursive: true, mode: 0o700 });
+    await mkdir(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw asFault(error);
+  }
+  const pathOf = (key: string): string => join(root, ...checkKey(key)) + FILE_END;
+
+  const store = async (key: string, write: (path: string) => Promise<void>): Promise<void> => {
+    const path = pathOf(key);
+    const temporary = join(unfinished, randomUUID());
+    try {
+      await write(temporary);
+      for (let tries = 1; ; tries += 1) {
+        await makeFolders(root, dirname(path));
+        try {
+          await rename(temporary, path);
+          break;
+        } catch (error) {
+          // A delete took the empty folder away in between.
+          if (!isMissing(error) || tries === TRIES) throw error;
+        }
+      }
+      await sync(dirname(path));
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw asFault(error);
+    }
+  };
+
+  const remove = async (key: string): Promise<void> => {
+    const path = pathOf(key);
+    await ifThere(() => unlink(path));
+    for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
+      try {
+        await rmdir(folder);
+      } catch {
+        return; // Not empty.
+      }
+    }
+  };
+
+  return {
+    put: (key, data) =>
+      store(key, async (path) => {
+        const handle = await open(path, "wx", 0o600);
+        try {
+          await handle.writeFile(data);
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+      }),
+    putFile: (key, source) =>
+      store(key, async (path) => {
+        await copyFile(source, path, constants.COPYFILE_FICLONE);
+        const handle = await open(path, "r+");
+        try {
+          await handle.chmod(0o600);
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+      }),
+    get: (key, range) =>
+      ifThere(async () => {
+        const handle = await open(pathOf(key));
+        try {
+          if (range === undefined) return new Uint8Array(await handle.readFile());
+          const { size } = await handle.stat();
+          const start = Math.min(range.start, size);
+          const buffer = new Uint8Array(Math.max(0, Math.min(range.end, size) - start));
+          const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
+          return buffer.subarray(0, bytesRead);
+        } finally {
+          await handle.close();
+        }
+      }),
+    stream: (key) =>
+      ifThere(async () => {
+        const path = pathOf(key);
+        await stat(path);
+        return chunks(path);
+      }),
+    head: (key) =>
+      ifThere(async () => {
+        const { size, mtimeMs } = await stat(pathOf(key));
+        return { bytes: size, modifiedAt: Math.floor(mtimeMs) };
+      }),
+    delete: async (keys) => {
+      for (const key of keys) await remove(key);
+    },
+    list: async (prefix, { limit = Number.POSITIVE_INFINITY, after = "" } = {}) => {
+      const keys: string[] = [];
+      // A folder matters when keys in it can have the prefix, and can come after `after`.
+      const wanted = (key: string): boolean =>
+        (key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key))) &&
+        (key > after || (key.endsWith("/") && after.startsWith(key)));
+      for await (const key of keysUnder(root, "", wanted)) {
+        if (keys.length >= limit) break;
+        keys.push(key);
+      }
+      return keys;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
+import type { Clock } from "../clock.ts";
+import { LIMITS, limitFault, longerThan } from "../limits.ts";
+import type { OutgoingMessage } from "../queues.ts";
+import type { RuleResource } from "../resources.ts";
+import { compilePattern } from "./patterns.ts";
+import type { EmbeddedQueues, PreparedSend } from "./queues.ts";
+import type { Store, Tx } from "./store.ts";
+
+export interface EmbeddedBus {
+  readonly port: Bus;
+  /** The messages that the rules make of the entries. Throws `limit_exceeded` for an entry above 1 MB. */
+  prepare(entries: readonly BusEntry[]): readonly PreparedSend[];
+  send(tx: Tx, prepared: readonly PreparedSend[]): void;
+}
+
+const ACCOUNT = "000000000000";
+const REGION = "local";
+
+/** What a rule's target receives, with the time in whole seconds as EventBridge gives it. */
+export function envelope(
+  now: number,
+  source: string,
+  detailType: string,
+  resources: readonly string[],
+  detail: Readonly<Record<string, unknown>>,
+): BusEnvelope {
+  return {
+    version: "0",
+    id: randomUUID(),
+    "detail-type": detailType,
+    source,
+    account: ACCOUNT,
+    time: `${new Date(now).toISOString().slice(0, 19)}Z`,
+    region: REGION,
+    resources,
+    detail,
+  };
+}
+
+/** One message to a rule's queue; a FIFO queue gets all of a rule in one group, each once. */
+export function ruleMessage(body: string, id: string, rule: string, fifo: boolean): OutgoingMessage {
+  return fifo ? { body, groupId: rule, deduplicationId: id } : { body };
+}
+
+/** The bus port: entries go at once into the queues of every rule that they match. */
+export function embeddedBus(options: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly rules: readonly RuleResource[];
+  readonly queues: EmbeddedQueues;
+}): EmbeddedBus {
+  const { store, clock, queues } = options;
+  const rules = options.rules.map((rule) => ({ ...rule, matches: compilePattern(rule.pattern) }));
+  for (const rule of rules) {
+    for (const queue of rule.queues) {
+      if (!queues.has(queue))
+        throw new TypeError(`the rule ${rule.name} names a queue that is not there: ${queue}`);
+    }
+  }
+
+  const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedSend[] => {
+    const event = envelope(clock.now(), source, detailType, [], detail);
+    const body = JSON.stringify(event);
+    // Counted with its envelope, because so it has to fit into a message.
+    if (longerThan(body, LIMITS.busEntryBytes.value)) {
+      throw limitFault("busEntryBytes", `the event ${detailType}`, Buffer.byteLength(body));
+    }
+    const fields: Readonly<Record<string, unknown>> = { ...event };
+    return rules
+      .filter(({ matches }) => matches(fields))
+      .flatMap(({ name, queues: targets }) =>
+        targets.map((target) =>
+          queues.prepare(target, [ruleMessage(body, event.id, name, queues.isFifo(target))]),
+        ),
+      );
+  };
+  const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => entries.flatMap(prepareOne);
+  const send = (tx: Tx, prepared: readonly PreparedSend[]): void => {
+    for (const one of prepared) queues.send(tx, one);
+  };
+  const port: Bus = {
+    publish: async (entries) => {
+      const prepared = prepare(entries);
+      if (prepared.length > 0) await store.write((tx) => send(tx, prepared));
+    },
+  };
+  return { port, prepare, send };
+}

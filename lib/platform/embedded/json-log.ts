@@ -1,0 +1,72 @@
+import { type Clock, systemClock } from "../clock.ts";
+import type { Fields, Log } from "../log.ts";
+
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+export interface JsonLogOptions {
+  /** What is below it is left out; `info` unless given. */
+  readonly level?: LogLevel;
+  /** Takes secrets out of every text. */
+  readonly redact?: (text: string) => string;
+  readonly clock?: Clock;
+  /** Takes one line with its line break; standard error unless given. */
+  readonly write?: (line: string) => void;
+}
+
+const FIELD_CHARACTERS = 8 * 1024;
+const DEPTH = 6;
+const MEMBERS = 100;
+
+/** One JSON object a line: time, level, message, then the fields. Long texts are cut at 8 KB. */
+export function jsonLog(options: JsonLogOptions = {}): Log {
+  const { level = "info", redact = (text) => text, clock = systemClock } = options;
+  const write = options.write ?? ((line: string) => void process.stderr.write(line));
+  const lowest = LEVELS.indexOf(level);
+
+  const textOf = (text: string): string => {
+    // Redacted before it is cut, so that no half of a secret stays at the end.
+    const clean = redact(text.length > 2 * FIELD_CHARACTERS ? text.slice(0, 2 * FIELD_CHARACTERS) : text);
+    return clean.length > FIELD_CHARACTERS ? `${clean.slice(0, FIELD_CHARACTERS)}…` : clean;
+  };
+  const errorOf = (error: Error, depth: number): unknown => ({
+    name: error.name,
+    message: textOf(error.message),
+    ...("code" in error ? { code: plain(error.code, depth + 1) } : {}),
+    ...(error.cause === undefined ? {} : { cause: plain(error.cause, depth + 1) }),
+    ...(level === "debug" && error.stack !== undefined ? { stack: textOf(error.stack) } : {}),
+  });
+  const plain = (value: unknown, depth: number): unknown => {
+    if (typeof value === "string") return textOf(value);
+    if (typeof value === "bigint" || typeof value === "symbol") return String(value);
+    if (typeof value === "function") return "[function]";
+    if (typeof value !== "object" || value === null) return value;
+    if (depth > DEPTH) return "[deep]";
+    if (value instanceof Error) return errorOf(value, depth);
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+    if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
+    if (Array.isArray(value)) return value.slice(0, MEMBERS).map((member) => plain(member, depth + 1));
+    const members = Object.entries(value).slice(0, MEMBERS);
+    return Object.fromEntries(members.map(([name, member]) => [textOf(name), plain(member, depth + 1)]));
+  };
+
+  const logWith = (fixed: Fields): Log => {
+    const record =
+      (at: LogLevel) =>
+      (message: string, fields?: Fields): void => {
+        if (LEVELS.indexOf(at) < lowest) return;
+        const rest = plain({ ...fixed, ...fields }, 0) as Fields;
+        const head = { time: new Date(clock.now()).toISOString(), level: at, message: textOf(message) };
+        // Twice: the first for the order of the members, the second so that no field takes their place.
+        write(`${JSON.stringify({ ...head, ...rest, ...head })}\n`);
+      };
+    return {
+      debug: record("debug"),
+      info: record("info"),
+      warn: record("warn"),
+      error: record("error"),
+      with: (fields) => logWith({ ...fixed, ...fields }),
+    };
+  };
+  return logWith({});
+}

@@ -1,0 +1,178 @@
+import { Deque } from "./deque.ts";
+import type { Content, QueueRows } from "./queue-rows.ts";
+
+/** A message in memory. */
+export interface Entry {
+  readonly seq: number;
+  readonly groupId: string | undefined;
+  receives: number;
+  /** Absent where it has to be read from disk: after a delivery, and beyond what is kept in memory. */
+  content: Content | undefined;
+  state: "ready" | "in-flight" | "gone";
+  /** When it is given back, by the monotonic clock; of a message in flight only. */
+  deadline: number;
+}
+
+export function newEntry(
+  seq: number,
+  groupId: string | undefined,
+  receives: number,
+  content?: Content,
+): Entry {
+  return { seq, groupId, receives, content, state: "ready", deadline: 0 };
+}
+
+/** Which message of a queue is next. Holds nothing on disk and delivers nothing itself. */
+export interface Lane {
+  /** A new message, committed. */
+  arrive(entry: Entry): void;
+  /** The next one to deliver, which is then held until it is given back or removed. */
+  next(): Entry | undefined;
+  giveBack(entry: Entry): void;
+  /** The message is no more, delivered or not. */
+  remove(entry: Entry): void;
+}
+
+/** A queue's bodies in memory: so many messages and characters at most, whatever waits on disk. */
+const WINDOW = 2000;
+const WINDOW_CHARACTERS = 4 * 1024 * 1024;
+const REFILL = 500;
+
+/** About in the order of sending. Only a window of the waiting messages is in memory. */
+export function standardLane(rows: QueueRows): Lane {
+  const fresh = new Deque<Entry>();
+  const returned = new Deque<Entry>();
+  let characters = 0;
+  /** Messages after `loadedThrough` are on disk only. */
+  let onDisk = true;
+  let loadedThrough = 0;
+
+  const load = (entry: Entry, { body }: Content): void => {
+    characters += body.length;
+    loadedThrough = entry.seq;
+    fresh.push(entry);
+  };
+  const refill = (): void => {
+    let found = 0;
+    for (const { seq, groupId, receives, id, body, sentAt } of rows.after(loadedThrough, REFILL)) {
+      found += 1;
+      const content = { id, body, sentAt };
+      load(newEntry(seq, groupId, receives, content), content);
+      if (characters > WINDOW_CHARACTERS) return;
+    }
+    onDisk = found === REFILL;
+  };
+  return {
+    arrive: (entry) => {
+      const { content } = entry;
+      // A refill may have met it already: all of a group commit is readable before its first effect.
+      if (entry.seq <= loadedThrough) return;
+      if (onDisk || content === undefined || fresh.length >= WINDOW || characters > WINDOW_CHARACTERS)
+        onDisk = true;
+      else load(entry, content);
+    },
+    next: () => {
+      for (;;) {
+        const back = returned.shift();
+        if (back !== undefined) {
+          if (back.state === "gone") continue;
+          back.state = "in-flight";
+          return back;
+        }
+        if (fresh.length === 0 && onDisk) refill();
+        const entry = fresh.shift();
+        if (entry === undefined) return undefined;
+        entry.state = "in-flight";
+        characters -= entry.content?.body.length ?? 0;
+        return entry;
+      }
+    },
+    giveBack: (entry) => {
+      entry.state = "ready";
+      entry.content = undefined;
+      returned.push(entry);
+    },
+    remove: (entry) => {
+      entry.state = "gone";
+    },
+  };
+}
+
+interface Group {
+  readonly id: string;
+  readonly entries: Deque<Entry>;
+  held: Entry | undefined;
+  queued: boolean;
+}
+
+/**
+ * Messages of one group one after another, in order, and groups in turn. The order of all is in memory,
+ * a few dozen bytes a message; bodies only as far as the window goes.
+ */
+export function fifoLane(rows: QueueRows): Lane {
+  const groups = new Map<string, Group>();
+  const turn = new Deque<Group>();
+  let characters = 0;
+
+  const queue = (group: Group): void => {
+    if (group.held !== undefined || group.queued) return;
+    group.queued = true;
+    turn.push(group);
+  };
+  const release = (group: Group, entry: Entry): void => {
+    if (group.held !== entry) return;
+    group.held = undefined;
+    queue(group);
+  };
+  const add = (entry: Entry): void => {
+    const id = entry.groupId ?? "";
+    let group = groups.get(id);
+    if (group === undefined) {
+      group = { id, entries: new Deque(), held: undefined, queued: false };
+      groups.set(id, group);
+    }
+    group.entries.push(entry);
+    queue(group);
+  };
+  const forget = (entry: Entry): void => {
+    characters -= entry.content?.body.length ?? 0;
+    entry.content = undefined;
+  };
+  for (const { seq, groupId, receives } of rows.allWaiting()) add(newEntry(seq, groupId, receives));
+
+  return {
+    arrive: (entry) => {
+      if (characters > WINDOW_CHARACTERS) entry.content = undefined;
+      characters += entry.content?.body.length ?? 0;
+      add(entry);
+    },
+    next: () => {
+      for (let group = turn.shift(); group !== undefined; group = turn.shift()) {
+        group.queued = false;
+        while (group.entries.peek()?.state === "gone") group.entries.shift();
+        const entry = group.entries.peek();
+        if (entry === undefined) {
+          groups.delete(group.id);
+          continue;
+        }
+        group.held = entry;
+        entry.state = "in-flight";
+        characters -= entry.content?.body.length ?? 0;
+        return entry;
+      }
+      return undefined;
+    },
+    giveBack: (entry) => {
+      entry.state = "ready";
+      entry.content = undefined;
+      const group = groups.get(entry.groupId ?? "");
+      if (group !== undefined) release(group, entry);
+    },
+    remove: (entry) => {
+      if (entry.state === "ready") forget(entry);
+      entry.state = "gone";
+      const group = groups.get(entry.groupId ?? "");
+      if (group !== undefined) release(group, entry);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { type Clock, systemClock } from "../clock.ts";
+import type { Commands } from "../commands.ts";
+import { systemIds } from "../ids.ts";
+import type { Log } from "../log.ts";
+import type { Ports } from "../ports.ts";
+import type { Resources } from "../resources.ts";
+import type { Scripts } from "../scripts.ts";
+import { openBlobs } from "./blobs.ts";
+import { embeddedBus } from "./bus.ts";
+import { type HostileOptions, hostilePorts } from "./hostile.ts";
+import { soleInstance } from "./instances.ts";
+import { lockDataFolder } from "./lock.ts";
+import { embeddedOutbox } from "./outbox.ts";
+import { embeddedQueues } from "./queues.ts";
+import { startScheduler } from "./scheduler.ts";
+import { type FileSecrets, fileSecrets } from "./secrets.ts";
+import { openStore } from "./store.ts";
+import { embeddedTables } from "./tables.ts";
+import { embeddedTimers } from "./timers.ts";
+
+export interface EmbeddedOptions {
+  /** Made (0700) where it is missing; one process at a time holds it. */
+  readonly dataDir: string;
+  readonly resources: Resources;
+  readonly clock?: Clock;
+  readonly log: Log;
+  readonly commands: Commands;
+  readonly scripts: Scripts;
+  /** Given where the log was made to redact by them; else they are read from the data folder here. */
+  readonly secrets?: FileSecrets;
+  /** Wraps the ports so that they misbehave as AWS may. For tests. */
+  readonly hostile?: HostileOptions;
+}
+
+export interface EmbeddedPlatform {
+  readonly ports: Ports;
+  readonly secrets: FileSecrets;
+  /** Serves timers, delays and schedules that are due by the clock now. For tests that move the clock. */
+  poke(): Promise<void>;
+  /** Waits for what is being committed; ends waiting receives with nothing; gives the data folder free. */
+  close(): Promise<void>;
+}
+
+/**
+ * The whole platform in one data folder. Tables, queues, rules and schedules are those of `resources`;
+ * what else lies in the folder stays untouched. Throws DataFolderInUse, or PlatformFault when the folder
+ * cannot be written.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
+  const { dataDir, resources, clock = systemClock, log, commands, scripts, hostile } = options;
+  const undo: (() => void)[] = [];
+  const release = (): void => {
+    for (const step of undo.splice(0).reverse()) step();
+  };
+  try {
+    const lock = lockDataFolder(dataDir);
+    undo.push(() => lock.release());
+    const store = openStore(join(dataDir, "weft.db"));
+    undo.push(() => store.close());
+    const blobs = await openBlobs(dataDir);
+    const secrets = options.secrets ?? fileSecrets(dataDir);
+    const tables = embeddedTables(store, resources.tables);
+    const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
+    undo.push(() => queues.close());
+    const bus = embeddedBus({ store, clock, rules: resources.rules, queues });
+    const scheduler = startScheduler({ store, clock, log, schedules: resources.schedules, queues });
+    undo.push(() => scheduler.close());
+    const honest: Ports = {
+      tables: tables.port,
+      outbox: embeddedOutbox(store, tables, bus, queues),
+      bus: bus.port,
+      queues: queues.port,
+      timers: embeddedTimers(store, queues),
+      blobs,
+      commands,
+      scripts,
+      secrets,
+      instances: soleInstance(),
+      clock,
+      ids: systemIds(clock),
+      log,
+    };
+    return {
+      ports: hostile === undefined ? honest : hostilePorts(honest, hostile, resources),
+      secrets,
+      poke: async () => {
+        await queues.delayed.poke();
+        await scheduler.poke();
+      },
+      close: async () => release(),
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}

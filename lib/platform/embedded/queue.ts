@@ -1,0 +1,277 @@
+import type { Log } from "../log.ts";
+import type { ReceivedMessage } from "../queues.ts";
+import type { QueueResource } from "../resources.ts";
+import { type Entry, fifoLane, type Lane, newEntry, standardLane } from "./lanes.ts";
+import { type NewMessage, openQueueRows, type QueueRows } from "./queue-rows.ts";
+import type { Store, Tx } from "./store.ts";
+
+export interface Wanted {
+  readonly max: number;
+  readonly visibilitySeconds: number;
+}
+
+interface Waiter extends Wanted {
+  readonly settle: (messages: ReceivedMessage[]) => void;
+}
+
+export interface QueueContext {
+  readonly store: Store;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The dead-letter queue by its name. */
+  readonly find: (name: string) => Queue;
+  /** A message was hidden until then (monotonic milliseconds). */
+  readonly hidden: (deadline: number) => void;
+}
+
+/** How long receive counts may stay in memory. A message that is deleted sooner never has its count written. */
+const COUNT_DELAY_MS = 5;
+const MOVE_RETRY_MS = 1000;
+
+/**
+ * One queue: rows on disk, order and deliveries in memory. What is hidden from whom is only in memory,
+ * because the one process that holds the messages is this one: after a restart all are visible.
+ */
+export class Queue {
+  readonly resource: QueueResource;
+  readonly #context: QueueContext;
+  readonly #rows: QueueRows;
+  readonly #lane: Lane;
+  /** Tells deliveries of this process from those of one before. */
+  readonly #boot: string;
+  #total: number;
+  /** Delivered at least once and still there, by number. */
+  readonly #delivered = new Map<number, Entry>();
+  readonly #inFlight = new Set<Entry>();
+  readonly #uncounted = new Set<Entry>();
+  #counting = false;
+  #waiters: Waiter[] = [];
+
+  constructor(resource: QueueResource, boot: string, context: QueueContext) {
+    this.resource = resource;
+    this.#context = context;
+    this.#boot = boot;
+    this.#rows = openQueueRows(context.store, resource.name);
+    this.#lane = resource.fifo ? fifoLane(this.#rows) : standardLane(this.#rows);
+    this.#total = this.#rows.count();
+  }
+
+  get depth(): { visible: number; inFlight: number } {
+    return { visible: Math.max(0, this.#total - this.#inFlight.size), inFlight: this.#inFlight.size };
+  }
+
+  /** Within a commit; those who wait are served after it. */
+  add(tx: Tx, message: NewMessage): void {
+    const seq = this.#rows.add(tx, message);
+    tx.afterCommit(() => this.#arrived(newEntry(seq, message.groupId, 0, message)));
+  }
+
+  /** What there is, at once. Throws where not even the first can be read. */
+  take({ max, visibilitySeconds }: Wanted): ReceivedMessage[] {
+    const messages: ReceivedMessage[] = [];
+    while (messages.length < max) {
+      const entry = this.#lane.next();
+      if (entry === undefined) break;
+      try {
+        const message = this.#deliver(entry, visibilitySeconds);
+        if (message !== undefined) messages.push(message);
+      } catch (error) {
+        this.#lane.giveBack(entry);
+        if (messages.length === 0) throw error;
+        break;
+      }
+    }
+    return messages;
+  }
+
+  /** Settles with the first messages that come, or empty when told to give up. */
+  wait(wanted: Wanted): { readonly messages: Promise<ReceivedMessage[]>; giveUp(): void } {
+    const { promise, resolve } = Promise.withResolvers<ReceivedMessage[]>();
+    const waiter: Waiter = { ...wanted, settle: resolve };
+    this.#waiters.push(waiter);
+    const giveUp = (): void => {
+      this.#waiters = this.#waiters.filter((other) => other !== waiter);
+      resolve([]);
+    };
+    return { messages: promise, giveUp };
+  }
+
+  async delete(receipts: readonly string[]): Promise<void> {
+    const entries = receipts.map((receipt) => this.#find(receipt)).filter((entry) => entry !== undefined);
+    if (entries.length === 0) return;
+    await this.#context.store.write((tx) => {
+      const removed = entries.reduce((sum, { seq }) => sum + this.#rows.remove(tx, seq), 0);
+      tx.afterCommit(() => {
+        for (const entry of entries) this.#forget(entry);
+        this.#total -= removed;
+        this.#serve();
+      });
+    });
+  }
+
+  changeVisibility(receipt: string, seconds: number): void {
+    const entry = this.#find(receipt);
+    if (entry === undefined || !this.#inFlight.has(entry)) return;
+    if (seconds === 0) {
+      this.#giveBack(entry);
+      this.#serve();
+    } else {
+      this.#hide(entry, seconds);
+    }
+  }
+
+  /** Gives back what was hidden until now; answers when the next of it is due (monotonic milliseconds). */
+  giveBackDue(now: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    let some = false;
+    for (const entry of this.#inFlight) {
+      if (entry.deadline > now) {
+        next = Math.min(next, entry.deadline);
+      } else {
+        this.#giveBack(entry);
+        some = true;
+      }
+    }
+    if (some) this.#serve();
+    return next;
+  }
+
+  /** Drops messages that are older than the queue keeps them. */
+  expire(tx: Tx): void {
+    const removed = this.#rows.expire(tx, this.#oldest());
+    tx.afterCommit(() => {
+      this.#total -= removed;
+    });
+  }
+
+  close(): void {
+    for (const waiter of this.#waiters) waiter.settle([]);
+    this.#waiters = [];
+  }
+
+  #oldest(): number {
+    return this.#context.now() - this.resource.retentionSeconds * 1000;
+  }
+
+  #arrived(entry: Entry): void {
+    this.#total += 1;
+    this.#lane.arrive(entry);
+    this.#serve();
+  }
+
+  /** Never throws: what it follows is committed, or is a timer. */
+  #serve(): void {
+    try {
+      for (let waiter = this.#waiters[0]; waiter !== undefined; waiter = this.#waiters[0]) {
+        const messages = this.take(waiter);
+        if (messages.length === 0) return;
+        this.#waiters.shift();
+        waiter.settle(messages);
+      }
+    } catch (error) {
+      this.#context.log.error("messages could not be read", { queue: this.resource.name, error });
+    }
+  }
+
+  #receipt(entry: Entry): string {
+    return `${this.#boot}.${entry.seq}.${entry.receives}`;
+  }
+
+  /** The message of a receipt; undefined when it is gone or was delivered again since. */
+  #find(receipt: string): Entry | undefined {
+    const entry = this.#delivered.get(Number(receipt.split(".")[1]));
+    return entry !== undefined && this.#receipt(entry) === receipt ? entry : undefined;
+  }
+
+  #deliver(entry: Entry, visibilitySeconds: number): ReceivedMessage | undefined {
+    const { deadLetter } = this.resource;
+    if (deadLetter !== undefined && entry.receives >= deadLetter.maxReceiveCount) {
+      this.#bury(entry, deadLetter.queue);
+      return undefined;
+    }
+    const content = entry.content ?? this.#rows.content(entry.seq);
+    if (content === undefined || content.sentAt < this.#oldest()) {
+      // Dropped by `expire`, now or soon.
+      this.#forget(entry);
+      return undefined;
+    }
+    entry.content = undefined;
+    entry.receives += 1;
+    this.#delivered.set(entry.seq, entry);
+    this.#inFlight.add(entry);
+    this.#hide(entry, visibilitySeconds);
+    this.#count(entry);
+    const { id, body, sentAt } = content;
+    const message = { id, receipt: this.#receipt(entry), body, receiveCount: entry.receives, sentAt };
+    return entry.groupId === undefined ? message : { ...message, groupId: entry.groupId };
+  }
+
+  #hide(entry: Entry, seconds: number): void {
+    entry.deadline = performance.now() + seconds * 1000;
+    this.#context.hidden(entry.deadline);
+  }
+
+  #giveBack(entry: Entry): void {
+    this.#inFlight.delete(entry);
+    this.#lane.giveBack(entry);
+  }
+
+  #forget(entry: Entry): void {
+    this.#uncounted.delete(entry);
+    this.#delivered.delete(entry.seq);
+    this.#inFlight.delete(entry);
+    this.#lane.remove(entry);
+  }
+
+  #count(entry: Entry): void {
+    this.#uncounted.add(entry);
+    if (this.#counting) return;
+    this.#counting = true;
+    setTimeout(() => void this.#writeCounts(), COUNT_DELAY_MS);
+  }
+
+  async #writeCounts(): Promise<void> {
+    this.#counting = false;
+    if (this.#uncounted.size === 0) return;
+    try {
+      await this.#context.store.write((tx) => {
+        const entries = [...this.#uncounted];
+        for (const { seq, receives } of entries) this.#rows.setReceives(tx, seq, receives);
+        tx.afterCommit(() => {
+          for (const entry of entries) this.#uncounted.delete(entry);
+        });
+      });
+    } catch (error) {
+      // The counts in memory go on; they are written with the next delivery.
+      this.#context.log.warn("receive counts could not be written", { queue: this.resource.name, error });
+    }
+  }
+
+  /** To the dead-letter queue; held back meanwhile, and tried again when that fails. */
+  #bury(entry: Entry, target: string): void {
+    const { store, log, find } = this.#context;
+    const dead = find(target);
+    const move = (tx: Tx): void => {
+      const moved = this.#rows.moveTo(tx, entry.seq, dead.#rows);
+      tx.afterCommit(() => {
+        this.#forget(entry);
+        if (moved !== undefined) {
+          this.#total -= 1;
+          dead.#arrived(newEntry(moved.seq, moved.groupId, 0));
+        }
+        this.#serve();
+      });
+    };
+    store.write(move).then(
+      () => log.error("a message was dead-lettered", { queue: this.resource.name, deadLetterQueue: target }),
+      (error: unknown) => {
+        log.error("a message could not be dead-lettered", { queue: this.resource.name, error });
+        setTimeout(() => {
+          this.#lane.giveBack(entry);
+          this.#serve();
+        }, MOVE_RETRY_MS).unref();
+      },
+    );
+  }
+}

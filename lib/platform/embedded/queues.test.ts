@@ -1,0 +1,161 @@
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Queues } from "../queues.ts";
+import type { QueueResource } from "../resources.ts";
+import { type EmbeddedQueues, embeddedQueues } from "./queues.ts";
+import { openStore, type Store } from "./store.ts";
+import { silentLog, temporaryFolder } from "./test-platform.ts";
+
+const QUEUES: readonly QueueResource[] = [
+  { name: "standard", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
+  { name: "fifo", fifo: true, visibilitySeconds: 30, retentionSeconds: 60 },
+];
+
+describe("embedded queues", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let store: Store;
+  let embedded: EmbeddedQueues;
+  let queues: Queues;
+  let now = Date.now();
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    store = openStore(join(folder.path, "weft.db"));
+    embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
+    queues = embedded.port;
+  });
+  afterEach(async () => {
+    embedded.close();
+    store.close();
+    await folder.remove();
+  });
+  const receive = (queue: string, max = 10) =>
+    queues.receive(queue, { max, visibilitySeconds: 30, waitSeconds: 0 });
+
+  it.each(["standard", "fifo"])(
+    "goes through a backlog larger than memory holds once and in order (%s)",
+    async (queue) => {
+      const count = 5000;
+      const sent = Array.from({ length: count }, (_, n) => ({
+        body: `${n}`.padEnd(1000, "."),
+        groupId: `g${n}`,
+      }));
+      for (let at = 0; at < count; at += 1000) await queues.send(queue, sent.slice(at, at + 1000));
+      expect(await queues.depth(queue)).toEqual({ visible: count, inFlight: 0, delayed: 0 });
+      const bodies: string[] = [];
+      for (let batch = await receive(queue); batch.length > 0; batch = await receive(queue)) {
+        bodies.push(...batch.map(({ body }) => body));
+        await queues.delete(
+          queue,
+          batch.map(({ receipt }) => receipt),
+        );
+        if (bodies.length === 1000) await queues.send(queue, [{ body: "last", groupId: "last" }]);
+      }
+      expect(bodies).toEqual([...sent.map(({ body }) => body), "last"]);
+      expect(await queues.depth(queue)).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+    },
+  );
+
+  it("delivers nothing of a send whose commit failed", async () => {
+    store.define("PRAGMA query_only = 1");
+    await expect(queues.send("standard", [{ body: "lost" }])).rejects.toMatchObject({
+      code: "storage_read_only",
+    });
+    store.define("PRAGMA query_only = 0");
+    expect(await receive("standard")).toEqual([]);
+    await queues.send("standard", [{ body: "held" }]);
+    expect(await receive("standard")).toMatchObject([{ body: "held" }]);
+  });
+
+  it("keeps a message whose delete failed", async () => {
+    await queues.send("standard", [{ body: "x" }]);
+    const [message] = await receive("standard");
+    store.define("PRAGMA query_only = 1");
+    await expect(queues.delete("standard", [message!.receipt])).rejects.toMatchObject({
+      code: "storage_read_only",
+    });
+    store.define("PRAGMA query_only = 0");
+    expect(await queues.depth("standard")).toMatchObject({ inFlight: 1 });
+    await queues.delete("standard", [message!.receipt]);
+    expect(await queues.depth("standard")).toMatchObject({ inFlight: 0, visible: 0 });
+  });
+
+  it("ignores a receipt of an earlier delivery", async () => {
+    await queues.send("standard", [{ body: "x" }]);
+    const [first] = await receive("standard");
+    await queues.changeVisibility("standard", first!.receipt, 0);
+    const [second] = await receive("standard");
+    await queues.delete("standard", [first!.receipt]);
+    await queues.changeVisibility("standard", first!.receipt, 0);
+    expect(await queues.depth("standard")).toMatchObject({ inFlight: 1 });
+    await queues.delete("standard", [second!.receipt]);
+    expect(await queues.depth("standard")).toMatchObject({ inFlight: 0, visible: 0 });
+  });
+
+  it("does not deliver what is older than the queue keeps", async () => {
+    await queues.send("standard", [{ body: "old" }]);
+    now += 61_000;
+    await queues.send("standard", [{ body: "new" }]);
+    expect((await receive("standard")).map(({ body }) => body)).toEqual(["new"]);
+  });
+
+  it("shares what comes among those who wait", async () => {
+    const waiting = [1, 2, 3].map(() =>
+      queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 10 }),
+    );
+    await queues.send(
+      "standard",
+      ["a", "b", "c"].map((body) => ({ body })),
+    );
+    expect((await Promise.all(waiting)).flat().map(({ body }) => body)).toEqual(["a", "b", "c"]);
+  });
+
+  it("ends waits when it is closed", async () => {
+    const waiting = queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 20 });
+    embedded.close();
+    expect(await waiting).toEqual([]);
+  });
+
+  it("keeps the order of every FIFO group under any interleaving of sends, failures and deletes", async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant("send" as const), group: fc.integer({ min: 0, max: 3 }) }),
+      fc.record({
+        kind: fc.constantFrom("delete" as const, "fail" as const),
+        max: fc.integer({ min: 1, max: 4 }),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        let sent = 0;
+        const waiting = new Map<string, string[]>();
+        const take = async (max: number, fails: boolean): Promise<number> => {
+          const messages = await receive("fifo", max);
+          expect(new Set(messages.map(({ groupId }) => groupId)).size).toBe(messages.length);
+          for (const { groupId = "", body, receipt } of messages) {
+            expect(body).toBe(waiting.get(groupId)?.[0]);
+            if (fails) {
+              await queues.changeVisibility("fifo", receipt, 0);
+            } else {
+              waiting.get(groupId)?.shift();
+              await queues.delete("fifo", [receipt]);
+            }
+          }
+          return messages.length;
+        };
+        for (const action of steps) {
+          if (action.kind === "send") {
+            const groupId = `g${action.group}`;
+            const body = `${sent++}`;
+            waiting.set(groupId, [...(waiting.get(groupId) ?? []), body]);
+            await queues.send("fifo", [{ body, groupId }]);
+          } else {
+            await take(action.max, action.kind === "fail");
+          }
+        }
+        while ((await take(4, false)) > 0);
+        expect([...waiting.values()].flat()).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

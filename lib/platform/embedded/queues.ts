@@ -1,0 +1,186 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Clock } from "../clock.ts";
+import { LIMITS, limitFault, longerThan } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { OutgoingMessage, Queues } from "../queues.ts";
+import type { QueueResource } from "../resources.ts";
+import { openDeduplication } from "./deduplication.ts";
+import { type DelayedMessages, openDelayed } from "./delayed.ts";
+import { Queue } from "./queue.ts";
+import type { NewMessage } from "./queue-rows.ts";
+import { asFault } from "./storage-faults.ts";
+import type { Store, Tx } from "./store.ts";
+
+interface PreparedMessage extends NewMessage {
+  readonly delaySeconds: number;
+}
+
+/** Messages that were checked when they were asked for; sending them cannot be refused any more. */
+export interface PreparedSend {
+  readonly queue: Queue;
+  readonly messages: readonly PreparedMessage[];
+}
+
+export interface EmbeddedQueues {
+  readonly port: Queues;
+  readonly delayed: DelayedMessages;
+  has(queue: string): boolean;
+  isFifo(queue: string): boolean;
+  /** Throws `limit_exceeded` for a message that SQS would refuse. */
+  prepare(queue: string, messages: readonly OutgoingMessage[]): PreparedSend;
+  send(tx: Tx, prepared: PreparedSend): void;
+  close(): void;
+}
+
+/** Keys of delayed messages, told from those of timers. */
+const DELAY_KEY = "delay:";
+const EXPIRE_EVERY_MS = 60_000;
+
+function checkRange(
+  value: number,
+  limit: "messageWaitSeconds" | "visibilitySeconds" | "messageDelaySeconds",
+): void {
+  if (!(value >= 0)) throw new RangeError(`${limit} cannot be ${value}`);
+  if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
+}
+
+/** The queues port over SQLite and memory: a message wakes the one who waits for it when its commit is done. */
+export function embeddedQueues(options: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly resources: readonly QueueResource[];
+}): EmbeddedQueues {
+  const { store, clock, log, resources } = options;
+  const boot = randomBytes(6).toString("base64url");
+  const deduplication = openDeduplication(store);
+  const queues = new Map<string, Queue>();
+  const find = (name: string): Queue => {
+    const queue = queues.get(name);
+    if (queue === undefined) throw new TypeError(`there is no queue "${name}"`);
+    return queue;
+  };
+
+  let visibility: NodeJS.Timeout | undefined;
+  let armedFor = Number.POSITIVE_INFINITY;
+  const hidden = (deadline: number): void => {
+    if (deadline >= armedFor) return;
+    armedFor = deadline;
+    clearTimeout(visibility);
+    visibility = setTimeout(giveBackDue, Math.max(1, Math.ceil(deadline - performance.now())));
+    visibility.unref();
+  };
+  const giveBackDue = (): void => {
+    armedFor = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    for (const queue of queues.values()) hidden(queue.giveBackDue(now));
+  };
+
+  for (const resource of resources) {
+    const context = { store, log, now: () => clock.now(), find, hidden };
+    queues.set(resource.name, new Queue(resource, boot, context));
+  }
+  for (const { deadLetter } of resources) if (deadLetter !== undefined) find(deadLetter.queue);
+
+  const add = (tx: Tx, queue: Queue, message: NewMessage): void => {
+    const { name, fifo } = queue.resource;
+    const { deduplicationId } = message;
+    if (fifo && deduplicationId !== undefined && deduplication.seen(tx, name, deduplicationId, clock.now()))
+      return;
+    queue.add(tx, message);
+  };
+  const delayed = openDelayed({
+    store,
+    clock,
+    log,
+    queues: [...queues.keys()],
+    deliver: (tx, queue, message) => add(tx, find(queue), message),
+  });
+
+  const expire = (): void => {
+    store
+      .write((tx) => {
+        deduplication.forget(tx, clock.now());
+        for (const queue of queues.values()) queue.expire(tx);
+      })
+      .catch((error: unknown) => log.warn("old messages could not be dropped", { error }));
+  };
+  const expiry = setInterval(expire, EXPIRE_EVERY_MS);
+  expiry.unref();
+
+  const prepareOne = (queue: Queue, message: OutgoingMessage): PreparedMessage => {
+    const { body, groupId, deduplicationId, delaySeconds = 0 } = message;
+    const { name, fifo } = queue.resource;
+    if (body === "") throw limitFault("messageBytes", `an empty message to ${name}`);
+    if (longerThan(body, LIMITS.messageBytes.value)) {
+      throw limitFault("messageBytes", `a message to ${name}`, Buffer.byteLength(body));
+    }
+    if (fifo && !groupId) throw new TypeError(`messages to ${name} need a group`);
+    checkRange(delaySeconds, "messageDelaySeconds");
+    if (fifo && delaySeconds > 0) throw new TypeError(`messages to ${name}, a FIFO queue, cannot be delayed`);
+    return { id: randomUUID(), body, groupId, deduplicationId, delaySeconds, sentAt: clock.now() };
+  };
+  const prepare = (name: string, messages: readonly OutgoingMessage[]): PreparedSend => {
+    const queue = find(name);
+    return { queue, messages: messages.map((message) => prepareOne(queue, message)) };
+  };
+  const send = (tx: Tx, { queue, messages }: PreparedSend): void => {
+    for (const message of messages) {
+      if (message.delaySeconds === 0) add(tx, queue, message);
+      else {
+        const due = message.sentAt + message.delaySeconds * 1000;
+        delayed.put(tx, `${DELAY_KEY}${message.id}`, due, queue.resource.name, message);
+      }
+    }
+  };
+
+  const port: Queues = {
+    send: async (name, messages) => {
+      const prepared = prepare(name, messages);
+      if (messages.length > 0) await store.write((tx) => send(tx, prepared));
+    },
+    receive: async (name, { max, visibilitySeconds, waitSeconds, signal }) => {
+      const queue = find(name);
+      if (!Number.isInteger(max) || max < 1) throw new RangeError("at least one message must be asked for");
+      if (max > LIMITS.messageBatch.value) throw limitFault("messageBatch", "the request", max);
+      checkRange(visibilitySeconds, "visibilitySeconds");
+      checkRange(waitSeconds, "messageWaitSeconds");
+      if (signal?.aborted) return [];
+      try {
+        const ready = queue.take({ max, visibilitySeconds });
+        if (ready.length > 0 || waitSeconds === 0) return ready;
+      } catch (error) {
+        throw asFault(error);
+      }
+      const { messages, giveUp } = queue.wait({ max, visibilitySeconds });
+      const timer = setTimeout(giveUp, waitSeconds * 1000);
+      signal?.addEventListener("abort", giveUp, { once: true });
+      try {
+        return await messages;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", giveUp);
+      }
+    },
+    delete: async (name, receipts) => find(name).delete(receipts),
+    changeVisibility: async (name, receipt, seconds) => {
+      checkRange(seconds, "visibilitySeconds");
+      find(name).changeVisibility(receipt, seconds);
+    },
+    depth: async (name) => ({ ...find(name).depth, delayed: delayed.count(name, DELAY_KEY) }),
+  };
+  return {
+    port,
+    delayed,
+    has: (queue) => queues.has(queue),
+    isFifo: (queue) => find(queue).resource.fifo,
+    prepare,
+    send,
+    close: () => {
+      delayed.close();
+      clearTimeout(visibility);
+      clearInterval(expiry);
+      for (const queue of queues.values()) queue.close();
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CommandOutcome, CommandRequest } from "../../commands.ts";
+import type { Log } from "../../log.ts";
+import type { ScriptOutcome, ScriptRequest } from "../../scripts.ts";
+import { type Runner, startRunner } from "./client.ts";
+
+export const FUNCTIONS_MODULE = new URL("../../../workflow/functions/library.ts", import.meta.url);
+
+export interface TestRunner extends Runner {
+  readonly folder: string;
+  /** Messages logged at level warn or error. */
+  readonly warnings: { message: string; fields: unknown }[];
+  bash(
+    command: string,
+    options?: Partial<CommandRequest>,
+  ): Promise<CommandOutcome & { readonly stdout: string }>;
+  script(code: string, options?: Partial<ScriptRequest>): Promise<ScriptOutcome>;
+}
+
+/** A runner with a folder of its own, both gone after `close`. */
+export async function startTestRunner(): Promise<TestRunner> {
+  const folder = await mkdtemp(join(tmpdir(), "weft-runner-"));
+  const warnings: TestRunner["warnings"] = [];
+  const note = (message: string, fields: unknown): void => void warnings.push({ message, fields });
+  const log: Log = { debug: () => {}, info: () => {}, warn: note, error: note, with: () => log };
+  const runner = await startRunner({ log, functionsModule: FUNCTIONS_MODULE });
+  let files = 0;
+  return {
+    folder,
+    warnings,
+    commands: runner.commands,
+    scripts: runner.scripts,
+    get pid() {
+      return runner.pid;
+    },
+    close: async () => {
+      await runner.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+    bash: async (command, options) => {
+      files += 1;
+      const stdoutPath = join(folder, `out-${files}`);
+      const stderrPath = join(folder, `err-${files}`);
+      const argv = ["bash", "-c", command];
+      const fixed = { argv, cwd: folder, env: {}, stdoutPath, stderrPath, timeoutMs: 20_000 };
+      const outcome = await runner.commands.run({
+        ...fixed,
+        token: `step-${files}-${process.pid}`,
+        ...options,
+      });
+      return { ...outcome, stdout: await readFile(options?.stdoutPath ?? stdoutPath, "utf8") };
+    },
+    script: (code, options) =>
+      runner.scripts.run({
+        code,
+        variables: {},
+        cwd: folder,
+        env: {},
+        timeoutMs: 10_000,
+        isolate: "run-1",
+        token: `script-${process.pid}`,
+        ...options,
+      }),
+  };
+}
+
+/** Processes (zombies aside) whose command line holds the text. */
+export async function processesWith(text: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of await readdir("/proc")) {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue;
+    const line = await readFile(`/proc/${entry}/cmdline`, "utf8").catch(() => "");
+    if (line.includes(text)) found.push(Number(entry));
+  }
+  return found;
+}
+
+/** Asks again every 20 ms until the answer is yes. Throws after the limit. */
+export async function until(ask: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
+  const end = Date.now() + limitMs;
+  while (!(await ask())) {
+    if (Date.now() > end) throw new Error(`not within ${limitMs} ms: ${ask.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,63 @@
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { PlatformFault } from "../faults.ts";
+import type { Secrets } from "../secrets.ts";
+import { createRedactor } from "./redaction.ts";
+import { asFault } from "./storage-faults.ts";
+
+export interface FileSecrets extends Secrets {
+  /** Redacts a further value from now on: one that is not in the file, such as the access token. */
+  alsoRedact(value: string): void;
+}
+
+const OTHERS_MODE = 0o077;
+
+/**
+ * The secrets port over `secrets.env` in the data folder, `NAME=value` a line. The file is looked at on
+ * every use and read again when it changed; without the file there are no secrets.
+ */
+export function fileSecrets(dataDir: string): FileSecrets {
+  const path = join(dataDir, "secrets.env");
+  const redactor = createRedactor();
+  let values = new Map<string, string>();
+  let version = "";
+
+  const load = ({ mode, mtimeMs, size, ino }: Stats): void => {
+    if ((mode & OTHERS_MODE) !== 0) {
+      throw new PlatformFault("secrets_unreadable", `run: chmod 600 ${path}`);
+    }
+    const found = `${ino}.${mtimeMs}.${size}`;
+    if (found === version) return;
+    const entries = Object.entries(parseEnv(readFileSync(path, "utf8")));
+    values = new Map(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+    redactor.add(values.values());
+    version = found;
+  };
+  const refresh = (): void => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined) {
+      load(stats);
+      return;
+    }
+    values = new Map();
+    version = "";
+  };
+  try {
+    refresh();
+  } catch {
+    // Whoever asks for a secret is told; the others need none.
+  }
+  return {
+    get: async (name) => {
+      try {
+        refresh();
+      } catch (error) {
+        throw asFault(error);
+      }
+      return values.get(name);
+    },
+    redact: redactor.redact,
+    alsoRedact: (value) => redactor.add([value]),
+  };
+}

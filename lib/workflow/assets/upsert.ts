@@ -1,0 +1,82 @@
+import type { EventDraft, EventEffects } from "../../events/publish.ts";
+import { canonicalTopic } from "../../events/topic-match.ts";
+import type { Attribute, Write } from "../../platform/tables.ts";
+import type { Numbers } from "../runs/numbers.ts";
+import { ASSET_LIST, assetsTable } from "./table.ts";
+
+/** Keys of an event's data that name the asset; the first that is there counts. */
+const VALUE_KEYS = ["asset_value", "value", "url", "host"] as const;
+/** Longest asset value, bytes: it is part of a key. */
+const ASSET_VALUE_MAX_BYTES = 900;
+/** Fields of one asset taken over from an event, and their size as JSON, bytes. */
+const FIELDS_MAX = 60;
+const FIELD_MAX_BYTES = 16 * 1024;
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  "pk", "sk", "id", "list", "listed_at", "workspace", "asset_value", "created_at", "updated_at", "last_seen_at",
+]);
+
+/** What an event that tells of an asset writes besides its record: the asset. Reference 6. */
+export function assetEffects(deps: { readonly assetNumbers: Numbers }): EventEffects {
+  return {
+    writesFor: async (event, createdAt) => {
+      if (canonicalTopic(event.topic) !== "asset.discovered") return [];
+      const value = assetValue(event.data);
+      return value === undefined ? [] : [await upsert(deps, event, value, createdAt)];
+    },
+  };
+}
+
+function assetValue(data: Readonly<Record<string, unknown>>): string | undefined {
+  for (const key of VALUE_KEYS) {
+    const value = Object.hasOwn(data, key) ? data[key] : undefined;
+    if (typeof value === "string" && value.trim() !== "" && Buffer.byteLength(value) <= ASSET_VALUE_MAX_BYTES) return value;
+  }
+  return undefined;
+}
+
+async function upsert(
+  deps: { readonly assetNumbers: Numbers },
+  event: EventDraft,
+  value: string,
+  now: string,
+): Promise<Write> {
+  const workspace = event.workspace || textOf(event.data["workspace"]) || "default";
+  const id = await deps.assetNumbers.next();
+  return {
+    op: "update",
+    table: assetsTable,
+    key: { pk: workspace, sk: value },
+    change: {
+      set: { ...fieldsOf(event.data), updated_at: now, last_seen_at: now, workspace, asset_value: value },
+      setIfMissing: {
+        id,
+        created_at: now,
+        list: ASSET_LIST,
+        listed_at: `${now}#${String(id).padStart(12, "0")}`,
+        ...(event.data["asset_type"] === undefined ? { asset_type: guessType(value) } : {}),
+        ...(event.data["source"] === undefined ? { source: event.source } : {}),
+      },
+    },
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The asset's further fields as the event gave them; empty ones hide nothing that is known. */
+function fieldsOf(data: Readonly<Record<string, unknown>>): Record<string, Attribute> {
+  const fields: Record<string, Attribute> = {};
+  for (const [name, value] of Object.entries(data).slice(0, FIELDS_MAX)) {
+    if (OWN_FIELDS.has(name) || name === "__proto__" || value === null || value === "") continue;
+    if (JSON.stringify(value).length <= FIELD_MAX_BYTES) fields[name] = value as Attribute;
+  }
+  return fields;
+}
+
+/** Reference 6: http(s) is a url, an address an ip, `a/b` a repository, a dotted name a domain. */
+function guessType(value: string): string {
+  if (/^https?:\/\//i.test(value)) return "url";
+  if (/^(?:\d{1,3}\.){3}\d{1,3}$/.test(value) || /^[0-9a-f:]*:[0-9a-f:]+$/i.test(value)) return "ip";
+  if (/^[\w.-]+\/[\w.-]+$/.test(value)) return "repo_name";
+  return /^[\w-]+(?:\.[\w-]+)+$/.test(value) ? "domain" : "unknown";
+}
+

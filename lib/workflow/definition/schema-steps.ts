@@ -1,0 +1,253 @@
+import * as z from "zod";
+import {
+  ACTIONS_PER_STEP,
+  COMMANDS_PER_STEP,
+  EXPORTS_PER_STEP,
+  FOREACH_PARALLEL_ITEMS,
+  PARALLEL_STEPS,
+} from "./limits.ts";
+import { shorten } from "./problems.ts";
+import { embeddingInput, messages, toolChoice, tools } from "./schema-llm.ts";
+import {
+  boolean,
+  expected,
+  filledList,
+  filledText,
+  isTemplate,
+  list,
+  loopVariable,
+  object,
+  stepName,
+  text,
+  textMap,
+  timeout,
+  variableKey,
+} from "./schema-values.ts";
+import { STEP_TYPES, type Step, type StepByType, type StepType } from "./types.ts";
+
+const ACTIONS = ["log", "continue", "abort", "export", "run", "notify"] as const;
+
+const action = z
+  .strictObject(
+    {
+      action: z.enum(ACTIONS, expected(`one of ${ACTIONS.join(", ")}`)),
+      condition: filledText.exactOptional(),
+      message: text.exactOptional(),
+      notify: text.exactOptional(),
+      name: filledText.exactOptional(),
+      value: text.exactOptional(),
+      type: z.enum(["bash", "function"], expected("bash or function")).exactOptional(),
+      command: filledText.exactOptional(),
+      function: filledText.exactOptional(),
+      functions: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
+    },
+    expected("an action: {action: log, message: …}"),
+  )
+  .refine((value) => value.action !== "export" || value.name !== undefined, {
+    error: "an export action needs a name",
+    path: ["name"],
+  })
+  .refine((value) => value.action !== "run" || hasWork(value), {
+    error: "a run action needs command (type bash), or function or functions (type function)",
+  })
+  .transform(({ notify, function: single, ...rest }) => ({
+    ...rest,
+    ...(rest.message === undefined && notify !== undefined && { message: notify }),
+    ...(rest.functions === undefined && single !== undefined && { functions: [single] }),
+  }));
+
+function hasWork(value: {
+  type?: string;
+  command?: string;
+  function?: string;
+  functions?: readonly string[];
+}): boolean {
+  if (value.type === "function") return value.function !== undefined || value.functions !== undefined;
+  return value.command !== undefined;
+}
+
+const actions = list(action, ACTIONS_PER_STEP).default([]);
+
+const common = {
+  name: stepName,
+  log: text.exactOptional(),
+  pre_condition: filledText.exactOptional(),
+  timeout: timeout.exactOptional(),
+  exports: textMap(variableKey, EXPORTS_PER_STEP).default({}),
+  on_success: actions,
+  on_error: actions,
+};
+
+const commands = {
+  command: filledText.exactOptional(),
+  commands: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
+  parallel_commands: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
+  speed_args: text.exactOptional(),
+  config_args: text.exactOptional(),
+  input_args: text.exactOptional(),
+  output_args: text.exactOptional(),
+};
+
+interface Commands {
+  readonly command?: string;
+  readonly commands?: readonly string[];
+  readonly parallel_commands?: readonly string[];
+  readonly speed_args?: string;
+  readonly config_args?: string;
+  readonly input_args?: string;
+  readonly output_args?: string;
+}
+
+function hasCommand(step: Commands): boolean {
+  return step.command !== undefined || step.commands !== undefined || step.parallel_commands !== undefined;
+}
+
+/** The four kinds of arguments follow the command, in this order; a list of commands takes none. */
+function joinArguments<Fields extends Commands>(step: Fields) {
+  const { speed_args, config_args, input_args, output_args, ...rest } = step;
+  const given = [speed_args, config_args, input_args, output_args].filter(
+    (part) => (part ?? "").trim() !== "",
+  );
+  if (rest.command === undefined || given.length === 0) return rest;
+  return { ...rest, command: [rest.command.trimEnd(), ...given].join(" ") };
+}
+
+const bash = z
+  .strictObject({ type: z.literal("bash"), ...common, ...commands, std_file: filledText.exactOptional() })
+  .refine(hasCommand, { error: "a bash step needs command, commands or parallel_commands" })
+  .transform(joinArguments);
+
+const functionStep = z
+  .strictObject({
+    type: z.literal("function"),
+    ...common,
+    function: filledText.exactOptional(),
+    functions: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
+    parallel_functions: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
+  })
+  .refine((step) => Boolean(step.function ?? step.functions ?? step.parallel_functions), {
+    error: "a function step needs function, functions or parallel_functions",
+  });
+
+function parallelSteps(anyStep: z.ZodType<Step>) {
+  return z.strictObject({
+    type: z.literal("parallel-steps"),
+    ...common,
+    parallel_steps: filledList(anyStep, PARALLEL_STEPS),
+  });
+}
+
+const parallelItems = z
+  .union([z.number(), z.string()], expected("a number or a template"))
+  .transform((value) => (typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : value))
+  .refine((value) => (typeof value === "string" ? isTemplate(value) : isItemCount(value)), {
+    error: `must be 1 to ${FOREACH_PARALLEL_ITEMS}, or a template`,
+  });
+
+function isItemCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= FOREACH_PARALLEL_ITEMS;
+}
+
+function foreach(anyStep: z.ZodType<Step>) {
+  return z
+    .strictObject({
+      type: z.literal("foreach"),
+      ...common,
+      input: z.union([filledText, z.array(text)], expected("a path, a template or a list of texts")),
+      variable: loopVariable,
+      step: anyStep,
+      parallel: parallelItems.exactOptional(),
+      threads: parallelItems.exactOptional(),
+    })
+    .transform(({ parallel, threads, ...rest }) => ({ ...rest, parallel: parallel ?? threads ?? 1 }));
+}
+
+const remoteBash = z
+  .strictObject({
+    type: z.literal("remote-bash"),
+    ...common,
+    ...commands,
+    step_runner: z.enum(["docker", "ssh"], expected("docker or ssh")),
+    step_runner_config: object("a map").default({}),
+  })
+  .refine(hasCommand, { error: "a remote-bash step needs command, commands or parallel_commands" })
+  .transform(joinArguments);
+
+const http = z.strictObject({
+  type: z.literal("http"),
+  ...common,
+  url: filledText.refine(isHttpUrl, { error: "must be an http or https URL" }),
+  method: text
+    .default("GET")
+    .transform((value) => value.trim().toUpperCase())
+    .refine((value) => /^[A-Z]{1,20}$/.test(value), { error: "must be an HTTP method" }),
+  headers: textMap(
+    z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: "is no name of an HTTP header" }),
+    EXPORTS_PER_STEP,
+  ).default({}),
+  request_body: text.exactOptional(),
+});
+
+function isHttpUrl(value: string): boolean {
+  return isTemplate(value) || (/^https?:\/\//i.test(value.trim()) && URL.canParse(value));
+}
+
+const llm = z
+  .strictObject({
+    type: z.literal("llm"),
+    ...common,
+    messages: messages.exactOptional(),
+    is_embedding: boolean.default(false),
+    embedding_input: embeddingInput.exactOptional(),
+    llm_config: object("a map").exactOptional(),
+    tools: tools.exactOptional(),
+    tool_choice: toolChoice.exactOptional(),
+    extra_llm_parameters: object("a map").exactOptional(),
+  })
+  .refine((step) => step.is_embedding || step.messages !== undefined, {
+    error: "an llm step needs messages, or is_embedding: true with embedding_input",
+  })
+  .refine((step) => !step.is_embedding || step.embedding_input !== undefined, {
+    error: "is required where is_embedding is true",
+    path: ["embedding_input"],
+  });
+
+/** A step as its author writes it, brought to its one form. Seed: workflow 2.7. */
+export const step: z.ZodType<Step> = z.lazy(() => steps);
+
+const schemas = {
+  bash,
+  function: functionStep,
+  "parallel-steps": parallelSteps(step),
+  foreach: foreach(step),
+  "remote-bash": remoteBash,
+  http,
+  llm,
+} satisfies { [Type in StepType]: z.ZodType<StepByType[Type]> };
+
+const steps = z.discriminatedUnion(
+  "type",
+  [
+    schemas.bash,
+    schemas.function,
+    schemas["parallel-steps"],
+    schemas.foreach,
+    schemas["remote-bash"],
+    schemas.http,
+    schemas.llm,
+  ],
+  {
+    error: (issue) => {
+      if (issue.code !== "invalid_union")
+        return issue.input === undefined ? "is required" : "must be a step, a map";
+      const type = typeOf(issue.input);
+      const known = `the step types are ${STEP_TYPES.join(", ")}`;
+      return type === undefined ? `is required: ${known}` : `unknown step type "${shorten(type)}": ${known}`;
+    },
+  },
+);
+
+function typeOf(input: unknown): string | undefined {
+  if (typeof input !== "object" || input === null || !("type" in input)) return undefined;
+  return typeof input.type === "string" ? input.type : JSON.stringify(input.type);
+}

@@ -1,0 +1,112 @@
+import * as z from "zod";
+import { parseDuration } from "./durations.ts";
+import { NAME_CHARACTERS, TIMEOUT_MS } from "./limits.ts";
+import { shorten } from "./problems.ts";
+
+/** The kinds of value that definitions are made of. Every message reads on from the path: `steps[0].name: is required`. */
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+const LOOP_VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const STEP_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]*$/;
+const WORKFLOW_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const TEMPLATE = /\{\{|\[\[/;
+
+type Issue = { readonly input?: unknown };
+
+/** The message for a value of the wrong kind, or for none at all. */
+export function expected(what: string): { error: (issue: Issue) => string } {
+  return { error: (issue) => (issue.input === undefined ? "is required" : `must be ${what}`) };
+}
+
+/** Text; numbers and booleans are taken as they are written. */
+export const text = z.union([z.string(), z.number(), z.boolean()], expected("text")).transform(String);
+
+/** Text with something in it. */
+export const filledText = text.refine((value) => value.trim() !== "", { error: "must not be empty" });
+
+export const boolean = z.union(
+  [z.boolean(), z.stringbool({ truthy: ["true"], falsy: ["false"] })],
+  expected("true or false"),
+);
+
+function named(pattern: RegExp, characters: string) {
+  return text
+    .refine((value) => value.length <= NAME_CHARACTERS, {
+      error: `must have at most ${NAME_CHARACTERS} characters`,
+    })
+    .refine((value) => pattern.test(value), { error: characters });
+}
+
+export const stepName = named(
+  STEP_NAME,
+  "must start with a letter or digit, and hold only letters, digits, spaces, '.', '_' and '-'",
+);
+export const workflowName = named(
+  WORKFLOW_NAME,
+  "must start with a letter or digit, and hold only letters, digits, '.', '_' and '-'",
+);
+export const variableName = named(
+  VARIABLE,
+  "must start with a letter or '_', and hold only letters, digits, '_' and '-'",
+);
+export const loopVariable = named(
+  LOOP_VARIABLE,
+  "must be an identifier: a letter or '_', then letters, digits and '_'",
+);
+
+/** A list with at least one and at most `max` items. */
+export function filledList<Item extends z.ZodType>(item: Item, max: number) {
+  return list(item, max).min(1, { error: "must not be empty" });
+}
+
+export function list<Item extends z.ZodType>(item: Item, max: number) {
+  return z.array(item, expected("a list")).max(max, { error: `must have at most ${max} items` });
+}
+
+export function object(what: string) {
+  return z.record(z.string(), z.unknown(), expected(what));
+}
+
+/** Name -> text. */
+export function textMap(name: z.ZodType<string, string>, max: number) {
+  return z
+    .record(name, text, expected("a map"))
+    .refine((map) => Object.keys(map).length <= max, { error: `must have at most ${max} entries` });
+}
+
+/** Names as keys: the same rules as for `variableName`, on a plain string. */
+export const variableKey = z
+  .string()
+  .max(NAME_CHARACTERS, { error: `a name has at most ${NAME_CHARACTERS} characters` })
+  .regex(VARIABLE, {
+    error: "a name starts with a letter or '_', and holds only letters, digits, '_' and '-'",
+  });
+
+/** Whether a text has something to render in it. */
+export function isTemplate(value: string): boolean {
+  return TEMPLATE.test(value);
+}
+
+/** Seconds, a duration or a template; whole seconds in text become the number. */
+export const timeout = z
+  .union([z.number(), z.string()], expected("seconds or a duration such as 30s, 5m, 2h, 1d"))
+  .transform((value, context) => {
+    if (typeof value === "string" && isTemplate(value)) return value;
+    const milliseconds = parseDuration(value);
+    if (milliseconds === undefined) {
+      context.addIssue(`"${shorten(String(value))}" is no duration: give seconds, or 500ms, 30s, 5m, 2h, 1d`);
+    } else if (milliseconds > TIMEOUT_MS) {
+      context.addIssue(`must be at most ${TIMEOUT_MS} ms, a little under 25 days`);
+    }
+    return typeof value === "string" && /^\d+$/.test(value.trim()) ? Number(value) : value;
+  });
+
+/** A duration without a template. */
+export const duration = filledText.refine((value) => parseDuration(value) !== undefined, {
+  error: "is no duration: give 500ms, 30s, 5m, 2h or 1d",
+});
+
+/** What an issue says; a bad key of a map says it one level further in. */
+export function messageOf(issue: z.core.$ZodIssue): string {
+  return issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+}

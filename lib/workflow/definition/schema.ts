@@ -1,0 +1,108 @@
+import * as z from "zod";
+import {
+  MODULES_PER_FLOW,
+  PARAMS_PER_WORKFLOW,
+  STEPS_PER_WORKFLOW,
+  TAGS_PER_WORKFLOW,
+  TRIGGERS_PER_WORKFLOW,
+} from "./limits.ts";
+import { step } from "./schema-steps.ts";
+import { trigger } from "./schema-triggers.ts";
+import {
+  boolean,
+  expected,
+  filledText,
+  isTemplate,
+  list,
+  stepName,
+  text,
+  textMap,
+  variableKey,
+  variableName,
+  workflowName,
+} from "./schema-values.ts";
+
+const PARAM_TYPES = {
+  string: "string",
+  bool: "bool",
+  boolean: "bool",
+  int: "int",
+  integer: "int",
+} as const;
+
+const param = z
+  .strictObject(
+    {
+      name: variableName,
+      type: z
+        .enum(["string", "bool", "boolean", "int", "integer"], expected("string, bool or int"))
+        .default("string")
+        .transform((type) => PARAM_TYPES[type]),
+      default: text.exactOptional(),
+      required: boolean.default(false),
+      generator: filledText.exactOptional(),
+    },
+    expected("a param: {name, type, default, required}"),
+  )
+  .refine((value) => value.type !== "int" || isWholeNumber(value.default), {
+    error: "must be a whole number or a template",
+    path: ["default"],
+  });
+
+function isWholeNumber(value: string | undefined): boolean {
+  return value === undefined || value === "" || isTemplate(value) || /^[+-]?\d+$/.test(value.trim());
+}
+
+const flowModule = z
+  .strictObject(
+    {
+      name: stepName,
+      path: filledText.exactOptional(),
+      steps: list(step, STEPS_PER_WORKFLOW).min(1, { error: "must not be empty" }).exactOptional(),
+      params: textMap(variableKey, PARAMS_PER_WORKFLOW).default({}),
+      depends_on: list(stepName, MODULES_PER_FLOW).default([]),
+      condition: filledText.exactOptional(),
+    },
+    expected("a module: {name, path} or {name, steps}"),
+  )
+  .refine((value) => (value.path === undefined) !== (value.steps === undefined), {
+    error: "needs either path (the name of a stored workflow) or steps",
+  })
+  .transform(({ path, ...rest }) => ({ ...rest, ...(path !== undefined && { path: workflowOf(path) }) }))
+  .refine((value) => value.path === undefined || workflowName.safeParse(value.path).success, {
+    error: "must end in the name of a workflow",
+    path: ["path"],
+  });
+
+/** `common/enum-subdomain.yaml` names the workflow `enum-subdomain`. */
+function workflowOf(path: string): string {
+  return (path.trim().split("/").at(-1) ?? "").replace(/\.ya?ml$/i, "");
+}
+
+const tag = filledText.transform((value) => value.trim());
+const tags = z
+  .union(
+    [text.transform((value) => value.split(",").filter((part) => part.trim() !== "")), z.array(z.unknown())],
+    {
+      error: "must be a list, or text with commas",
+    },
+  )
+  .pipe(list(tag, TAGS_PER_WORKFLOW));
+
+/** A workflow as its author writes it; keys that it does not name are refused here and forgiven by the caller. */
+export const workflow = z.strictObject(
+  {
+    name: workflowName.exactOptional(),
+    kind: z.enum(["module", "flow"], expected("module or flow")).exactOptional(),
+    description: text.default(""),
+    tags: tags.default([]),
+    hidden: boolean.default(false),
+    params: list(param, PARAMS_PER_WORKFLOW).default([]),
+    triggers: list(trigger, TRIGGERS_PER_WORKFLOW).default([]),
+    steps: list(step, STEPS_PER_WORKFLOW).exactOptional(),
+    modules: list(flowModule, MODULES_PER_FLOW).exactOptional(),
+  },
+  { error: "a workflow is a map with name and steps" },
+);
+
+export type ReadWorkflow = z.output<typeof workflow>;

@@ -1,0 +1,185 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  opendirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { chunksOf, openFile, pathOf, readText } from "./file-access.ts";
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { textOf } from "./values.ts";
+
+const group = "file";
+const [LINE_FEED, SPACE, TAB, VERTICAL_TAB, FORM_FEED, RETURN] = [10, 32, 9, 11, 12, 13];
+
+/** Counts lines with something other than white space on them, byte by byte: no line is ever held. */
+function countLines(path: string): number {
+  let count = 0;
+  let counted = false;
+  for (const chunk of chunksOf(path)) {
+    for (const byte of chunk) {
+      if (byte === LINE_FEED) counted = false;
+      else if (!counted && !isSpace(byte)) {
+        counted = true;
+        count += 1;
+      }
+    }
+  }
+  return count;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === TAB || byte === RETURN || byte === VERTICAL_TAB || byte === FORM_FEED;
+}
+
+function countEntries(path: string): number {
+  const folder = opendirSync(path);
+  try {
+    let count = 0;
+    while (folder.readSync() !== null) count += 1;
+    return count;
+  } finally {
+    folder.closeSync();
+  }
+}
+
+function append(dest: string, source: string): void {
+  const from = openFile(source);
+  const size = fstatSync(from).size;
+  closeSync(from);
+  mkdirSync(dirname(dest), { recursive: true });
+  const to = openFile(dest, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+  try {
+    // As long as it was at the start: a file appended to itself would never end.
+    for (const chunk of chunksOf(source, size)) writeSync(to, chunk);
+  } finally {
+    closeSync(to);
+  }
+}
+
+function kindOf(path: unknown, context: FunctionContext): "file" | "folder" | "other" | undefined {
+  const stats = statSync(pathOf(path, context), { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (stats.isFile()) return "file";
+  return stats.isDirectory() ? "folder" : "other";
+}
+
+export const fileFunctions = {
+  file_exists: {
+    group,
+    params: ["path"],
+    returns: "boolean",
+    summary: "Whether there is a file or folder",
+    failure: false,
+    run: ([path], context: FunctionContext) => textOf(path) !== "" && existsSync(pathOf(path, context)),
+  },
+  file_length: {
+    group,
+    params: ["path"],
+    returns: "number",
+    summary: "The number of lines that are not blank; 0 when it cannot be read",
+    failure: 0,
+    run: ([path], context: FunctionContext) => countLines(pathOf(path, context)),
+  },
+  dir_length: {
+    group,
+    params: ["path"],
+    returns: "number",
+    summary: "The number of entries of a folder; 0 when it cannot be read",
+    failure: 0,
+    run: ([path], context: FunctionContext) => countEntries(pathOf(path, context)),
+  },
+  read_file: {
+    group,
+    params: ["path"],
+    returns: "string",
+    summary: "The text of a file of up to 10 MiB; empty when it cannot be read, an error when it is larger",
+    failure: "",
+    run: ([path], context: FunctionContext) => readText(path, context),
+  },
+  read_lines: {
+    group,
+    params: ["path"],
+    returns: "string[]",
+    summary: "The lines of a file of up to 10 MiB; none when it cannot be read, an error when it is larger",
+    failure: [],
+    run: ([path], context: FunctionContext) => {
+      const lines = readText(path, context).split(/\r?\n/);
+      if (lines.at(-1) === "") lines.pop();
+      return lines;
+    },
+  },
+  create_folder: {
+    group,
+    params: ["path"],
+    returns: "boolean",
+    summary: "Makes a folder and those above it; true when it is there",
+    failure: false,
+    run: ([path], context: FunctionContext) => {
+      mkdirSync(pathOf(path, context), { recursive: true });
+      return true;
+    },
+  },
+  append_file: {
+    group,
+    params: ["dest", "source"],
+    returns: "boolean",
+    summary: "Appends the content of the file source to the file dest",
+    failure: false,
+    run: ([dest, source], context: FunctionContext) => {
+      append(pathOf(dest, context), pathOf(source, context));
+      return true;
+    },
+  },
+  save_content: {
+    group: "output",
+    params: ["content", "path"],
+    returns: "boolean",
+    summary: "Writes a text to a file, in place of what it had; objects and lists as JSON",
+    failure: false,
+    run: ([content, path], context: FunctionContext) => {
+      const target = pathOf(path, context);
+      mkdirSync(dirname(target), { recursive: true });
+      const fd = openFile(target, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC);
+      try {
+        writeFileSync(fd, textOf(content));
+      } finally {
+        closeSync(fd);
+      }
+      return true;
+    },
+  },
+  remove_file: {
+    group,
+    params: ["path"],
+    returns: "boolean",
+    summary: "Removes one file",
+    failure: false,
+    run: ([path], context: FunctionContext) => {
+      unlinkSync(pathOf(path, context));
+      return true;
+    },
+  },
+  is_file: {
+    group: "type_detection",
+    params: ["path"],
+    returns: "boolean",
+    summary: "Whether it is a regular file",
+    failure: false,
+    run: ([path], context: FunctionContext) => textOf(path) !== "" && kindOf(path, context) === "file",
+  },
+  is_dir: {
+    group: "type_detection",
+    params: ["path"],
+    returns: "boolean",
+    summary: "Whether it is a folder",
+    failure: false,
+    run: ([path], context: FunctionContext) => textOf(path) !== "" && kindOf(path, context) === "folder",
+  },
+} satisfies Record<string, LibraryFunction>;

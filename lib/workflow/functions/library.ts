@@ -1,0 +1,59 @@
+/** The functions that workflow scripts may call. Seed: workflow 2.7, function steps. */
+import { conversionFunctions } from "./conversion.ts";
+import { eventFunctions } from "./events.ts";
+import { fileFunctions } from "./files.ts";
+import { generationFunctions } from "./generation.ts";
+import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { outputFunctions } from "./output.ts";
+import { queryFunctions } from "./query.ts";
+import { systemFunctions } from "./system.ts";
+import { textFunctions } from "./text.ts";
+
+/** Every function by its own name. */
+export const functions = {
+  ...fileFunctions,
+  ...textFunctions,
+  ...conversionFunctions,
+  ...generationFunctions,
+  ...outputFunctions,
+  ...queryFunctions,
+  ...eventFunctions,
+  ...systemFunctions,
+} satisfies Record<string, LibraryFunction>;
+
+export type FunctionName = keyof typeof functions;
+
+/** The name in the other spelling that authors use: `fileExists` for `file_exists`. */
+export function aliasOf(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+interface Callable {
+  readonly prepare?: () => Promise<void>;
+  run(args: readonly unknown[], context: FunctionContext): unknown;
+}
+
+function callable(name: string, entry: LibraryFunction): Callable {
+  const { failure, prepare } = entry;
+  const run: Callable["run"] = (args, context) => {
+    try {
+      return entry.run(args, context);
+    } catch (error) {
+      if (failure === undefined || error instanceof ScriptError) throw error;
+      context.log("warn", `${name}: ${error instanceof Error ? error.message : String(error)}`);
+      return failure;
+    }
+  };
+  return prepare === undefined ? { run } : { run, prepare };
+}
+
+/** What the runner calls, by every spelling: quiet failures become values and warnings here. */
+export const callables: ReadonlyMap<string, Callable> = new Map(
+  Object.entries<LibraryFunction>(functions).flatMap(([name, entry]) => {
+    const made = callable(name, entry);
+    return [
+      [name, made],
+      [aliasOf(name), made],
+    ];
+  }),
+);

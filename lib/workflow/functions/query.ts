@@ -1,0 +1,49 @@
+import type { Jq } from "jq-wasm";
+import { readText } from "./file-access.ts";
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { textOf } from "./values.ts";
+
+/** The engine's memory never shrinks: after an input of this length it is loaded anew. In UTF-16 units. */
+const LARGE_INPUT_CHARS = 4 * 1024 * 1024;
+
+let engine: Jq | undefined;
+
+async function prepare(): Promise<void> {
+  engine ??= await (await import("jq-wasm")).loadJq();
+}
+
+/** The first result of the query, "" where there is none. Throws what jq says. */
+function firstResult(json: string, query: unknown): unknown {
+  if (engine === undefined) throw new Error("jq is loaded only for scripts that name the function");
+  const jq = engine;
+  // Until it ended well: a jq that trapped is not used again.
+  engine = undefined;
+  // `first` stops endless queries; the line break ends a comment. Flags end at `--`: a query may start with a dash.
+  const { stdout, stderr, exitCode } = jq.raw(json, `first(${textOf(query)}\n)`, ["-c", "--"]);
+  if (json.length < LARGE_INPUT_CHARS) engine = jq;
+  if (exitCode !== 0) throw new Error(stderr.replace(/^jq: /, ""));
+  const [line = ""] = stdout.split("\n", 1);
+  return line === "" ? "" : JSON.parse(line);
+}
+
+export const queryFunctions = {
+  jq: {
+    group: "data_query",
+    params: ["json", "query"],
+    returns: "any",
+    summary: "The first result of a jq query on JSON text or a value; empty on an error",
+    failure: "",
+    prepare,
+    run: ([json, query]) =>
+      firstResult(typeof json === "string" ? json : JSON.stringify(json ?? null), query),
+  },
+  jq_from_file: {
+    group: "data_query",
+    params: ["path", "query"],
+    returns: "any",
+    summary: "As jq, on a file of up to 10 MiB",
+    failure: "",
+    prepare,
+    run: ([path, query], context: FunctionContext) => firstResult(readText(path, context), query),
+  },
+} satisfies Record<string, LibraryFunction>;

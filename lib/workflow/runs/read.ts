@@ -1,0 +1,176 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { scanList } from "../lists/scan.ts";
+import { historyTable, RUN_LIST, runKey, runsTable, type StoredRun, type StoredStep, stepsTable } from "./table.ts";
+
+/** A run as callers see it. Reference 6. */
+export const runRecord = z
+  .object({
+    id: z.int(),
+    run_uuid: z.string(),
+    run_id: z.string().describe("The same as run_uuid: the id that events carry"),
+    workflow_name: z.string(),
+    workflow_kind: z.enum(["module", "flow"]),
+    workflow_revision: z.int(),
+    target: z.string(),
+    params: z.record(z.string(), z.string()),
+    status: z.enum(["pending", "running", "completed", "failed", "cancelled"]),
+    workspace: z.string(),
+    started_at: z.string().nullable(),
+    completed_at: z.string().nullable(),
+    error_message: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    trigger_type: z.string(),
+    trigger_name: z.string(),
+    event_id: z.string(),
+    run_group_id: z.string(),
+    total_steps: z.int(),
+    completed_steps: z.int(),
+    run_priority: z.string(),
+    run_mode: z.literal("local"),
+  })
+  .meta({ id: "Run" });
+export type RunRecord = z.infer<typeof runRecord>;
+
+export const stepRecord = z
+  .object({
+    id: z.string(),
+    run_id: z.string(),
+    run_uuid: z.string(),
+    module: z.string(),
+    step_name: z.string(),
+    step_type: z.string(),
+    status: z.enum(["running", "completed", "failed", "skipped", "cancelled"]),
+    attempt: z.int().describe("How often an executor began the step"),
+    command: z.string(),
+    output: z.string(),
+    output_truncated: z.boolean(),
+    error_message: z.string(),
+    exports: z.record(z.string(), z.string()),
+    duration_ms: z.int(),
+    log_file: z.string(),
+    started_at: z.string(),
+    completed_at: z.string().nullable(),
+    created_at: z.string(),
+  })
+  .meta({ id: "StepResult" });
+
+export interface RunFilters {
+  readonly status?: string | undefined;
+  readonly workflow?: string | undefined;
+  /** Part of the target. */
+  readonly target?: string | undefined;
+  readonly workspace?: string | undefined;
+}
+
+export function toRunRecord(run: StoredRun): RunRecord {
+  return {
+    id: run.number,
+    run_uuid: run.run_id,
+    run_id: run.run_id,
+    workflow_name: run.workflow_name,
+    workflow_kind: run.workflow_kind,
+    workflow_revision: run.modules[0]?.revision ?? 0,
+    target: run.target,
+    params: { ...run.params },
+    status: run.status,
+    workspace: run.workspace,
+    started_at: run.started_at,
+    completed_at: run.completed_at,
+    error_message: run.error_message,
+    created_at: run.created_at,
+    updated_at: run.updated_at,
+    trigger_type: run.trigger_type,
+    trigger_name: run.trigger_name,
+    event_id: run.event_id,
+    run_group_id: run.run_group_id,
+    total_steps: run.total_steps,
+    completed_steps: run.completed_steps,
+    run_priority: run.priority,
+    run_mode: "local",
+  };
+}
+
+/** Runs that fit the filters, newest first. */
+export async function listRuns(
+  deps: Pick<Ports, "tables">,
+  filters: RunFilters,
+  page: { offset: number; limit: number },
+): Promise<{ total: number; items: AsyncIterable<RunRecord[]> }> {
+  const found = await scanList(deps, runsTable, RUN_LIST, (run) => fits(run, filters), page);
+  return { total: found.total, items: inPages(found.items.map(toRunRecord)) };
+}
+
+function fits(run: StoredRun, { status, workflow, target, workspace }: RunFilters): boolean {
+  if (status !== undefined && run.status !== status) return false;
+  if (workflow !== undefined && run.workflow_name !== workflow) return false;
+  if (workspace !== undefined && run.workspace !== workspace) return false;
+  return target === undefined || run.target.toLowerCase().includes(target.toLowerCase());
+}
+
+async function* inPages<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  yield items;
+}
+
+/** Throws `not_found`. */
+export async function getRun(deps: Pick<Ports, "tables">, runId: string): Promise<StoredRun> {
+  const run = await deps.tables.get(runsTable, runKey(runId));
+  if (run === undefined) throw new ApiError("not_found", "Run not found");
+  return run;
+}
+
+/** Every step of a run that began, in the order in which they did; items of a foreach are part of it. Throws `not_found`. */
+export async function listSteps(deps: Pick<Ports, "tables">, runId: string): Promise<z.infer<typeof stepRecord>[]> {
+  await getRun(deps, runId);
+  const steps: StoredStep[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deps.tables.query(stepsTable, { pk: runId, ...(cursor === undefined ? {} : { cursor }) });
+    steps.push(...page.items.filter(({ key }) => !key.includes("#")));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  steps.sort((a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch);
+  return steps.map((step) => ({
+    id: step.id,
+    run_id: runId,
+    run_uuid: runId,
+    module: step.module,
+    step_name: step.step_name,
+    step_type: step.step_type,
+    status: step.status,
+    attempt: step.attempt,
+    command: step.command,
+    output: step.output,
+    output_truncated: step.output_truncated,
+    error_message: step.error_message,
+    exports: { ...(step.exports as Record<string, string>) },
+    duration_ms: step.duration_ms,
+    log_file: step.log_file,
+    started_at: step.started_at,
+    completed_at: step.completed_at,
+    created_at: step.created_at,
+  }));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export const historyRecord = z
+  .looseObject({ number: z.int(), at: z.string(), type: z.string() })
+  .meta({ id: "HistoryEntry" });
+
+/** What happened to a run, oldest first. Throws `not_found`. */
+export async function listHistory(deps: Pick<Ports, "tables">, runId: string): Promise<z.infer<typeof historyRecord>[]> {
+  await getRun(deps, runId);
+  const entries: z.infer<typeof historyRecord>[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deps.tables.query(historyTable, { pk: runId, ...(cursor === undefined ? {} : { cursor }) });
+    for (const { at, entries: made } of page.items) {
+      for (const entry of made) entries.push({ number: entries.length + 1, at, ...entry });
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return entries;
+}

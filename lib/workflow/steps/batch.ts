@@ -1,0 +1,82 @@
+import type { LeafStep } from "../definition/types.ts";
+import type { Attempt, LoopValue, Scope } from "./context.ts";
+import { StepCancelled } from "./failure.ts";
+import { attemptLeaf, type LeafResult } from "./leaf.ts";
+import { loadItems } from "./items.ts";
+import { bindLoop } from "./scope.ts";
+
+/** Items of one foreach that run at the same time, at most. */
+export const PARALLEL_MAX = 256;
+/** Output of one batch that is kept, characters. */
+const OUTPUT_MAX_LENGTH = 4 * 1024 * 1024;
+const TRUNCATED = "[output truncated]";
+
+export interface BatchResult {
+  readonly failed: number;
+  readonly error?: string;
+  /** Outputs in the order of the items, a line each. */
+  readonly output: string;
+}
+
+export interface BatchLoop {
+  readonly variable: string;
+  readonly foreachKey: string;
+  readonly parallel: number;
+  readonly outer: readonly LoopValue[];
+}
+
+/**
+ * Works through the items of one batch, so many at a time; all of them run, whatever fails. Items done
+ * before a crash are done again with the batch.
+ */
+export async function runBatch(
+  attempt: Attempt,
+  step: LeafStep,
+  scope: Scope,
+  range: readonly [from: number, to: number],
+  loop: BatchLoop,
+): Promise<BatchResult> {
+  const { items, from } = await loadItems(attempt.deps, attempt.run.run_id, loop.foreachKey, range[0]);
+  const outputs = new Array<string>(range[1] - range[0]).fill("");
+  let next = range[0];
+  let failed = 0;
+  let firstError: { index: number; error: string } | undefined;
+  let kept = 0;
+  const work = async (): Promise<void> => {
+    while (next < range[1]) {
+      if (attempt.signal.aborted) throw new StepCancelled();
+      const index = next;
+      next += 1;
+      const result = await attemptItem(attempt, step, scope, loop, index, items[index - from]);
+      if (result.status === "failed" && result.tolerated !== true) {
+        failed += 1;
+        if (firstError === undefined || index < firstError.index) firstError = { index, error: result.error ?? "failed" };
+      }
+      const text = textOf(result.output);
+      kept += text.length;
+      outputs[index - range[0]] = kept > OUTPUT_MAX_LENGTH ? TRUNCATED : text;
+    }
+  };
+  const width = Math.max(1, Math.min(PARALLEL_MAX, loop.parallel, range[1] - range[0]));
+  await Promise.all(Array.from({ length: width }, work));
+  return { failed, ...(firstError === undefined ? {} : { error: firstError.error }), output: outputs.join("\n") };
+}
+
+async function attemptItem(
+  attempt: Attempt,
+  step: LeafStep,
+  scope: Scope,
+  loop: BatchLoop,
+  index: number,
+  value: unknown,
+): Promise<LeafResult> {
+  const position = [...loop.outer.map((outer) => outer.index), index].join(".");
+  const key = `${attempt.request.key.split("#")[0]}#${position}`;
+  const item: Attempt = { ...attempt, step, request: { ...attempt.request, key } };
+  return attemptLeaf(item, bindLoop(scope, { variable: loop.variable, value, index }), step);
+}
+
+function textOf(output: unknown): string {
+  if (output === null || output === undefined) return "";
+  return typeof output === "string" ? output : JSON.stringify(output);
+}

@@ -1,0 +1,88 @@
+import type { LeafStep, Step } from "../definition/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
+import { runActions } from "./actions.ts";
+import { runBash } from "./bash.ts";
+import type { Attempt, Scope, StepOutput } from "./context.ts";
+import { exportsOf } from "./exports.ts";
+import { failureText, StepCancelled } from "./failure.ts";
+import { runFunction } from "./function.ts";
+import { runHttp } from "./http.ts";
+import { isTrue } from "./script.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** How a step ended, and what is to be kept of it. */
+export interface LeafResult extends StepOutput {
+  readonly status: "completed" | "failed" | "skipped";
+  readonly error?: string;
+  /** Failed, and the author told to go on. */
+  readonly tolerated?: boolean;
+}
+
+export const NO_OUTPUT: StepOutput = { command: "", output: "", exports: {}, logFile: "" };
+
+/**
+ * One attempt at a step that holds no others: its condition, its message, its work, its exports, its
+ * handlers. What goes wrong in it is its failure. Throws StepCancelled, and faults of the platform.
+ */
+export async function attemptLeaf(attempt: Attempt, scope: Scope, step: LeafStep): Promise<LeafResult> {
+  return guarded(attempt, scope, step, async () => {
+    if (!(await begin(attempt, scope, step))) return undefined;
+    return work(attempt, scope, step);
+  });
+}
+
+/** Condition and message of any step; false where it is to be skipped. */
+export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise<boolean> {
+  if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition))) return false;
+  if (step.log !== undefined) {
+    const { secrets: _secrets, ...shown } = scope.values;
+    const text = renderText(parseTemplate(step.log, scope), shown);
+    attempt.deps.log.info("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text });
+  }
+  return true;
+}
+
+/** Does the work of a step and all that follows from how it ends. */
+export async function guarded(
+  attempt: Attempt,
+  scope: Scope,
+  step: Step,
+  run: () => Promise<StepOutput | undefined>,
+): Promise<LeafResult> {
+  try {
+    const output = await run();
+    if (output === undefined) return { ...NO_OUTPUT, status: "skipped" };
+    const exports = await exportsOf(attempt, scope, output);
+    const done = { ...scope, values: { ...scope.values, ...exports } };
+    const actions = await runActions(attempt, done, step.on_success);
+    return { ...output, status: "completed", exports: { ...exports, ...actions.exports } };
+  } catch (thrown) {
+    if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
+    if (isPlatformFault(thrown)) throw thrown;
+    const error = attempt.deps.secrets.redact(failureText(thrown));
+    const failed = { ...scope, values: { ...scope.values, error } };
+    const actions = await runActions(attempt, failed, step.on_error);
+    return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: actions.exports };
+  }
+}
+
+/** A fault of the machinery, not of the step: the message is delivered again. */
+function isPlatformFault(thrown: unknown): boolean {
+  const code = (thrown as { code?: unknown } | null)?.code;
+  return code === "unavailable" || code === "throttled" || code === "storage_full" || code === "storage_read_only";
+}
+
+function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutput> {
+  switch (step.type) {
+    case "bash":
+      return runBash(attempt, scope, step);
+    case "function":
+      return runFunction(attempt, scope, step);
+    case "http":
+      return runHttp(attempt, scope, step);
+    case "remote-bash":
+    case "llm":
+      return unavailable(step.type);
+  }
+}

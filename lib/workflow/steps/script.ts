@@ -1,0 +1,107 @@
+import type { ScriptEvent } from "../../platform/scripts.ts";
+import { emitEvents, type EventDraft } from "../../events/publish.ts";
+import { ApiError } from "../../errors.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderScript } from "../templates/script.ts";
+import type { Attempt, Scope } from "./context.ts";
+import { StepCancelled, StepFailed } from "./failure.ts";
+
+/** Time of one evaluation where the step has no timeout, milliseconds. */
+const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
+/** Time of a condition, milliseconds. */
+export const CONDITION_TIMEOUT_MS = 30_000;
+const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+/** Events recorded in one transaction. */
+const EVENTS_AT_ONCE = 20;
+
+export interface Evaluation {
+  readonly value: unknown;
+  /** What the code printed, in order. */
+  readonly logs: readonly string[];
+}
+
+/**
+ * Evaluates a script of a step: its placeholders become variables, its functions work in the workspace, the
+ * events that it generates are recorded before it is told to have succeeded. Throws StepFailed.
+ */
+export async function evaluateScript(
+  attempt: Attempt,
+  scope: Scope,
+  source: string,
+  timeoutMs = remaining(attempt, SCRIPT_TIMEOUT_MS),
+): Promise<Evaluation> {
+  const { code, variables } = renderScript(parseTemplate(source, scope), scope.values);
+  const named: Record<string, unknown> = {};
+  for (const [name] of code.matchAll(IDENTIFIER)) {
+    if (Object.hasOwn(scope.values, name) || name in scope.values) named[name] = scope.values[name];
+  }
+  const outcome = await attempt.deps.scripts.run({
+    code,
+    variables: { ...named, ...variables },
+    cwd: attempt.workspace,
+    env: stepEnvironment(attempt),
+    timeoutMs,
+    isolate: attempt.run.run_id,
+    token: stepToken(attempt),
+    signal: attempt.signal,
+  });
+  await emitScriptEvents(attempt, outcome.events);
+  const logs = outcome.logs.map(({ message }) => message);
+  if (outcome.ok) return { value: outcome.value, logs };
+  if (outcome.reason === "aborted") throw new StepCancelled();
+  const why = outcome.reason === "timeout" ? `timed out after ${timeoutMs} ms` : outcome.message;
+  throw new StepFailed(`script failed: ${why}`);
+}
+
+/** JavaScript's truth of a condition. Throws StepFailed where it cannot be evaluated. */
+export async function isTrue(attempt: Attempt, scope: Scope, condition: string): Promise<boolean> {
+  const { value } = await evaluateScript(attempt, scope, condition, remaining(attempt, CONDITION_TIMEOUT_MS));
+  return Boolean(value);
+}
+
+async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]): Promise<void> {
+  const { deps, run } = attempt;
+  const drafts = events.map(
+    (event): EventDraft => ({
+      topic: event.topic,
+      source: event.source === "" ? "executor" : event.source,
+      data_type: event.data_type,
+      workspace: event.workspace === "" ? run.workspace : event.workspace,
+      run_id: run.run_id,
+      workflow_name: run.workflow_name,
+      hop: run.hop + 1,
+      data: event.data,
+    }),
+  );
+  for (let start = 0; start < drafts.length; start += EVENTS_AT_ONCE) {
+    try {
+      await emitEvents(deps, drafts.slice(start, start + EVENTS_AT_ONCE));
+    } catch (error) {
+      if (error instanceof ApiError && error.code === "bad_request") throw new StepFailed(`generate_event: ${error.message}`);
+      throw error;
+    }
+  }
+}
+
+/** Milliseconds that are left of the step's timeout, `otherwise` where it has none. Throws StepFailed when it is over. */
+export function remaining(attempt: Attempt, otherwise: number): number {
+  if (attempt.deadline === undefined) return otherwise;
+  const left = attempt.deadline - attempt.deps.clock.now();
+  if (left <= 0) throw new StepFailed("timed out");
+  return Math.min(left, otherwise);
+}
+
+/** What commands and functions of a step find in their environment. */
+export function stepEnvironment(attempt: Attempt): Record<string, string> {
+  return {
+    WEFT_RUN_ID: attempt.run.run_id,
+    WEFT_WORKFLOW: attempt.run.workflow_name,
+    WEFT_STEP: attempt.request.key,
+    WEFT_ATTEMPT: String(attempt.number),
+  };
+}
+
+/** Names the attempt in the environment of its processes, so that what it leaves behind can be found. */
+export function stepToken(attempt: Attempt): string {
+  return `${attempt.run.run_id}/${attempt.request.key}/${attempt.number}`;
+}

@@ -1,0 +1,42 @@
+import { isReference, type Reference, type Template } from "./parse.ts";
+import { HOLE } from "./shell-lexer.ts";
+import { TemplateError } from "./template-error.ts";
+
+/** Replaces `length` characters at `index` by `text`. */
+export interface Edit {
+  readonly index: number;
+  readonly length: number;
+  readonly text: string;
+}
+
+/**
+ * The text of a template with a HOLE for each reference, but for those that `asText` gives a text for.
+ * The holes are in the order of `references`. Throws TemplateError where the text has a HOLE of its own.
+ */
+export function withHoles(
+  template: Template,
+  asText: (reference: Reference) => string | undefined,
+): { source: string; references: readonly Reference[] } {
+  const references: Reference[] = [];
+  let source = "";
+  let offset = 0;
+  for (const part of template.parts) {
+    const text = isReference(part) ? asText(part) : part;
+    if (isReference(part)) offset = part.offset;
+    if (text?.includes(HOLE)) throw new TemplateError("a NUL character cannot stand here", offset);
+    if (text === undefined && isReference(part)) references.push(part);
+    source += text ?? HOLE;
+  }
+  return { source, references };
+}
+
+/** Applies edits that are in order and do not overlap. */
+export function applyEdits(source: string, edits: readonly Edit[]): string {
+  let result = "";
+  let done = 0;
+  for (const { index, length, text } of edits) {
+    result += source.slice(done, index) + text;
+    done = index + length;
+  }
+  return result + source.slice(done);
+}

@@ -1,0 +1,151 @@
+import { endsWith, evaluate, isRaw, type Trust } from "./evaluate.ts";
+import { words } from "./filters.ts";
+import { type Reference, type TemplateSource, toTemplate } from "./parse.ts";
+import type { Hole } from "./shell-context.ts";
+import { HOLE, lexShell } from "./shell-lexer.ts";
+import { applyEdits, type Edit, withHoles } from "./shell-source.ts";
+import { type ShellFile, ShellVariables, type WriteFile } from "./shell-variables.ts";
+import { TemplateError } from "./template-error.ts";
+import { toText, type Values } from "./values.ts";
+
+/** The kernel takes at most 128 KiB in one string of an environment. */
+const MAX_ENV_BYTES = 96 * 1024;
+/** The kernel takes 2 MiB of arguments and environment together with the usual stack limit. */
+const MAX_TOTAL_BYTES = 1024 * 1024;
+/** Each word of `| split` is a variable of its own. */
+const MAX_WORDS = 4096;
+const INTEGER = /^\s*(?:[+-]?\d+\s*)?$/;
+
+export interface ShellOptions {
+  /** Largest value passed in the environment, in bytes; larger ones go by file. 96 KiB where not given. */
+  readonly maxEnvBytes?: number;
+  /** All values in the environment together, in bytes. 1 MiB where not given. */
+  readonly maxTotalBytes?: number;
+  /** Writes a value that is too large; without it such a value is an error. */
+  readonly writeFile?: WriteFile;
+  /** Names whose values are the workflow's own text (param defaults, our paths) and go in as syntax. */
+  readonly trusted?: Trust;
+}
+
+export interface ShellCommand {
+  /** For bash. */
+  readonly script: string;
+  /** To be added to the environment of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What `writeFile` wrote; to be removed when the command is done. */
+  readonly files: readonly ShellFile[];
+}
+
+/** A value on its way into the command; `words` are its parts where it ends in `| split`. */
+interface Slot {
+  readonly reference: Reference;
+  readonly text: string;
+  readonly words?: readonly string[];
+}
+
+/**
+ * Renders a bash command. A value becomes a reference to an environment variable, quoted as its place
+ * needs: it is one word, or part of one, and never syntax; in a comment it is dropped. Exceptions, by name
+ * or filter: trusted names, literals and `| raw` are text; `| split` makes each part a word of its own where
+ * the shell splits words, with no glob expansion; `| shell` is quoted text, for an inner shell to read.
+ * Where bash evaluates arithmetic only integers are taken. Throws TemplateError, for a value in a quoted
+ * here-document, as a variable's name or with a NUL among others.
+ */
+export function renderShell(
+  source: TemplateSource,
+  values: Values,
+  options: ShellOptions = {},
+): ShellCommand {
+  const template = toTemplate(source);
+  const slots: Slot[] = [];
+  const { source: text } = withHoles(template, (reference) => {
+    const slot = readSlot(reference, values, options.trusted);
+    if (typeof slot === "string") return slot;
+    slots.push(slot);
+    return undefined;
+  });
+  const variables = new ShellVariables(text, {
+    maxEnvBytes: options.maxEnvBytes ?? MAX_ENV_BYTES,
+    maxTotalBytes: options.maxTotalBytes ?? MAX_TOTAL_BYTES,
+    writeFile: options.writeFile,
+  });
+  const edits: Edit[] = [];
+  for (const [position, hole] of lexShell(text).entries()) {
+    const slot = slots[position];
+    if (slot === undefined) break;
+    edits.push(fill(hole, slot, variables));
+  }
+  const script =
+    variables.files.length === 0 ? applyEdits(text, edits) : variables.prelude + applyEdits(text, edits);
+  return { script, env: variables.env, files: variables.files };
+}
+
+/** A text to be put in as it stands, or a slot. */
+function readSlot(reference: Reference, values: Values, trust: Trust | undefined): Slot | string {
+  const { expression, offset } = reference;
+  const { value, trusted } = evaluate(expression, values, trust);
+  const parts = endsWith(expression, "split") ? words(value).map(toText) : undefined;
+  const text = parts === undefined ? toText(value) : parts.join(" ");
+  if (text.includes(HOLE))
+    throw new TemplateError("a value with a NUL cannot stand in a shell command", offset);
+  if (isRaw(expression) || trusted) return text;
+  return parts === undefined ? { reference, text } : { reference, text, words: parts };
+}
+
+function fill(hole: Hole, slot: Slot, variables: ShellVariables): Edit {
+  const { offset } = slot.reference;
+  check(hole, slot);
+  const rewritten = rewriteBefore(hole);
+  return {
+    index: hole.index - hole.before.length,
+    length: 1 + hole.before.length,
+    text: rewritten + placed(hole, slot, (text) => `\${${variables.bind(text, offset)}}`),
+  };
+}
+
+function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string {
+  switch (hole.quoting) {
+    case "comment":
+      return "";
+    case "single":
+      return `'"${bind(slot.text)}"'`;
+    case "ansi":
+      return `'"${bind(slot.text)}"$'`;
+    case "bare":
+      if (hole.arithmetic) return bind(slot.text);
+      if (slot.words !== undefined && hole.argument) {
+        return slot.words.map((word) => `"${bind(word)}"`).join(" ");
+      }
+      return `"${bind(slot.text)}"`;
+    default:
+      return bind(slot.text);
+  }
+}
+
+/** What a backslash or dollar sign before the value becomes, so that it acts on nothing. */
+function rewriteBefore(hole: Hole): string {
+  if (hole.before === "" || hole.arithmetic) return "";
+  if (hole.before === "$") return "\\$";
+  return hole.quoting === "bare" ? "" : "\\\\";
+}
+
+function check(hole: Hole, slot: Slot): void {
+  const fail = (message: string): never => {
+    throw new TemplateError(message, slot.reference.offset);
+  };
+  if (hole.quoting === "quoted-heredoc") {
+    fail("a value cannot stand in a quoted here-document; write <<EOF instead of <<'EOF'");
+  }
+  if (hole.quoting === "heredoc-delimiter") fail("a value cannot be the delimiter of a here-document");
+  if (hole.quoting === "variable-name") fail("a value cannot be the name of a shell variable in ${…}");
+  if (hole.quoting === "comment") return;
+  if (hole.backticks > 1 || (hole.backticks === 1 && hole.before !== "")) {
+    fail("a value cannot stand here inside backticks; write $(…) instead");
+  }
+  if (hole.arithmetic && !INTEGER.test(slot.text)) {
+    fail("only an integer can stand where the shell calculates; put the value into a variable first");
+  }
+  if ((slot.words?.length ?? 0) > MAX_WORDS) {
+    fail(`| split made more than ${MAX_WORDS} words; write them to a file and use xargs`);
+  }
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
+import type { Log } from "../lib/platform/log.ts";
+import { errorBody, OutgoingStream, writeError, writeRefusal, writeResult } from "./answer.ts";
+import { type Functions, InvocationTimeout } from "./functions.ts";
+import { proxyEvent } from "./proxy-event.ts";
+import { BodyTooLarge, ClientGone, hasBody, readBody } from "./request-body.ts";
+import { parseTarget, type RequestTarget } from "./request-target.ts";
+import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
+import type { TemplateFunction } from "./template.ts";
+
+/** API Gateway's payload limit, bytes; a function's own limit is lower. */
+const GATEWAY_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** Time for a client to send its headers, its whole request, and to send another on the same connection. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** How often connections are looked at for these, milliseconds. */
+const CONNECTIONS_CHECK_MS = 2_000;
+const CONNECTIONS_MAX = 5_000;
+
+/** How often connections that have become idle are closed while the gateway stops, milliseconds. */
+const CLOSE_CHECK_MS = 50;
+
+export interface GatewayOptions {
+  readonly functions: readonly TemplateFunction[];
+  readonly invoke: Functions;
+  readonly log: Log;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Replaces the time limits on what a client sends, milliseconds. */
+  readonly clientTimeoutMs?: number;
+}
+
+export interface Gateway {
+  readonly port: number;
+  /** `http://HOST:PORT` */
+  readonly url: string;
+  /** Takes no more connections, lets requests under way finish for `boundMs`, then cuts them. */
+  close(boundMs: number): Promise<void>;
+}
+
+interface Bindings extends HttpBindings {
+  target: RequestTarget;
+}
+
+/** Starts the HTTP server before the template's functions. Rejects with Node's error when the port cannot be had. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const state = { closing: false };
+  const app = router(gatewayRoutes(options.functions), (route, { target, incoming, outgoing }) => {
+    answer(route, target, incoming, outgoing).catch((error: unknown) => {
+      options.log.error("answer failed", { function: route.fn.logicalId, error });
+      outgoing.destroy();
+    });
+  });
+
+  const answer = async (
+    route: GatewayRoute,
+    target: RequestTarget,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> => {
+    const requestId = randomUUID();
+    try {
+      const limit = Math.min(route.fn.bodyLimitBytes ?? BODY_LIMIT_BYTES, GATEWAY_BODY_LIMIT_BYTES);
+      const body = hasBody(incoming) ? await readBody(incoming, outgoing, limit) : undefined;
+      let stream: OutgoingStream | undefined;
+      const invocation = options.invoke.start(
+        route.fn,
+        proxyEvent(route, target, incoming, body, requestId),
+        {
+          requestId,
+          stream: () => {
+            outgoing.once("close", () => invocation.abort(new ClientGone()));
+            stream = new OutgoingStream(outgoing, () => state.closing);
+            return stream;
+          },
+        },
+      );
+      const result = await invocation.result;
+      if (stream === undefined) writeResult(outgoing, result, state.closing);
+      else if (!outgoing.headersSent) throw new TypeError("The function ended without an answer");
+      else outgoing.end();
+    } catch (thrown) {
+      refuse(thrown, { route, requestId, incoming, outgoing, closing: state.closing, log: options.log });
+    }
+  };
+
+  const fetch = (request: Request, bindings: unknown): Response | Promise<Response> => {
+    const { incoming, outgoing } = bindings as HttpBindings;
+    const target = parseTarget(incoming.url ?? "/");
+    if (target === undefined) return badRequest();
+    return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
+  };
+  const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
+    hostname: "localhost",
+    overrideGlobalObjects: false,
+    autoCleanupIncoming: false,
+    errorHandler: badRequest,
+  });
+  const server = createServer(
+    {
+      headersTimeout: options.clientTimeoutMs ?? HEADERS_TIMEOUT_MS,
+      requestTimeout: options.clientTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, options.clientTimeoutMs ?? Infinity),
+    },
+    (incoming, outgoing) => void listener(incoming, outgoing),
+  );
+  server.maxConnections = CONNECTIONS_MAX;
+  // Answered without `100 Continue` where the body is refused by its declared length.
+  server.on("checkContinue", (incoming, outgoing) => void listener(incoming, outgoing));
+  const port = await listen(server, options.port, options.host);
+  // A connection that cannot be taken, for want of file descriptors, must not end the others.
+  server.on("error", (error) => options.log.error("a connection was not accepted", { error }));
+  return {
+    port,
+    url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
+    close: (boundMs) => {
+      state.closing = true;
+      return closeServer(server, boundMs);
+    },
+  };
+}
+
+/** Hono's router in front: exact routes by hono, greedy ones after them, anything else 404. */
+function router(
+  routes: readonly GatewayRoute[],
+  handle: (route: GatewayRoute, bindings: Bindings) => void,
+): Hono<{ Bindings: Bindings }> {
+  const app = new Hono<{ Bindings: Bindings }>({
+    getPath: (_request, options) => (options as { env: Bindings }).env.target.routePath,
+  });
+  for (const route of routes.filter(({ greedy }) => !greedy)) {
+    const respond = ({ env }: Context<{ Bindings: Bindings }>): Response => {
+      handle(route, env);
+      return RESPONSE_ALREADY_SENT;
+    };
+    if (route.method === "ANY") app.all(honoPath(route), respond);
+    else app.on(route.method, honoPath(route), respond);
+  }
+  const greedy = routes.filter((route) => route.greedy);
+  app.notFound(({ env }) => {
+    const route = matchGreedy(greedy, env.incoming.method ?? "GET", env.target.routePath);
+    if (route === undefined) writeError(env.outgoing, 404, "Not found", false);
+    else handle(route, env);
+    return RESPONSE_ALREADY_SENT;
+  });
+  return app;
+}
+
+interface Refused {
+  readonly route: GatewayRoute;
+  readonly requestId: string;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly closing: boolean;
+  readonly log: Log;
+}
+
+function refuse(thrown: unknown, { route, requestId, incoming, outgoing, closing, log }: Refused): void {
+  if (thrown instanceof ClientGone || outgoing.destroyed) {
+    outgoing.destroy();
+  } else if (thrown instanceof BodyTooLarge) {
+    writeRefusal(incoming, outgoing, 413, thrown.message);
+  } else if (thrown instanceof InvocationTimeout) {
+    log.error("function timed out", { function: route.fn.logicalId, requestId, error: thrown });
+    writeError(outgoing, 504, "The request took too long", closing);
+  } else {
+    log.error("function failed", { function: route.fn.logicalId, requestId, error: thrown });
+    writeError(outgoing, 500, "Internal server error", closing);
+  }
+}
+
+function badRequest(): Response {
+  return new Response(errorBody("The request line or the Host header is malformed"), {
+    status: 400,
+    headers: { "content-type": "application/json; charset=utf-8", connection: "close" },
+  });
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host, backlog: 1024 }, () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function closeServer(server: Server, boundMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_CHECK_MS);
+    const cut = setTimeout(() => server.closeAllConnections(), boundMs);
+    server.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,247 @@
+import { randomUUID } from "node:crypto";
+import type { LastFailure } from "../lib/events/consumer.ts";
+import type { Log } from "../lib/platform/log.ts";
+import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
+import type { Functions, Invocation } from "./functions.ts";
+import { failedReceipts, queueEvent } from "./queue-event.ts";
+import type { TemplateFunction, TemplateSource } from "./template.ts";
+
+/** How long one receive waits for a message, seconds: SQS allows no more. */
+const WAIT_SECONDS = 20;
+
+/** A failed message comes back after so long, doubled at every delivery, seconds. */
+const RETRY_BASE_SECONDS = 0.1;
+const RETRY_MAX_SECONDS = 60;
+
+/** The pause after a receive that failed, doubled at every further one, milliseconds. */
+const RECEIVE_PAUSE_MS = 100;
+const RECEIVE_PAUSE_MAX_MS = 5_000;
+
+/** A queue that answers empty at once so often in a row is asked less often. */
+const HASTY_RECEIVES_MAX = 10;
+const HASTY_MS = 50;
+
+/** How long handlers get to end after they were told to, milliseconds. */
+const ABORT_GRACE_MS = 1_000;
+
+export interface PollersOptions {
+  readonly functions: readonly TemplateFunction[];
+  readonly invoke: Functions;
+  readonly queues: Pick<Queues, "receive" | "delete" | "changeVisibility">;
+  readonly log: Log;
+  /** Told of messages whose last delivery ended without the handler's own report: it hung, or could not be loaded. */
+  readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
+}
+
+export interface Pollers {
+  /**
+   * Takes no more messages, waits up to `boundMs` for the invocations under way, then aborts them; what is
+   * still unfinished goes back to its queue at once.
+   */
+  drain(boundMs: number): Promise<void>;
+}
+
+/** Starts taking messages for every function that has a queue, as Lambda's event source mappings do. */
+export function startPollers(options: PollersOptions): Pollers {
+  const pollers = options.functions.flatMap((fn) =>
+    fn.sources.map((source) => startPoller(fn, source, options)),
+  );
+  return {
+    drain: async (boundMs) => {
+      for (const poller of pollers) poller.stop();
+      const ended = Promise.all(pollers.map((poller) => poller.ended));
+      if (await settlesWithin(ended, boundMs)) return;
+      for (const poller of pollers) poller.abort();
+      if (await settlesWithin(ended, ABORT_GRACE_MS)) return;
+      await Promise.all(pollers.map((poller) => poller.giveBack()));
+    },
+  };
+}
+
+interface Poller {
+  stop(): void;
+  abort(): void;
+  giveBack(): Promise<void>;
+  readonly ended: Promise<void>;
+}
+
+interface Running {
+  readonly invocation: Invocation;
+  readonly messages: readonly ReceivedMessage[];
+}
+
+function startPoller(fn: TemplateFunction, source: TemplateSource, options: PollersOptions): Poller {
+  const { queues, invoke } = options;
+  const { queue } = source;
+  const log = options.log.with({ function: fn.logicalId, queue });
+  const stopping = new AbortController();
+  const running = new Set<Running>();
+  const slot = turnstile();
+
+  const receive = (): Promise<ReceivedMessage[]> =>
+    queues.receive(queue, {
+      max: source.batchSize,
+      visibilitySeconds: source.visibilitySeconds,
+      waitSeconds: WAIT_SECONDS,
+      signal: stopping.signal,
+    });
+
+  const poll = async (): Promise<void> => {
+    let failures = 0;
+    let hasty = 0;
+    while (!stopping.signal.aborted) {
+      if (running.size >= source.concurrency) {
+        await slot.opened();
+        continue;
+      }
+      const askedAt = performance.now();
+      try {
+        const messages = await receive();
+        failures = 0;
+        if (messages.length > 0) {
+          hasty = 0;
+          if (stopping.signal.aborted) await giveBack(messages, 0);
+          else void work(messages);
+        } else {
+          hasty = performance.now() - askedAt < HASTY_MS ? hasty + 1 : 0;
+          if (hasty >= HASTY_RECEIVES_MAX) await pause(RECEIVE_PAUSE_MS, stopping.signal);
+        }
+      } catch (error) {
+        if (stopping.signal.aborted) break;
+        log.error("messages cannot be received", { error });
+        await pause(Math.min(RECEIVE_PAUSE_MAX_MS, RECEIVE_PAUSE_MS * 2 ** failures), stopping.signal);
+        failures += 1;
+      }
+    }
+    while (running.size > 0) await slot.opened();
+  };
+
+  /** One invocation and what becomes of its messages. Never rejects. */
+  const work = async (messages: readonly ReceivedMessage[]): Promise<void> => {
+    const invocation = invoke.start(fn, queueEvent(queue, messages), { requestId: randomUUID() });
+    const entry = { invocation, messages };
+    running.add(entry);
+    const renewal = fn.worker ? keepHidden(messages) : undefined;
+    const failed = await outcome(invocation, messages);
+    clearInterval(renewal);
+    await remove(messages.filter((message) => !failed.has(message.receipt)));
+    await giveBack(messages.filter((message) => failed.has(message.receipt)));
+    running.delete(entry);
+    slot.open();
+  };
+
+  /** Receipts of the messages that failed: all of them where the invocation itself did. */
+  const outcome = async (
+    invocation: Invocation,
+    messages: readonly ReceivedMessage[],
+  ): Promise<ReadonlySet<string>> => {
+    try {
+      return failedReceipts(messages, await invocation.result);
+    } catch (error) {
+      log.error("batch failed", { messages: messages.map((message) => message.id), error });
+      await noteLast(messages, error);
+      return new Set(messages.map((message) => message.receipt));
+    }
+  };
+
+  /** Never rejects: what is done and cannot be deleted is delivered again, and handlers stand that. */
+  const remove = async (messages: readonly ReceivedMessage[]): Promise<void> => {
+    if (messages.length === 0) return;
+    const receipts = messages.map((message) => message.receipt);
+    try {
+      await queues.delete(queue, receipts);
+    } catch (error) {
+      log.error("messages that are done cannot be deleted", { messages: receipts.length, error });
+    }
+  };
+
+  const keepHidden = (messages: readonly ReceivedMessage[]): NodeJS.Timeout =>
+    setInterval(
+      () => {
+        for (const { receipt, id } of messages) {
+          queues.changeVisibility(queue, receipt, source.visibilitySeconds).catch((error: unknown) => {
+            log.warn("a message under work cannot be kept hidden", { message: id, error });
+          });
+        }
+      },
+      (source.visibilitySeconds * 1000) / 3,
+    );
+
+  const isLast = (message: ReceivedMessage): boolean =>
+    message.receiveCount >= (source.maxReceiveCount ?? Number.POSITIVE_INFINITY);
+
+  const noteLast = async (messages: readonly ReceivedMessage[], error: unknown): Promise<void> => {
+    for (const { id, body } of messages.filter(isLast)) {
+      try {
+        await options.noteLastFailure?.({ queue, messageId: id, body, error });
+      } catch (fault) {
+        log.error("the reason of a dead letter cannot be kept", { message: id, error: fault });
+      }
+    }
+  };
+
+  /** Never rejects: a message that cannot be given back comes back by itself when its time is up. */
+  const giveBack = async (messages: readonly ReceivedMessage[], seconds?: number): Promise<void> => {
+    await Promise.all(
+      messages.map(async (message) => {
+        const wait = seconds ?? (stopping.signal.aborted || isLast(message) ? 0 : retrySeconds(message));
+        try {
+          await queues.changeVisibility(queue, message.receipt, wait);
+        } catch (error) {
+          log.warn("a failed message cannot be given back", { message: message.id, error });
+        }
+      }),
+    );
+  };
+
+  return {
+    ended: poll(),
+    stop: () => stopping.abort(),
+    abort: () => {
+      for (const { invocation } of running) invocation.abort(new Error("The platform stops"));
+    },
+    giveBack: () =>
+      giveBack(
+        [...running].flatMap((entry) => entry.messages),
+        0,
+      ),
+  };
+}
+
+function retrySeconds({ receiveCount }: ReceivedMessage): number {
+  return Math.min(RETRY_MAX_SECONDS, RETRY_BASE_SECONDS * 2 ** (receiveCount - 1));
+}
+
+/** Lets one waiter go on each time it opens. */
+function turnstile(): { opened(): Promise<void>; open(): void } {
+  let waiting = Promise.withResolvers<void>();
+  return {
+    opened: () => waiting.promise,
+    open: () => {
+      waiting.resolve();
+      waiting = Promise.withResolvers<void>();
+    },
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}
+
+async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => late.resolve(false), ms);
+  try {
+    return await Promise.race([work.then(() => true), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,38 @@
+import type { QueueResult } from "../lib/events/consumer.ts";
+import type { ReceivedMessage } from "../lib/platform/queues.ts";
+
+/** The event that Lambda makes of a batch of SQS messages. */
+export function queueEvent(queue: string, messages: readonly ReceivedMessage[]) {
+  return {
+    Records: messages.map((message) => ({
+      messageId: message.id,
+      receiptHandle: message.receipt,
+      body: message.body,
+      attributes: {
+        ApproximateReceiveCount: String(message.receiveCount),
+        SentTimestamp: String(message.sentAt),
+        ...(message.groupId === undefined ? {} : { MessageGroupId: message.groupId }),
+      },
+      messageAttributes: {},
+      eventSource: "aws:sqs",
+      eventSourceARN: `arn:aws:sqs:local:000000000000:${queue}`,
+      awsRegion: "local",
+    })),
+  };
+}
+
+/**
+ * Receipts of the messages that the handler's result names as failed. A name that is not in the batch
+ * fails the whole of it, as in Lambda: nothing is lost by a handler's slip.
+ */
+export function failedReceipts(messages: readonly ReceivedMessage[], result: unknown): ReadonlySet<string> {
+  const named = (result as Partial<QueueResult> | null | undefined)?.batchItemFailures ?? [];
+  const receipts = new Map(messages.map((message) => [message.id, message.receipt]));
+  const failed = new Set<string>();
+  for (const { itemIdentifier } of named) {
+    const receipt = receipts.get(itemIdentifier);
+    if (receipt === undefined) return new Set(receipts.values());
+    failed.add(receipt);
+  }
+  return failed;
+}

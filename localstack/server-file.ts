@@ -1,0 +1,33 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** How other programs on the machine find the server of a data folder. */
+export interface ServerFile {
+  /** `http://HOST:PORT` */
+  readonly url: string;
+  readonly pid: number;
+}
+
+const pathIn = (dataDir: string): string => join(dataDir, "server.json");
+
+/** Writes `server.json` (0600), whole or not at all. */
+export function writeServerFile(dataDir: string, file: ServerFile): void {
+  const path = pathIn(dataDir);
+  const draft = `${path}.${file.pid}`;
+  writeFileSync(draft, `${JSON.stringify(file)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+/** What the folder's server wrote when it started, or undefined. It stays behind after a crash. */
+export function readServerFile(dataDir: string): ServerFile | undefined {
+  try {
+    const { url, pid } = JSON.parse(readFileSync(pathIn(dataDir), "utf8")) as Partial<ServerFile>;
+    return typeof url === "string" && typeof pid === "number" ? { url, pid } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function removeServerFile(dataDir: string): void {
+  rmSync(pathIn(dataDir), { force: true });
+}

@@ -1,0 +1,150 @@
+import { dirname, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openEmbeddedDeps } from "../lib/deps.ts";
+import { SERVICE_BASE } from "../lib/http/route.ts";
+import { readConfig } from "../lib/platform/config.ts";
+import type { Log } from "../lib/platform/log.ts";
+import { jsonLog } from "./json-log.ts";
+import { startPlatform } from "./platform.ts";
+import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { readTemplate } from "./template.ts";
+
+const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
+
+/** A stop that takes longer than this is given up, milliseconds. */
+const STOP_MAX_MS = 25_000;
+
+/** One Ctrl-C may arrive twice, from the terminal and from npm; a second one is a person's after this, milliseconds. */
+const SECOND_INTERRUPT_MS = 250;
+
+export interface ServerOptions {
+  /** The settings, as environment variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The repository's own where it is not given. */
+  readonly templatePath?: string;
+  /** Takes the log's lines; standard error where it is not given. */
+  readonly writeLog?: (line: string) => void;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** `http://HOST:PORT` */
+  readonly url: string;
+  readonly baseUrls: { readonly automation: string };
+  /** Where the access token is kept; undefined where it came with the environment. */
+  readonly tokenPath: string | undefined;
+  readonly log: Log;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts Weft on this machine, on the embedded platform, as `template.yaml` says. Rejects when a setting is
+ * wrong, the port is taken or another process has the data folder; nothing is left running then.
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const config = readConfig(options.env);
+  const templatePath = options.templatePath ?? TEMPLATE_PATH;
+  const template = readTemplate(templatePath);
+  let redact = (line: string): string => line;
+  const write = options.writeLog ?? writeToStderr;
+  const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
+  const opened = await openEmbeddedDeps({
+    dataDir: config.dataDir,
+    resources: template.resources,
+    config,
+    log,
+    schedulerEnabled: config.schedulerEnabled,
+  });
+  redact = (line) => opened.ports.secrets.redact(line);
+  const { host, port, dataDir } = config;
+  const platform = await startPlatform({ template, root: dirname(templatePath), opened, log, host, port });
+  try {
+    writeServerFile(dataDir, { url: platform.url, pid: process.pid });
+  } catch (error) {
+    log.warn("other programs cannot find this server by its data folder", { error });
+  }
+  log.info("started", { url: platform.url, dataDir, pid: process.pid });
+  return {
+    port: platform.port,
+    url: platform.url,
+    baseUrls: { automation: `${platform.url}${SERVICE_BASE.automation}` },
+    tokenPath: opened.tokenSource === "file" ? opened.tokenPath : undefined,
+    log,
+    close: async () => {
+      log.info("stopping");
+      removeServerFile(dataDir);
+      await platform.close();
+      log.info("stopped");
+    },
+  };
+}
+
+/**
+ * The server as a program: one line on standard output when it is ready, logs on standard error. SIGTERM and
+ * SIGINT end it with 0 after a drain, a second SIGINT at once with 130. What nobody caught ends it with 1:
+ * its state is then unknown, and nothing accepted is lost by a restart.
+ */
+export async function runServer(env: ServerOptions["env"]): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  let log = jsonLog({ write: writeToStderr, level: "info" });
+  process.on("uncaughtException", (error, origin) => {
+    log.error(origin, { error });
+    process.exit(1);
+  });
+  const starting = startServer({ env });
+  let interruptedAt: number | undefined;
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => fail(new Error("Stopping took too long")), STOP_MAX_MS).unref();
+    starting.then((server) => server.close()).then(() => process.exit(0), fail);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", () => {
+    if (interruptedAt !== undefined && performance.now() - interruptedAt > SECOND_INTERRUPT_MS)
+      process.exit(130);
+    interruptedAt ??= performance.now();
+    stop();
+  });
+  try {
+    const server = await starting;
+    log = server.log;
+    if (!stopping) process.stdout.write(`${readyLine(server)}\n`);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function writeToStderr(line: string): void {
+  process.stderr.write(line);
+}
+
+function readyLine({ url, baseUrls, tokenPath }: RunningServer): string {
+  const token = tokenPath === undefined ? "WEFT_ACCESS_TOKEN" : fromHere(tokenPath);
+  return `weft ready  automation=${baseUrls.automation}  health=${url}/health  token=${token}`;
+}
+
+/** Short where the file lies below the current folder. */
+function fromHere(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith("..") ? path : short;
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`weft: ${startFailure(error)}\n`);
+  process.exit(1);
+}
+
+function startFailure(error: unknown): string {
+  const { code, address, port } = error as { code?: string; address?: string; port?: number };
+  if (code === "EADDRINUSE") {
+    return `Port ${port} on ${address} is in use: stop what runs there, or choose another with PORT (0 takes any free one).`;
+  }
+  if (code === "EACCES" && port !== undefined)
+    return `Port ${port} may not be opened: choose one above 1023 with PORT.`;
+  if (code === "EADDRNOTAVAIL") return `${address} is no address of this machine: choose another with HOST.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+if (import.meta.main) await runServer(process.env);

@@ -1,0 +1,178 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { makeTree } from "../infra/fixture-tree.ts";
+import { scan } from "../infra/scan.ts";
+import { templateText, toTemplate } from "../infra/template/template.ts";
+import { readTemplate, type Template, TemplateError } from "./template.ts";
+
+await using tree = await makeTree();
+const generated = templateText(toTemplate(await scan(tree.root)));
+
+async function read(text: string): Promise<Template> {
+  await using folder = await makeTree({ "template.yaml": text });
+  return readTemplate(join(folder.root, "template.yaml"));
+}
+
+/** The generated template after a change by hand. */
+function changed(change: (resources: Record<string, never>) => void): Promise<Template> {
+  const template = parse(generated) as { Resources: Record<string, never> };
+  change(template.Resources);
+  return read(stringify(template));
+}
+
+const template = await read(generated);
+
+describe("readTemplate", () => {
+  it("names queues as their consumers, with their dead letters", () => {
+    expect(template.resources.queues.slice(0, 4)).toEqual([
+      {
+        name: "bash",
+        fifo: false,
+        visibilitySeconds: 60,
+        retentionSeconds: 1209600,
+        deadLetter: { queue: "bash-dead-letters", maxReceiveCount: 5 },
+      },
+      { name: "bash-dead-letters", fifo: false, visibilitySeconds: 180, retentionSeconds: 1209600 },
+      {
+        name: "conduct",
+        fifo: true,
+        visibilitySeconds: 180,
+        retentionSeconds: 1209600,
+        deadLetter: { queue: "conduct-dead-letters", maxReceiveCount: 8 },
+      },
+      { name: "conduct-dead-letters", fifo: true, visibilitySeconds: 180, retentionSeconds: 1209600 },
+    ]);
+  });
+
+  it("gives tables, rules and schedules", () => {
+    expect(template.resources.tables).toEqual([
+      { name: "event-log", indexes: {} },
+      { name: "runs", indexes: { "by-state": { pk: "state", sk: "sk" } } },
+    ]);
+    expect(template.resources.rules).toEqual([
+      { name: "bash", pattern: { source: ["weft.commands"], detail: { type: ["bash"] } }, queues: ["bash"] },
+      { name: "index-events", pattern: { source: ["weft.events"] }, queues: ["index-events"] },
+    ]);
+    expect(template.resources.schedules).toEqual([
+      { name: "fire", expression: "rate(1 minute)", queues: ["fire"] },
+    ]);
+  });
+
+  it("gives the function of a route", () => {
+    const [list, emit] = template.functions;
+
+    expect(list?.routes).toEqual([{ method: "GET", path: "/automation/event-logs", stream: true }]);
+    expect(emit).toEqual({
+      logicalId: "EmitEventFunction",
+      entry: "functions/workflows/events/emit.ts",
+      handlerExport: "handler",
+      timeoutSeconds: 29,
+      memoryMb: 1024,
+      bodyLimitBytes: 2048,
+      worker: false,
+      routes: [{ method: "POST", path: "/automation/events/emit", stream: false }],
+      sources: [],
+    });
+  });
+
+  it("gives the function of a consumer, with its sources", () => {
+    const byId = new Map(template.functions.map((found) => [found.logicalId, found]));
+
+    expect(byId.get("IndexEventsFunction")).toMatchObject({ timeoutSeconds: 30, worker: false });
+    expect(byId.get("IndexEventsFunction")?.sources).toEqual([
+      {
+        queue: "index-events",
+        batchSize: 10,
+        concurrency: 1,
+        maxReceiveCount: 3,
+        visibilitySeconds: 180,
+        fifo: true,
+      },
+    ]);
+    expect(byId.get("BashFunction")).toMatchObject({
+      worker: true,
+      sources: [{ queue: "bash", visibilitySeconds: 60 }],
+    });
+    expect(byId.get("DeadLettersFunction")?.sources.map(({ queue }) => queue)).toContain(
+      "conduct-dead-letters",
+    );
+    expect(byId.get("DeadLettersFunction")?.sources[0]?.maxReceiveCount).toBeUndefined();
+  });
+
+  it("loses a rule, a function and a queue that were taken out, and nothing else", async () => {
+    const without = await changed((resources) => {
+      delete resources.BashRule;
+      delete resources.FireFunction;
+      delete resources.ConductQueue;
+      delete resources.IndexEventsDeadLetterQueue;
+    });
+
+    expect(without.resources.rules.map(({ name }) => name)).toEqual(["index-events"]);
+    expect(without.functions).toHaveLength(template.functions.length - 1);
+    const conduct = without.functions.find(({ logicalId }) => logicalId === "ConductFunction");
+    expect(conduct?.sources).toEqual([]);
+    const queues = new Map(without.resources.queues.map((queue) => [queue.name, queue]));
+    expect(queues.has("conduct")).toBe(false);
+    expect(queues.get("index-events")).not.toHaveProperty("deadLetter");
+    expect(queues.has("bash")).toBe(true);
+  });
+
+  it("takes no messages for a function whose source is switched off, unless it is a worker's", async () => {
+    const off = await read(generated.replace("BatchSize: 5\n", "BatchSize: 5\n            Enabled: false\n"));
+
+    const sources = new Map(off.functions.map((found) => [found.logicalId, found.sources.length]));
+    expect(sources.get("ConductFunction")).toBe(0);
+    expect(sources.get("BashFunction")).toBe(1);
+  });
+
+  it("reads the short forms that people write, and tags that it does not know", async () => {
+    const read1 = await read(`Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: { QueueName: !Sub "\${AWS::StackName}-mail" }
+  R:
+    Type: AWS::Events::Rule
+    Properties:
+      Name: !Sub \${AWS::StackName}-mail
+      EventBusName: !ImportValue shared-bus
+      EventPattern: { source: [mail] }
+      Targets: [{ Id: q, Arn: !GetAtt Q.Arn }]
+`);
+
+    expect(read1.resources.queues).toEqual([
+      { name: "mail", fifo: false, visibilitySeconds: 30, retentionSeconds: 345600 },
+    ]);
+    expect(read1.resources.rules).toEqual([
+      { name: "mail", pattern: { source: ["mail"] }, queues: ["mail"] },
+    ]);
+  });
+
+  it.each([
+    [
+      "BatchSize: 5",
+      "BatchSize: five",
+      "ConductFunction: Properties.Events.ConductQueue.Properties.BatchSize must be a number",
+    ],
+    [
+      "StackName}-fire\n",
+      "StackId}-fire\n",
+      "FireQueue: Properties.QueueName must be Fn::Sub: ${AWS::StackName}-<name>",
+    ],
+    ["AttributeName: sk", "AttributeName: range", "EventLogTable: Properties.KeySchema must be pk and sk"],
+    ["Handler: emit.handler", "Handler: 7", "EmitEventFunction: Properties.Handler must be text"],
+    ["Fn::GetAtt:\n", "Fn::Sub:\n", "must be Fn::GetAtt: [<resource>, Arn]"],
+    ["Resources:\n", "Things:\n", "Resources must be a map"],
+    ["Globals:\n", "Globals: [\n", "at line"],
+  ])("says what it cannot read: %j as %j", async (there, instead, message) => {
+    const text = there.startsWith("AttributeName")
+      ? generated.replaceAll(there, instead)
+      : generated.replace(there, instead);
+    expect(text).not.toBe(generated);
+
+    const failure = await read(text).catch((error: unknown) => error);
+
+    expect(failure).toBeInstanceOf(TemplateError);
+    expect((failure as Error).message).toContain(message);
+  });
+});
