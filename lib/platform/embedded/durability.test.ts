@@ -84,9 +84,6 @@ describe("the embedded platform across restarts", () => {
     await before.queues.send("contract-poison", [{ body: "in flight" }]);
     const options = { max: 1, visibilitySeconds: 3600, waitSeconds: 1 };
     const [first] = await before.queues.receive("contract-poison", options);
-    // The count is written behind the delivery; a later commit of ours finds it written.
-    await expect.poll(() => before.queues.depth("contract-poison")).toMatchObject({ inFlight: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 50));
     const after = await open();
     const [second] = await after.queues.receive("contract-poison", options);
     expect(second).toMatchObject({ id: first?.id, receiveCount: 2 });

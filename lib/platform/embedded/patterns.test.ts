@@ -97,15 +97,13 @@ describe("event patterns", () => {
     const piece = fc.constantFrom("a", "b", "*", "\\*", "\\\\");
     const pattern = fc
       .array(piece, { maxLength: 8 })
-      .filter((pieces) => !pieces.join("").replaceAll("\\*", "").includes("**"));
+      .filter((pieces) => pieces.every((part, at) => part !== "*" || pieces[at + 1] !== "*"));
     const value = fc
       .array(fc.constantFrom("a", "b", "*", "\\"), { maxLength: 10 })
       .map((parts) => parts.join(""));
-    fc.assert(
+    void fc.assert(
       fc.property(pattern, value, (pieces, field) => {
-        const expression = pieces
-          .map((part) => (part === "*" ? "[^]*" : part.startsWith("\\") ? part : part))
-          .join("");
+        const expression = pieces.map((part) => (part === "*" ? "[^]*" : part)).join("");
         const expected = new RegExp(`^${expression}$`).test(field);
         expect(compilePattern({ field: [{ wildcard: pieces.join("") }] })({ field })).toBe(expected);
       }),

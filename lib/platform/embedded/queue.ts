@@ -145,7 +145,9 @@ export class Queue {
     });
   }
 
+  /** Ends waits, and leaves the receive counts to the last commit of the store. */
   close(): void {
+    void this.#writeCounts();
     for (const waiter of this.#waiters) waiter.settle([]);
     this.#waiters = [];
   }

@@ -142,19 +142,32 @@ export function openStore(path: string): Store {
     }
   };
 
+  /** One transaction of all jobs that are not refused; again without each that has to be undone. */
+  const commitJobs = (jobs: ReadonlySet<Job>, refused: Set<Job>): void => {
+    for (;;) {
+      const done: Done[] = [];
+      prepared("BEGIN IMMEDIATE").run();
+      if (runJobs(jobs, refused, done)) {
+        prepared("COMMIT").run();
+        for (const one of done) settle(one);
+        return;
+      }
+      rollBack();
+    }
+  };
+
   const commit = (group: readonly Job[]): void => {
     const jobs = new Set(group);
     const refused = new Set<Job>();
     try {
-      for (;;) {
-        const done: Done[] = [];
-        prepared("BEGIN IMMEDIATE").run();
-        if (runJobs(jobs, refused, done)) {
-          prepared("COMMIT").run();
-          for (const one of done) settle(one);
-          return;
-        }
+      try {
+        commitJobs(jobs, refused);
+      } catch (error) {
         rollBack();
+        if (storageFault(error)?.code !== "storage_full") throw error;
+        // The log may hold what would fit into the file: copied there, its space is free again.
+        db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        commitJobs(jobs, refused);
       }
     } catch (error) {
       rollBack();

@@ -46,9 +46,11 @@ export async function takeLease(
   if (before === undefined || before.dispatch > request.dispatch) return undefined;
   if (before.dispatch === request.dispatch && before.status !== "running") return undefined;
   if (before.leased_until > now && !deps.instances.isGone(before.owner)) return undefined;
-  const attempt = before.attempt + 1;
+  // A container is asked for twice, to enter and to leave: each request counts its own attempts.
+  const attempt = before.dispatch === request.dispatch ? before.attempt + 1 : 1;
   const taken = await deps.tables.update(stepsTable, key, { set: { ...held, attempt, status: "running" } }, [
     ["attempt", "=", before.attempt],
+    ["dispatch", "=", before.dispatch],
   ]);
   return taken === undefined ? undefined : { attempt, startedAt: Date.parse(before.started_at) };
 }

@@ -1,0 +1,70 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Attribute } from "../tables.ts";
+import { decodeItem, encodeItem, measure } from "./item-codec.ts";
+
+const attribute: fc.Arbitrary<Attribute> = fc.letrec<{ value: Attribute }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.string({ unit: "binary" }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
+    fc.boolean(),
+    fc.constant(null),
+    fc.uint8Array({ maxLength: 20 }),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(
+      fc.oneof(fc.string(), fc.constantFrom("\u0000b", "\u0000", "\u0000\u0000b", "__proto__")),
+      tie("value"),
+      {
+        maxKeys: 4,
+        noNullPrototype: true,
+      },
+    ),
+  ),
+})).value;
+
+describe("stored items", () => {
+  it("bring back every value, whatever names and texts it has", () => {
+    void fc.assert(
+      fc.property(attribute, (value) => {
+        expect(decodeItem(encodeItem({ value }).text)).toEqual({ value });
+      }),
+    );
+  });
+
+  it("are never taken for smaller than they are", () => {
+    void fc.assert(
+      fc.property(attribute, (value) => {
+        expect(encodeItem({ value }).bytes).toBeGreaterThanOrEqual(measure({ value }));
+      }),
+    );
+  });
+
+  it("count names and texts in UTF-8, lists and maps by their members", () => {
+    expect([
+      measure("é"),
+      measure({ é: "a" }),
+      measure([true, null]),
+      measure(12345),
+      measure(new Uint8Array(9)),
+    ]).toEqual([2, 7, 7, 4, 9]);
+  });
+
+  it.each([
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [10n],
+    [new Date()],
+    [() => 1],
+    [new Map()],
+    [[undefined]],
+  ])("cannot hold %s", (value) => {
+    expect(() => encodeItem({ value })).toThrow(TypeError);
+  });
+
+  it("nest 32 levels and no more", () => {
+    const nested = (levels: number): unknown => (levels === 0 ? "x" : [nested(levels - 1)]);
+    expect(encodeItem({ value: nested(32) }).text).toContain("x");
+    expect(() => encodeItem({ value: nested(33) })).toThrow(/itemDepth/);
+  });
+});

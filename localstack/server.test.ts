@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readServerFile } from "./server-file.ts";
+
+const SERVER = fileURLToPath(new URL("./server.ts", import.meta.url));
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-server-"));
+});
+afterEach(async () => {
+  for (const { child, ended } of programs.splice(0)) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Program {
+  readonly child: ChildProcess;
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number | null>;
+  readonly text: { out: string; error: string };
+  /** Resolves when the program has written that, or ended. */
+  seen(stream: "out" | "error", pattern: RegExp): Promise<void>;
+}
+
+const programs: Program[] = [];
+
+function start(env: Record<string, string> = {}): Program {
+  const child = spawn(process.execPath, [SERVER], {
+    cwd: folder,
+    env: { ...process.env, PORT: "0", WEFT_DATA_DIR: join(folder, "data"), WEFT_ACCESS_TOKEN: "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const text = { out: "", error: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    text.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    text.error += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const seen: Program["seen"] = (stream, pattern) =>
+    new Promise((resolve) => {
+      const source = stream === "out" ? child.stdout : child.stderr;
+      const look = () => pattern.test(text[stream]) && resolve();
+      source.on("data", look);
+      child.once("close", () => resolve());
+      look();
+    });
+  const program = { child, ended, text, seen };
+  programs.push(program);
+  return program;
+}
+
+async function ready(program: Program): Promise<URL> {
+  await program.seen("out", /\n/);
+  const health = / health=(\S+)/.exec(program.text.out)?.[1];
+  if (health === undefined) throw new Error(`not ready: ${program.text.error}`);
+  return new URL(health);
+}
+
+test("says on one line where it is and where the token lies, serves, drains on SIGTERM and exits with 0", async () => {
+  const program = start();
+  const health = await ready(program);
+  expect(program.text.out).toMatch(
+    /^weft ready {2}automation=http:\/\/127\.0\.0\.1:\d+\/automation {2}health=http:\/\/127\.0\.0\.1:\d+\/health {2}token=data\/access-token\n$/,
+  );
+  expect(await (await fetch(health)).json()).toEqual({ status: "ok" });
+  expect((await stat(join(folder, "data", "access-token"))).mode & 0o777).toBe(0o600);
+  expect(readServerFile(join(folder, "data"))).toEqual({ url: health.origin, pid: program.child.pid });
+  program.child.kill("SIGTERM");
+  expect(await program.ended).toBe(0);
+  expect(readServerFile(join(folder, "data"))).toBeUndefined();
+  for (const line of program.text.error.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
+});
+
+test("names the variable when the token came with the environment", async () => {
+  const program = start({ WEFT_ACCESS_TOKEN: "0123456789abcdef-test" });
+  await ready(program);
+  expect(program.text.out).toMatch(/token=WEFT_ACCESS_TOKEN\n$/);
+  expect(program.text.out + program.text.error).not.toContain("0123456789abcdef-test");
+});
+
+test("refuses a taken port, a data folder in use and a wrong setting, each with a clear message", async () => {
+  const first = await ready(start());
+  const samePort = start({ PORT: first.port, WEFT_DATA_DIR: join(folder, "other") });
+  expect([await samePort.ended, samePort.text.out]).toEqual([1, ""]);
+  expect(samePort.text.error).toContain(`weft: Port ${first.port} on 127.0.0.1 is in use`);
+  const sameFolder = start();
+  expect([await sameFolder.ended, sameFolder.text.out]).toEqual([1, ""]);
+  expect(sameFolder.text.error).toContain("is in use by another Weft");
+  const wrong = start({ PORT: "many" });
+  expect([await wrong.ended, wrong.text.error]).toEqual([1, expect.stringContaining("PORT: must be a port")]);
+  expect((await fetch(first)).status).toBe(200);
+});
+
+test("a second SIGINT ends it at once, one that npm repeats does not", async () => {
+  const program = start();
+  const health = await ready(program);
+  const half = connect(Number(health.port), "127.0.0.1", () => half.write("GET /health HTTP/1.1\r\nHo"));
+  half.on("error", () => {});
+  await fetch(health);
+  program.child.kill("SIGINT");
+  program.child.kill("SIGINT");
+  await program.seen("error", /"stopping"/);
+  await delay(300);
+  expect(program.child.exitCode).toBeNull();
+  program.child.kill("SIGINT");
+  expect(await program.ended).toBe(130);
+  half.destroy();
+});
