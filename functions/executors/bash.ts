@@ -8,7 +8,7 @@ export const consumer = defineConsumer({
   name: "bash",
   summary: "Executes bash steps",
   rule: { source: ["weft.commands"], "detail-type": ["step.requested"], detail: { type: ["bash"] } },
-  queue: { maxReceiveCount: 5, batchSize: 1, concurrency: 64 },
+  queue: { maxReceiveCount: 10, batchSize: 1, concurrency: 64 },
   timeoutSeconds: 900,
   worker: true,
   run: (messages, deps: Deps, { signal }) =>

@@ -8,7 +8,7 @@ export const consumer = defineConsumer({
   name: "parallel-steps",
   summary: "Opens and closes parallel-steps",
   rule: { source: ["weft.commands"], "detail-type": ["step.requested"], detail: { type: ["parallel-steps"] } },
-  queue: { maxReceiveCount: 5, batchSize: 1, concurrency: 32 },
+  queue: { maxReceiveCount: 10, batchSize: 1, concurrency: 32 },
   timeoutSeconds: 900,
   worker: true,
   run: (messages, deps: Deps, { signal }) =>

@@ -8,7 +8,7 @@ export const consumer = defineConsumer({
   name: "remote-bash",
   summary: "Answers remote-bash steps",
   rule: { source: ["weft.commands"], "detail-type": ["step.requested"], detail: { type: ["remote-bash"] } },
-  queue: { maxReceiveCount: 5, batchSize: 1, concurrency: 8 },
+  queue: { maxReceiveCount: 10, batchSize: 1, concurrency: 8 },
   timeoutSeconds: 900,
   worker: true,
   run: (messages, deps: Deps, { signal }) =>
