@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PlatformFault } from "../faults.ts";
+import { PlatformFault } from "./faults.ts";
 import { type JsonLogOptions, jsonLog } from "./json-log.ts";
 
 describe("the JSON log", () => {

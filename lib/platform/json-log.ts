@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../clock.ts";
-import type { Fields, Log } from "../log.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Fields, Log } from "./log.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LEVELS)[number];
