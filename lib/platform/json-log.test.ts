@@ -59,17 +59,17 @@ describe("the JSON log", () => {
     });
   });
 
-  it("tells name, message and code of an error, and its stack only at debug", () => {
+  it("tells name, message and code of an error, and its stack in errors and while debugging", () => {
     const error = new PlatformFault("throttled");
-    const use = (log: ReturnType<typeof jsonLog>): void => log.error("m", { error });
+    const use = (log: ReturnType<typeof jsonLog>): void => log.warn("m", { error });
     expect(records({}, use)).toEqual([
       expect.objectContaining({
         error: { name: "PlatformFault", message: error.message, code: "throttled" },
       }),
     ]);
-    expect(records({ level: "debug" }, use)).toMatchObject([
-      { error: { stack: expect.stringContaining("PlatformFault") } },
-    ]);
+    const stack = [{ error: { stack: expect.stringContaining("PlatformFault") } }];
+    expect(records({ level: "debug" }, use)).toMatchObject(stack);
+    expect(records({}, (log) => log.error("m", { error }))).toMatchObject(stack);
   });
 
   it("stays bounded for long texts, deep and circular values, and odd ones", () => {

@@ -18,7 +18,10 @@ const FIELD_CHARACTERS = 8 * 1024;
 const DEPTH = 6;
 const MEMBERS = 100;
 
-/** One JSON object a line: time, level, message, then the fields. Long texts are cut at 8 KB. */
+/**
+ * One JSON object a line: time, level, message, then the fields. Long texts are cut at 8 KB. An error's stack
+ * stands in records of level error, and in all of them while debugging.
+ */
 export function jsonLog(options: JsonLogOptions = {}): Log {
   const { level = "info", redact = (text) => text, clock = systemClock } = options;
   const write = options.write ?? ((line: string) => void process.stderr.write(line));
@@ -29,25 +32,25 @@ export function jsonLog(options: JsonLogOptions = {}): Log {
     const clean = redact(text.length > 2 * FIELD_CHARACTERS ? text.slice(0, 2 * FIELD_CHARACTERS) : text);
     return clean.length > FIELD_CHARACTERS ? `${clean.slice(0, FIELD_CHARACTERS)}…` : clean;
   };
-  const errorOf = (error: Error, depth: number): unknown => ({
+  const errorOf = (error: Error, depth: number, stacks: boolean): unknown => ({
     name: error.name,
     message: textOf(error.message),
-    ...("code" in error ? { code: plain(error.code, depth + 1) } : {}),
-    ...(error.cause === undefined ? {} : { cause: plain(error.cause, depth + 1) }),
-    ...(level === "debug" && error.stack !== undefined ? { stack: textOf(error.stack) } : {}),
+    ...("code" in error ? { code: plain(error.code, depth + 1, stacks) } : {}),
+    ...(error.cause === undefined ? {} : { cause: plain(error.cause, depth + 1, stacks) }),
+    ...(stacks && error.stack !== undefined ? { stack: textOf(error.stack) } : {}),
   });
-  const plain = (value: unknown, depth: number): unknown => {
+  const plain = (value: unknown, depth: number, stacks: boolean): unknown => {
     if (typeof value === "string") return textOf(value);
     if (typeof value === "bigint" || typeof value === "symbol") return String(value);
     if (typeof value === "function") return "[function]";
     if (typeof value !== "object" || value === null) return value;
     if (depth > DEPTH) return "[deep]";
-    if (value instanceof Error) return errorOf(value, depth);
+    if (value instanceof Error) return errorOf(value, depth, stacks);
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
     if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
-    if (Array.isArray(value)) return value.slice(0, MEMBERS).map((member) => plain(member, depth + 1));
+    if (Array.isArray(value)) return value.slice(0, MEMBERS).map((member) => plain(member, depth + 1, stacks));
     const members = Object.entries(value).slice(0, MEMBERS);
-    return Object.fromEntries(members.map(([name, member]) => [textOf(name), plain(member, depth + 1)]));
+    return Object.fromEntries(members.map(([name, member]) => [textOf(name), plain(member, depth + 1, stacks)]));
   };
 
   const logWith = (fixed: Fields): Log => {
@@ -55,7 +58,7 @@ export function jsonLog(options: JsonLogOptions = {}): Log {
       (at: LogLevel) =>
       (message: string, fields?: Fields): void => {
         if (LEVELS.indexOf(at) < lowest) return;
-        const rest = plain({ ...fixed, ...fields }, 0) as Fields;
+        const rest = plain({ ...fixed, ...fields }, 0, level === "debug" || at === "error") as Fields;
         const head = { time: new Date(clock.now()).toISOString(), level: at, message: textOf(message) };
         // Twice: the first for the order of the members, the second so that no field takes their place.
         write(`${JSON.stringify({ ...head, ...rest, ...head })}\n`);

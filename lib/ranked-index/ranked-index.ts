@@ -1,0 +1,364 @@
+import type { Ports } from "../platform/ports.ts";
+import type { Write } from "../platform/tables.ts";
+import { add, decode, emptyPostings, encode, intersect, type Postings, remove, SEGMENT_SIZE, type Term } from "./postings.ts";
+import { headKeyOf, type IndexHead, keysKey, postingsKey, rankedIndexTable, termOf } from "./table.ts";
+
+/** Keys in one block. */
+const KEYS_PER_BLOCK = 256;
+/** Sets of sealed segments kept in memory, over all segments. */
+const CACHED_SETS_MAX = 20_000;
+const WRITES_MAX = 100;
+const TRIES_MAX = 50;
+
+export interface Entry {
+  /** What the record is found by. */
+  readonly key: string;
+  /** The values that lists may be filtered by; a field left out fits no filter. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface FieldChange {
+  readonly number: number;
+  readonly before: Readonly<Record<string, string | undefined>>;
+  readonly after: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Filter {
+  readonly field: string;
+  readonly value: string;
+  /** All records but those with the value. */
+  readonly negated?: boolean;
+}
+
+export interface Selected {
+  readonly total: number;
+  /** Newest first. */
+  readonly found: readonly { readonly number: number; readonly key: string }[];
+}
+
+/** What one transaction is to bring into the index. */
+export interface IndexBatch {
+  readonly entries: readonly Entry[];
+  readonly changes?: readonly FieldChange[];
+  /** Further writes of the transaction, told the numbers that the entries get. */
+  readonly writes?: (numbers: readonly number[]) => readonly Write[];
+}
+
+/**
+ * A list with exact totals at any offset: records are numbered in the order in which they are taken in; for
+ * each value of a field and each segment of 65,536 numbers there is a set of positions. A filter is an
+ * intersection of sets, a total their size, an offset a selection among them. One writer at a time gets its
+ * turn by the head's version; readers keep the sets in memory and drop what the head says has changed.
+ */
+export class RankedIndex {
+  readonly #deps: Pick<Ports, "tables">;
+  readonly #name: string;
+  readonly #segments = new Map<number, CachedSegment>();
+  #cachedSets = 0;
+  /** Writers of this process take turns: a draft changes the sets in memory before they are committed. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: Pick<Ports, "tables">, name: string) {
+    this.#deps = deps;
+    this.#name = name;
+  }
+
+  /** The last number given; 0 before the first. */
+  async last(): Promise<number> {
+    return (await this.#head()).last;
+  }
+
+  /**
+   * Takes in as many entries as one transaction holds, and all changes; answers the numbers of those taken.
+   * Undefined where the caller's own writes did not hold. Throws after many lost turns.
+   */
+  take(batch: IndexBatch): Promise<readonly number[] | undefined> {
+    const turn = this.#turn.then(() => this.#take(batch));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #take(batch: IndexBatch): Promise<readonly number[] | undefined> {
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      const head = await this.#head();
+      const draft = await this.#draft(head, batch);
+      const own = batch.writes?.(draft.numbers) ?? [];
+      const outcome = await this.#deps.tables.write([...draft.writes, ...own]);
+      if (outcome.ok) {
+        this.#keep(draft);
+        return draft.numbers;
+      }
+      this.#forget(draft);
+      if (!outcome.failed.includes(0)) return undefined;
+    }
+    throw new Error(`the index ${this.#name} is contended`);
+  }
+
+  /** Records that pass every filter: how many, and those of one page, newest first. */
+  async select(filters: readonly Filter[], page: { offset: number; limit: number }): Promise<Selected> {
+    const head = await this.#head();
+    const picked: number[] = [];
+    let total = 0;
+    for (let segment = segmentOf(head.last); segment >= segmentOf(head.low + 1) && head.last > 0; segment -= 1) {
+      const base = segment * SEGMENT_SIZE;
+      const from = Math.max(0, head.low - base);
+      const to = Math.min(SEGMENT_SIZE, head.last - base);
+      const selection = intersect(await this.#terms(head, segment, filters), from, to);
+      const skip = Math.max(0, page.offset - total);
+      if (picked.length < page.limit && skip < selection.count) {
+        for (const position of selection.pick(skip, page.limit - picked.length)) picked.push(base + position + 1);
+      }
+      total += selection.count;
+    }
+    const keys = await this.#keysOf(head, picked);
+    return { total, found: picked.map((number, index) => ({ number, key: keys[index] ?? "" })) };
+  }
+
+  async #head(): Promise<IndexHead> {
+    const key = headKeyOf(this.#name);
+    const head = await this.#deps.tables.get(rankedIndexTable, key);
+    return head ?? { ...key, version: 0, last: 0, low: 0, changed: {} };
+  }
+
+  async #terms(head: IndexHead, segment: number, filters: readonly Filter[]): Promise<Term[]> {
+    const sets = await this.#sets(head, segment, filters.map(({ field, value }) => termOf(field, value)));
+    return filters.map((filter, index) => ({ set: sets[index] ?? emptyPostings(), negated: filter.negated === true }));
+  }
+
+  /** The sets of a segment by term, from memory or read together. */
+  async #sets(head: IndexHead, segment: number, terms: readonly string[]): Promise<Postings[]> {
+    const cached = this.#segment(head, segment);
+    const missing = [...new Set(terms.filter((term) => !cached.sets.has(term)))];
+    if (missing.length > 0) {
+      const keys = missing.map((term) => postingsKey(this.#name, segment, term));
+      const items = new Map((await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]));
+      for (const [index, term] of missing.entries()) {
+        const bytes = items.get(keys[index]?.sk ?? "")?.bytes;
+        cached.sets.set(term, bytes === undefined ? emptyPostings() : decode(bytes));
+      }
+      this.#bound(missing.length);
+    }
+    return terms.map((term) => cached.sets.get(term) ?? emptyPostings());
+  }
+
+  async #keysOf(head: IndexHead, numbers: readonly number[]): Promise<string[]> {
+    const blocks = new Map<string, readonly string[]>();
+    for (const [segment, positions] of Map.groupBy(numbers, segmentOf)) {
+      const cached = this.#segment(head, segment);
+      const chunks = [...new Set(positions.map(chunkOf))];
+      const missing = chunks.filter((chunk) => !cached.keys.has(chunk));
+      const keys = missing.map((chunk) => keysKey(this.#name, segment, chunk));
+      const items = new Map((await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]));
+      for (const [index, chunk] of missing.entries()) cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
+      this.#bound(missing.length);
+      for (const chunk of chunks) blocks.set(`${segment}/${chunk}`, cached.keys.get(chunk) ?? []);
+    }
+    return numbers.map((number) => blocks.get(`${segmentOf(number)}/${chunkOf(number)}`)?.[(number - 1) % KEYS_PER_BLOCK] ?? "");
+  }
+
+  #segment(head: IndexHead, segment: number): CachedSegment {
+    const version = head.changed[String(segment)] ?? 0;
+    const cached = this.#segments.get(segment);
+    // Newer than the head is fine: what was added lies beyond the head's last number.
+    if (cached !== undefined && cached.version >= version) return cached;
+    const fresh: CachedSegment = { version, sets: new Map(), keys: new Map() };
+    this.#cachedSets -= cached === undefined ? 0 : cached.sets.size + cached.keys.size;
+    this.#segments.set(segment, fresh);
+    return fresh;
+  }
+
+  /** Whole segments leave the memory, the oldest first, once there are too many sets. */
+  #bound(added: number): void {
+    this.#cachedSets += added;
+    for (const [segment, cached] of this.#segments) {
+      if (this.#cachedSets <= CACHED_SETS_MAX || this.#segments.size <= 1) return;
+      this.#segments.delete(segment);
+      this.#cachedSets -= cached.sets.size + cached.keys.size;
+    }
+  }
+
+  async #draft(head: IndexHead, batch: IndexBatch): Promise<Draft> {
+    const draft = new Draft(this.#name, head);
+    const room = WRITES_MAX - 1 - (batch.writes?.(batch.entries.map((_, index) => index)).length ?? 0);
+    for (const change of batch.changes ?? []) {
+      const segment = segmentOf(change.number);
+      for (const [field, value] of Object.entries(change.before)) {
+        if (value !== undefined && change.after[field] !== value) draft.drop(segment, termOf(field, value), positionOf(change.number));
+      }
+      for (const [field, value] of Object.entries(change.after)) {
+        if (value !== undefined && change.before[field] !== value) draft.put(segment, termOf(field, value), positionOf(change.number));
+      }
+    }
+    for (const entry of batch.entries) {
+      if (!draft.append(entry, room)) break;
+    }
+    await this.#load(draft, head);
+    draft.seal();
+    return draft;
+  }
+
+  async #load(draft: Draft, head: IndexHead): Promise<void> {
+    for (const [segment, terms] of draft.touched()) {
+      const sets = await this.#sets(head, segment, terms);
+      for (const [index, term] of terms.entries()) draft.provide(segment, term, sets[index] ?? emptyPostings());
+    }
+    for (const [segment, chunks] of draft.touchedChunks()) {
+      const cached = this.#segment(head, segment);
+      const missing = chunks.filter((chunk) => !cached.keys.has(chunk));
+      const keys = missing.map((chunk) => keysKey(this.#name, segment, chunk));
+      const items = new Map((await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]));
+      for (const [index, chunk] of missing.entries()) cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
+      this.#bound(missing.length);
+      for (const chunk of chunks) draft.provideKeys(segment, chunk, cached.keys.get(chunk) ?? []);
+    }
+  }
+
+  /** What was committed is what the memory holds now. */
+  #keep(draft: Draft): void {
+    for (const segment of draft.segments()) {
+      const cached = this.#segments.get(segment);
+      if (cached !== undefined) cached.version = draft.version;
+      for (const [term, set] of draft.setsOf(segment)) cached?.sets.set(term, set);
+      for (const [chunk, keys] of draft.keysOf(segment)) cached?.keys.set(chunk, keys);
+    }
+  }
+
+  /** Sets were changed in place for a transaction that did not happen. */
+  #forget(draft: Draft): void {
+    for (const segment of draft.segments()) {
+      const cached = this.#segments.get(segment);
+      if (cached === undefined) continue;
+      this.#cachedSets -= cached.sets.size + cached.keys.size;
+      this.#segments.delete(segment);
+    }
+  }
+}
+
+interface CachedSegment {
+  version: number;
+  readonly sets: Map<string, Postings>;
+  readonly keys: Map<number, string[]>;
+}
+
+const segmentOf = (number: number): number => Math.floor((number - 1) / SEGMENT_SIZE);
+const positionOf = (number: number): number => (number - 1) % SEGMENT_SIZE;
+const chunkOf = (number: number): number => Math.floor(positionOf(number) / KEYS_PER_BLOCK);
+
+type Operation = { readonly position: number; readonly present: boolean };
+
+/** The writes of one transaction on an index, as they are put together. */
+class Draft {
+  readonly numbers: number[] = [];
+  readonly writes: Write[] = [];
+  readonly version: number;
+  readonly #index: string;
+  readonly #head: IndexHead;
+  readonly #operations = new Map<number, Map<string, Operation[]>>();
+  readonly #newKeys = new Map<number, Map<number, { number: number; key: string }[]>>();
+  readonly #sets = new Map<number, Map<string, Postings>>();
+  readonly #keys = new Map<number, Map<number, string[]>>();
+  #items = 0;
+
+  constructor(index: string, head: IndexHead) {
+    this.#index = index;
+    this.#head = head;
+    this.version = head.version + 1;
+  }
+
+  put(segment: number, term: string, position: number): void {
+    this.#operation(segment, term, { position, present: true });
+  }
+
+  drop(segment: number, term: string, position: number): void {
+    this.#operation(segment, term, { position, present: false });
+  }
+
+  #operation(segment: number, term: string, operation: Operation): void {
+    const terms = mapIn(this.#operations, segment);
+    const list = terms.get(term);
+    if (list !== undefined) list.push(operation);
+    else {
+      terms.set(term, [operation]);
+      this.#items += 1;
+    }
+  }
+
+  /** False where the transaction has no room for the entry. */
+  append(entry: Entry, room: number): boolean {
+    const number = this.#head.last + this.numbers.length + 1;
+    const segment = segmentOf(number);
+    const terms = Object.entries(entry.fields).map(([field, value]) => termOf(field, value));
+    const known = this.#operations.get(segment);
+    const fresh = terms.filter((term) => known?.has(term) !== true).length;
+    const chunk = chunkOf(number);
+    const newChunk = this.#newKeys.get(segment)?.has(chunk) === true ? 0 : 1;
+    if (this.numbers.length > 0 && this.#items + fresh + newChunk > room) return false;
+    for (const term of terms) this.put(segment, term, positionOf(number));
+    const chunks = mapIn(this.#newKeys, segment);
+    const list = chunks.get(chunk);
+    if (list !== undefined) list.push({ number, key: entry.key });
+    else chunks.set(chunk, [{ number, key: entry.key }]);
+    this.#items += newChunk;
+    this.numbers.push(number);
+    return true;
+  }
+
+  touched(): [number, string[]][] {
+    return [...this.#operations].map(([segment, terms]) => [segment, [...terms.keys()]]);
+  }
+
+  touchedChunks(): [number, number[]][] {
+    return [...this.#newKeys].map(([segment, chunks]) => [segment, [...chunks.keys()]]);
+  }
+
+  segments(): Set<number> {
+    return new Set([...this.#operations.keys(), ...this.#newKeys.keys()]);
+  }
+
+  setsOf = (segment: number): Map<string, Postings> => mapIn(this.#sets, segment);
+  keysOf = (segment: number): Map<number, string[]> => mapIn(this.#keys, segment);
+
+  provide(segment: number, term: string, set: Postings): void {
+    let changed = set;
+    for (const { position, present } of this.#operations.get(segment)?.get(term) ?? []) {
+      changed = present ? add(changed, position) : remove(changed, position);
+    }
+    this.setsOf(segment).set(term, changed);
+  }
+
+  provideKeys(segment: number, chunk: number, before: readonly string[]): void {
+    const keys = [...before];
+    for (const { number, key } of this.#newKeys.get(segment)?.get(chunk) ?? []) keys[(number - 1) % KEYS_PER_BLOCK] = key;
+    this.keysOf(segment).set(chunk, Array.from(keys, (key) => key ?? ""));
+  }
+
+  seal(): void {
+    const changed = { ...this.#head.changed };
+    for (const segment of this.segments()) changed[String(segment)] = this.version;
+    const head: IndexHead = { ...this.#head, version: this.version, last: this.#head.last + this.numbers.length, changed };
+    this.writes.push({
+      op: "put",
+      table: rankedIndexTable,
+      item: head,
+      when: [this.#head.version === 0 ? ["pk", "missing"] : ["version", "=", this.#head.version]],
+    });
+    for (const [segment, sets] of this.#sets) {
+      for (const [term, set] of sets) {
+        this.writes.push({ op: "put", table: rankedIndexTable, item: { ...postingsKey(this.#index, segment, term), bytes: encode(set) } });
+      }
+    }
+    for (const [segment, chunks] of this.#keys) {
+      for (const [chunk, keys] of chunks) {
+        this.writes.push({ op: "put", table: rankedIndexTable, item: { ...keysKey(this.#index, segment, chunk), keys } });
+      }
+    }
+  }
+}
+
+function mapIn<Outer, Inner, Value>(maps: Map<Outer, Map<Inner, Value>>, key: Outer): Map<Inner, Value> {
+  const known = maps.get(key);
+  if (known !== undefined) return known;
+  const made = new Map<Inner, Value>();
+  maps.set(key, made);
+  return made;
+}
