@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { LastFailure } from "./events/consumer.ts";
+import { EVENT_INDEX } from "./events/log/table.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
@@ -14,6 +15,7 @@ import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { Resources } from "./platform/resources.ts";
+import { RankedIndex } from "./ranked-index/ranked-index.ts";
 import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
@@ -28,6 +30,8 @@ export interface Deps extends Ports {
   readonly auth: Authenticator;
   readonly catalog: CatalogReader;
   readonly definitions: Definitions;
+  /** Over the event log; one for all readers and the writer of this process. */
+  readonly eventIndex: RankedIndex;
   readonly matcher: Matcher;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
@@ -128,7 +132,7 @@ function withoutFires(resources: Resources): Resources {
   return { ...resources, schedules: resources.schedules.filter(({ queues }) => !queues.includes("fire")) };
 }
 
-function composeDeps(
+export function composeDeps(
   ports: Ports,
   config: Config,
   own: { auth: Authenticator; paths: StepPaths; queueNames: readonly string[] },
@@ -140,6 +144,7 @@ function composeDeps(
     ...own,
     catalog,
     definitions: cachedDefinitions(ports),
+    eventIndex: new RankedIndex(ports, EVENT_INDEX),
     matcher: triggerMatcher(catalog, config.receiverEnabled),
     effects: assetEffects({ assetNumbers }),
     runNumbers: numbers(ports, "runs"),

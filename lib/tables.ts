@@ -1,4 +1,5 @@
-import { eventLogTable, eventNumbersTable } from "./events/log/table.ts";
+import { eventLogTable, eventTailTable } from "./events/log/table.ts";
+import { rankedIndexTable } from "./ranked-index/table.ts";
 import { assetsTable } from "./workflow/assets/table.ts";
 import { deadLettersTable } from "./workflow/dead-letters/table.ts";
 import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
@@ -9,7 +10,8 @@ import { schedulesTable } from "./workflow/schedules/table.ts";
 /** Every table there is: from here come the DynamoDB resources and the embedded tables. */
 export const tables = {
   eventLog: eventLogTable,
-  eventNumbers: eventNumbersTable,
+  eventTail: eventTailTable,
+  rankedIndex: rankedIndexTable,
   workflows: workflowsTable,
   revisions: revisionsTable,
   catalog: catalogTable,

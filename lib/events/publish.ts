@@ -2,7 +2,7 @@ import { ApiError } from "../errors.ts";
 import type { BusEntry } from "../platform/bus.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { eventKey, eventLogTable, type Match, type StoredEvent } from "./log/table.ts";
+import { eventKey, eventLogTable, eventTailTable, type Match, type StoredEvent, type TailItem, tailKey } from "./log/table.ts";
 
 /** An event before it is recorded. */
 export interface EventDraft {
@@ -26,7 +26,7 @@ export interface Matcher {
   match(event: EventDraft): Promise<readonly Match[]>;
 }
 
-/** Further writes that belong to an event, in its own transaction. */
+/** Further writes that belong to an event, in its own transaction; updates of one item must be able to be merged. */
 export interface EventEffects {
   writesFor(event: EventDraft, createdAt: string): Promise<readonly Write[]>;
 }
@@ -64,20 +64,21 @@ export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 /**
  * Makes the log records of events and what puts them on the bus, to be committed with the change of state
  * that they tell of. Data that is too large goes to a blob at once; a blob without its record is swept.
+ * Ids are taken last, so that their order is that of the commits.
  */
 export async function composeEvents(deps: Omit<EventDeps, "outbox">, drafts: readonly EventDraft[]): Promise<ComposedEvents> {
-  const writes: Write[] = [];
-  const publish: BusEntry[] = [];
-  const records: StoredEvent[] = [];
+  const effects: Write[] = [];
+  const prepared: Prepared[] = [];
   for (const draft of drafts) {
-    const record = await recordOf(deps, draft);
-    records.push(record);
-    writes.push({ op: "put", table: eventLogTable, item: record, when: [["pk", "missing"]] });
-    const more = await deps.effects.writesFor(draft, record.created_at);
-    if (more.length > 0) writes.push(...more);
-    publish.push(recordedEntry(record));
+    prepared.push(await prepare(deps, draft));
+    effects.push(...(await deps.effects.writesFor(draft, new Date(deps.clock.now()).toISOString())));
   }
-  return { writes, publish, records };
+  const records = prepared.map((one) => recordOf(deps, one));
+  const puts = records.flatMap((item): Write[] => [
+    { op: "put", table: eventLogTable, item },
+    { op: "put", table: eventTailTable, item: tailOf(item) },
+  ]);
+  return { writes: [...puts, ...onceEach(effects)], publish: records.map(recordedEntry), records };
 }
 
 /** Records events that tell of no change of state of ours, and puts them on the bus. */
@@ -93,47 +94,81 @@ export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "
   return { source: EVENT_SOURCE, detailType: EVENT_RECORDED, detail: { ...detail } };
 }
 
-async function recordOf(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Promise<StoredEvent> {
+/** An event with all that had to be looked up or written for it, without its id and time. */
+interface Prepared {
+  readonly draft: EventDraft;
+  readonly matches: readonly Match[];
+  readonly cut: boolean;
+  readonly data: { readonly data: string } | { readonly data_blob: string };
+}
+
+async function prepare(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Promise<Prepared> {
+  const matches = [...(draft.also ?? []), ...(await deps.matcher.match(draft))];
+  const cut = matches.length > 0 && (draft.hop ?? 0) > EVENT_HOPS_MAX;
+  const data = await keepData(deps, deps.secrets.redact(JSON.stringify(draft.data)));
+  return { draft, matches: cut ? [] : matches, cut, data };
+}
+
+/** An event that matches nothing has nothing to be dispatched: it is processed when it is recorded. */
+function recordOf(deps: Pick<EventDeps, "ids" | "clock" | "log">, { draft, matches, cut, data }: Prepared): StoredEvent {
   const eventId = deps.ids.ordered();
-  const hop = draft.hop ?? 0;
-  const cut = hop > EVENT_HOPS_MAX;
-  const matches = cut ? [] : [...(draft.also ?? []), ...(await deps.matcher.match(draft))];
   const now = deps.clock.now();
-  const created = new Date(now).toISOString();
-  const data = deps.secrets.redact(JSON.stringify(draft.data));
-  const error = cut ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another` : "";
-  if (cut) deps.log.error("event loop cut", { topic: draft.topic, event: eventId, run: draft.run_id, hop });
+  const { topic, hop = 0 } = draft;
+  if (cut) deps.log.error("event loop cut", { topic, event: eventId, run: draft.run_id, hop });
   return {
     ...eventKey(eventId),
     event_id: eventId,
-    topic: draft.topic,
-    name: draft.name ?? draft.topic,
+    topic,
+    name: draft.name ?? topic,
     source: draft.source,
     data_type: draft.data_type ?? "",
     workspace: draft.workspace ?? "",
     run_id: draft.run_id ?? "",
     workflow_name: draft.workflow_name ?? "",
-    processed: false,
-    processed_at: null,
-    error,
-    created_at: created,
+    processed: matches.length === 0,
+    processed_at: matches.length === 0 ? new Date(now).toISOString() : null,
+    error: cut ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another` : "",
+    created_at: new Date(now).toISOString(),
     matches,
     hop,
-    pending: "1",
-    resend_at: new Date(now + EVENT_RESEND_AFTER_MS).toISOString(),
-    ...(await keepData(deps, eventId, data)),
+    ...data,
   };
 }
 
 async function keepData(
-  deps: Pick<Ports, "blobs">,
-  eventId: string,
+  deps: Pick<Ports, "blobs" | "ids">,
   data: string,
 ): Promise<{ data: string } | { data_blob: string }> {
   if (data.length <= EVENT_DATA_INLINE_BYTES / 4 || Buffer.byteLength(data) <= EVENT_DATA_INLINE_BYTES) return { data };
-  const key = `events/${eventId}`;
+  const key = `events/${deps.ids.random()}`;
   await deps.blobs.put(key, data);
   return { data_blob: key };
+}
+
+function tailOf(record: StoredEvent): TailItem {
+  const resendAt = new Date(Date.parse(record.created_at) + EVENT_RESEND_AFTER_MS).toISOString();
+  return { ...tailKey(record.event_id), resend_at: resendAt, resends: 0 };
+}
+
+/** A transaction names an item once: updates of the same one become one, the later of two values counts. */
+function onceEach(writes: readonly Write[]): Write[] {
+  const merged = new Map<string, Write>();
+  for (const write of writes) {
+    const { pk, sk } = write.op === "put" ? write.item : write.key;
+    const name = JSON.stringify([write.table.name, pk, sk]);
+    const before = merged.get(name);
+    merged.set(name, before?.op === "update" && write.op === "update" ? mergedUpdate(before, write) : write);
+  }
+  return [...merged.values()];
+}
+
+type Update = Extract<Write, { op: "update" }>;
+
+function mergedUpdate(first: Update, second: Update): Update {
+  const set = { ...first.change.set, ...second.change.set };
+  const missing = { ...second.change.setIfMissing, ...first.change.setIfMissing };
+  const setIfMissing = Object.fromEntries(Object.entries(missing).filter(([name]) => !Object.hasOwn(set, name)));
+  return { ...first, change: { set, setIfMissing } };
 }
 
 /** The JSON text of an event's data, wherever it lies. */

@@ -99,11 +99,11 @@ describe("a ranked index", () => {
   it("commits the caller's writes with its own, or neither", async () => {
     const index = new RankedIndex(platform.ports, "mine");
     const key = { pk: "other", sk: "row" };
-    const writes = (numbers: readonly number[]) => [
-      { op: "put" as const, table: rankedIndexTable, item: { ...key, version: numbers[0] ?? 0 }, when: [["pk", "missing"] as const] },
+    const entryWrites = (_entry: unknown, number: number) => [
+      { op: "put" as const, table: rankedIndexTable, item: { ...key, version: number }, when: [["pk", "missing"] as const] },
     ];
-    expect(await index.take({ entries: [{ key: "a", fields: {} }], writes })).toEqual([1]);
-    expect(await index.take({ entries: [{ key: "b", fields: {} }], writes })).toBeUndefined();
+    expect(await index.take({ entries: [{ key: "a", fields: {} }], entryWrites, writesEach: 1 })).toEqual([1]);
+    expect(await index.take({ entries: [{ key: "b", fields: {} }], entryWrites, writesEach: 1 })).toBeUndefined();
     expect(await index.last()).toBe(1);
     expect((await platform.ports.tables.get(rankedIndexTable, key))?.version).toBe(1);
   });
@@ -115,6 +115,7 @@ describe("a ranked index", () => {
     await takeAll(index, Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, fields: { all: "yes" } })));
     const page = await index.select([{ field: "all", value: "yes" }], { offset: 10, limit: 5 });
     expect(page).toEqual({
+      last: 65_550,
       total: 20,
       found: [10, 9, 8, 7, 6].map((number) => ({ number: 65_530 + number, key: `k${number - 1}` })),
     });

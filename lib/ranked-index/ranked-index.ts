@@ -31,6 +31,8 @@ export interface Filter {
 }
 
 export interface Selected {
+  /** The last number that was given when this was read. */
+  readonly last: number;
   readonly total: number;
   /** Newest first. */
   readonly found: readonly { readonly number: number; readonly key: string }[];
@@ -40,8 +42,11 @@ export interface Selected {
 export interface IndexBatch {
   readonly entries: readonly Entry[];
   readonly changes?: readonly FieldChange[];
-  /** Further writes of the transaction, told the numbers that the entries get. */
-  readonly writes?: (numbers: readonly number[]) => readonly Write[];
+  /** Further writes of the transaction that belong to an entry, `writesEach` of them at most. */
+  readonly entryWrites?: (entry: Entry, number: number) => readonly Write[];
+  readonly writesEach?: number;
+  /** Further writes of the transaction. */
+  readonly writes?: readonly Write[];
 }
 
 /**
@@ -82,8 +87,7 @@ export class RankedIndex {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       const head = await this.#head();
       const draft = await this.#draft(head, batch);
-      const own = batch.writes?.(draft.numbers) ?? [];
-      const outcome = await this.#deps.tables.write([...draft.writes, ...own]);
+      const outcome = await this.#deps.tables.write([...draft.writes, ...(batch.writes ?? [])]);
       if (outcome.ok) {
         this.#keep(draft);
         return draft.numbers;
@@ -111,7 +115,13 @@ export class RankedIndex {
       total += selection.count;
     }
     const keys = await this.#keysOf(head, picked);
-    return { total, found: picked.map((number, index) => ({ number, key: keys[index] ?? "" })) };
+    return { last: head.last, total, found: picked.map((number, index) => ({ number, key: keys[index] ?? "" })) };
+  }
+
+  /** The keys of the numbers from one to another, both among them. */
+  async keys(first: number, last: number): Promise<string[]> {
+    if (last < first) return [];
+    return this.#keysOf(await this.#head(), Array.from({ length: last - first + 1 }, (_, index) => first + index));
   }
 
   async #head(): Promise<IndexHead> {
@@ -179,7 +189,7 @@ export class RankedIndex {
 
   async #draft(head: IndexHead, batch: IndexBatch): Promise<Draft> {
     const draft = new Draft(this.#name, head);
-    const room = WRITES_MAX - 1 - (batch.writes?.(batch.entries.map((_, index) => index)).length ?? 0);
+    const room = WRITES_MAX - 1 - (batch.writes?.length ?? 0);
     for (const change of batch.changes ?? []) {
       const segment = segmentOf(change.number);
       for (const [field, value] of Object.entries(change.before)) {
@@ -189,11 +199,16 @@ export class RankedIndex {
         if (value !== undefined && change.before[field] !== value) draft.put(segment, termOf(field, value), positionOf(change.number));
       }
     }
+    const { entryWrites, writesEach = 0 } = batch;
     for (const entry of batch.entries) {
-      if (!draft.append(entry, room)) break;
+      if (!draft.append(entry, room, writesEach)) break;
     }
     await this.#load(draft, head);
     draft.seal();
+    for (const [index, number] of draft.numbers.entries()) {
+      const entry = batch.entries[index];
+      if (entry !== undefined && entryWrites !== undefined) draft.writes.push(...entryWrites(entry, number));
+    }
     return draft;
   }
 
@@ -284,7 +299,7 @@ class Draft {
   }
 
   /** False where the transaction has no room for the entry. */
-  append(entry: Entry, room: number): boolean {
+  append(entry: Entry, room: number, writesEach: number): boolean {
     const number = this.#head.last + this.numbers.length + 1;
     const segment = segmentOf(number);
     const terms = Object.entries(entry.fields).map(([field, value]) => termOf(field, value));
@@ -292,13 +307,13 @@ class Draft {
     const fresh = terms.filter((term) => known?.has(term) !== true).length;
     const chunk = chunkOf(number);
     const newChunk = this.#newKeys.get(segment)?.has(chunk) === true ? 0 : 1;
-    if (this.numbers.length > 0 && this.#items + fresh + newChunk > room) return false;
+    if (this.numbers.length > 0 && this.#items + fresh + newChunk + writesEach > room) return false;
     for (const term of terms) this.put(segment, term, positionOf(number));
     const chunks = mapIn(this.#newKeys, segment);
     const list = chunks.get(chunk);
     if (list !== undefined) list.push({ number, key: entry.key });
     else chunks.set(chunk, [{ number, key: entry.key }]);
-    this.#items += newChunk;
+    this.#items += newChunk + writesEach;
     this.numbers.push(number);
     return true;
   }

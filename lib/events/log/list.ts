@@ -1,13 +1,9 @@
 import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
 import { eventData } from "../publish.ts";
-import {
-  eventKey,
-  eventLogTable,
-  eventNumbersTable,
-  NUMBER_COUNTER_KEY,
-  type StoredEvent,
-} from "./table.ts";
+import type { Filter, RankedIndex } from "../../ranked-index/ranked-index.ts";
+import { INDEXED_FIELDS, UNPROCESSED } from "./index-events.ts";
+import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailPartitions } from "./table.ts";
 
 /** A record as callers see it: all fourteen fields, always. Seed: workflow 2.3. */
 export const eventRecord = z
@@ -46,52 +42,104 @@ export interface EventListing {
   readonly items: AsyncIterable<readonly EventRecord[]>;
 }
 
-const READ_PAGE = 500;
+export type LogDeps = Pick<Ports, "tables" | "blobs"> & { readonly eventIndex: RankedIndex };
+
+/** Records read together, page by page. */
+const READ_PAGE = 100;
 
 /**
- * The records that fit the filters, newest first: how many in all, and those from `offset` on. Records that
- * the indexer has not numbered yet are counted on from the last number, so a caller reads its own write.
+ * The records that fit the filters, newest first: how many in all, and those from `offset` on. The index
+ * answers for what it holds; the few records that it does not hold yet are read from the tail and come
+ * first, counted on from the last number, so a caller reads its own write.
  */
 export async function listEvents(
-  deps: Pick<Ports, "tables" | "blobs">,
+  deps: LogDeps,
   filters: EventFilters,
   page: { offset: number; limit: number },
 ): Promise<EventListing> {
-  const counter = await deps.tables.get(eventNumbersTable, NUMBER_COUNTER_KEY);
-  const tests = Object.entries(filters).filter(([, value]) => value !== undefined) as [keyof StoredEvent, unknown][];
-  const picked: StoredEvent[] = [];
-  const unnumbered: string[] = [];
-  let total = 0;
-  let cursor: string | undefined;
-  do {
-    const read = await deps.tables.query(eventLogTable, {
-      pk: eventKey("").pk,
-      reverse: true,
-      limit: READ_PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const event of read.items) {
-      if (event.number === undefined) unnumbered.push(event.event_id);
-      if (!tests.every(([field, value]) => event[field] === value)) continue;
-      if (total >= page.offset && picked.length < page.limit) picked.push(event);
-      total += 1;
-    }
-    cursor = read.cursor;
-  } while (cursor !== undefined);
-  const last = counter?.last ?? 0;
-  const provisional = new Map(unnumbered.map((id, index) => [id, last + unnumbered.length - index]));
-  return { total, items: records(deps, picked, provisional) };
+  const before = await deps.eventIndex.last();
+  const waiting = await unindexed(deps);
+  const terms = termsOf(filters);
+  const selected = await deps.eventIndex.select(terms, page);
+  // What was indexed between the two readings is in both: the index has it.
+  const meanwhile = new Set(await deps.eventIndex.keys(before + 1, selected.last));
+  const ids = waiting.filter((id) => !meanwhile.has(id));
+  const tail = await tailRecords(deps, ids, selected.last, filters);
+  if (tail.length === 0) return { total: selected.total, items: indexedRecords(deps, selected.found) };
+  const shown = tail.slice(page.offset, page.offset + page.limit);
+  const rest = { offset: Math.max(0, page.offset - tail.length), limit: page.limit - shown.length };
+  const found = rest.limit === 0 ? [] : (await deps.eventIndex.select(terms, rest)).found;
+  return { total: selected.total + tail.length, items: both(deps, shown, found) };
 }
 
-async function* records(
-  deps: Pick<Ports, "blobs">,
-  events: readonly StoredEvent[],
-  provisional: ReadonlyMap<string, number>,
+function termsOf(filters: EventFilters): Filter[] {
+  const terms: Filter[] = [];
+  for (const field of INDEXED_FIELDS) {
+    const value = filters[field];
+    if (value !== undefined) terms.push({ field, value });
+  }
+  if (filters.processed !== undefined) terms.push({ ...UNPROCESSED, negated: filters.processed });
+  return terms;
+}
+
+/** Ids of the records that are not indexed yet, newest first. */
+export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
+  const ids: string[] = [];
+  for (const pk of tailPartitions()) {
+    let cursor: string | undefined;
+    do {
+      const page = await deps.tables.query(eventTailTable, { pk, ...(cursor === undefined ? {} : { cursor }) });
+      for (const item of page.items) if (item.number === undefined) ids.push(item.sk);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+  return ids.sort().reverse();
+}
+
+interface Numbered {
+  readonly event: StoredEvent;
+  readonly number: number;
+}
+
+async function tailRecords(deps: LogDeps, ids: readonly string[], last: number, filters: EventFilters): Promise<Numbered[]> {
+  if (ids.length === 0) return [];
+  const tests = Object.entries(filters).filter(([, value]) => value !== undefined) as [keyof StoredEvent, unknown][];
+  const events = await deps.tables.batchGet(eventLogTable, ids.map(eventKey));
+  return events
+    .map((event, index) => ({ event, number: last + events.length - index }))
+    .filter(({ event }) => tests.every(([field, value]) => event[field] === value));
+}
+
+async function* both(
+  deps: LogDeps,
+  tail: readonly Numbered[],
+  found: readonly { number: number; key: string }[],
 ): AsyncGenerator<readonly EventRecord[]> {
-  const inline: EventRecord[] = [];
-  for (const event of events) {
-    if (event.data === undefined && inline.length > 0) yield inline.splice(0);
-    const record = toRecord(event, await eventData(deps, event), event.number ?? provisional.get(event.event_id) ?? 0);
+  yield* withData(deps, tail);
+  yield* indexedRecords(deps, found);
+}
+
+async function* indexedRecords(
+  deps: LogDeps,
+  found: readonly { number: number; key: string }[],
+): AsyncGenerator<readonly EventRecord[]> {
+  for (let start = 0; start < found.length; start += READ_PAGE) {
+    const part = found.slice(start, start + READ_PAGE);
+    const numbers = new Map(part.map(({ key, number }) => [key, number]));
+    const events = await deps.tables.batchGet(eventLogTable, part.map(({ key }) => eventKey(key)));
+    yield* withData(deps, events.map((event) => ({ event, number: numbers.get(event.event_id) ?? 0 })));
+  }
+}
+
+/** Records with their data; one whose data lies in a blob goes out before the next is read. */
+async function* withData(deps: LogDeps, numbered: readonly Numbered[]): AsyncGenerator<readonly EventRecord[]> {
+  let inline: EventRecord[] = [];
+  for (const { event, number } of numbered) {
+    if (event.data === undefined && inline.length > 0) {
+      yield inline;
+      inline = [];
+    }
+    const record = toRecord(event, await eventData(deps, event), number);
     if (event.data === undefined) yield [record];
     else inline.push(record);
   }

@@ -1,7 +1,10 @@
+import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { recordedEntry } from "../publish.ts";
-import { eventKey, eventLogTable, type StoredEvent } from "./table.ts";
+import { EVENT_SOURCE, recordedEntry } from "../publish.ts";
+import { eventKey, eventLogTable, eventTailTable, type StoredEvent, type TailItem, tailKey, tailPartitions } from "./table.ts";
+
+export const EVENT_PROCESSED = "event.processed";
 
 /** The write that marks a record as processed. */
 export function processedWrite(eventId: string, now: number): Write {
@@ -9,59 +12,94 @@ export function processedWrite(eventId: string, now: number): Write {
     op: "update",
     table: eventLogTable,
     key: eventKey(eventId),
-    change: { set: { processed: true, processed_at: new Date(now).toISOString() }, remove: ["pending", "resend_at"] },
+    change: { set: { processed: true, processed_at: new Date(now).toISOString() } },
     when: [["pk", "exists"]],
   };
+}
+
+/** Tells the index that a record was processed. */
+export function processedEntry(eventId: string): BusEntry {
+  return { source: EVENT_SOURCE, detailType: EVENT_PROCESSED, detail: { event_id: eventId } };
 }
 
 /** Times that the sweep puts one event on the bus again at most. */
 const RESENDS_MAX = 20;
 const RESEND_BACKOFF_MS = 60_000;
-const SWEEP_PAGE = 100;
+const TAIL_PAGE = 500;
 
 /**
- * Puts events on the bus again that nobody processed in time. Each is claimed first by moving its time on,
- * so two sweeps never send the same one at once, and one that never works is sent ever more rarely.
+ * Puts events on the bus again that were not indexed or not processed in time. Each is claimed first by
+ * moving its time on, so two sweeps never send the same one at once; one that never works is sent ever more
+ * rarely and in the end parked.
  */
 export async function resendPending(
   deps: Pick<Ports, "tables" | "bus" | "clock" | "log">,
   max: number,
 ): Promise<number> {
-  const now = deps.clock.now();
-  const due = await deps.tables.query(eventLogTable, {
-    index: "pending",
-    pk: "1",
-    sk: { to: new Date(now).toISOString() },
-    limit: Math.min(max, SWEEP_PAGE),
-  });
+  const now = new Date(deps.clock.now()).toISOString();
   let sent = 0;
-  for (const event of due.items) {
-    if (!(await claim(deps, event, now))) continue;
-    await deps.bus.publish([recordedEntry(event)]);
-    sent += 1;
+  for (const pk of tailPartitions()) {
+    let cursor: string | undefined;
+    do {
+      const page = await deps.tables.query(eventTailTable, { pk, limit: TAIL_PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      for (const item of page.items) {
+        if (item.resend_at > now || sent >= max) continue;
+        if (await resend(deps, item)) sent += 1;
+      }
+      cursor = sent >= max ? undefined : page.cursor;
+    } while (cursor !== undefined);
   }
   if (sent > 0) deps.log.warn("unprocessed events sent again", { count: sent });
   return sent;
 }
 
-async function claim(deps: Pick<Ports, "tables">, event: StoredEvent, now: number): Promise<boolean> {
-  const resends = (event.resends ?? 0) + 1;
-  const next = new Date(now + RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10)).toISOString();
-  const giveUp = resends > RESENDS_MAX;
-  const claimed = await deps.tables.update(
-    eventLogTable,
-    eventKey(event.event_id),
-    giveUp
-      ? { set: { error: "not processed: gave up after many attempts" }, remove: ["pending", "resend_at"] }
-      : { set: { resends, resend_at: next } },
-    [["resend_at", "=", event.resend_at ?? ""]],
-  );
-  return claimed !== undefined && !giveUp;
+async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailItem): Promise<boolean> {
+  const event = await deps.tables.get(eventLogTable, eventKey(item.sk));
+  if (event === undefined) {
+    await deps.tables.write([{ op: "delete", table: eventTailTable, key: tailKey(item.sk) }]);
+    return false;
+  }
+  const resends = item.resends + 1;
+  if (resends > RESENDS_MAX) {
+    await failEvent(deps, item.sk, "not processed: gave up after many attempts");
+    return false;
+  }
+  const next = new Date(deps.clock.now() + RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10)).toISOString();
+  const claimed = await deps.tables.update(eventTailTable, tailKey(item.sk), { set: { resends, resend_at: next } }, [
+    ["resend_at", "=", item.resend_at],
+  ]);
+  if (claimed === undefined) return false;
+  await deps.bus.publish(entriesFor(event));
+  return true;
 }
 
-/** Notes why an event could not be processed; it leaves the sweep until it is redriven. */
+/** What has to be heard of an event again: all of it, or that it was processed. */
+function entriesFor(event: StoredEvent): BusEntry[] {
+  const recorded = recordedEntry(event);
+  return event.processed && event.matches.length > 0 ? [processedEntry(event.event_id)] : [recorded];
+}
+
+/**
+ * Notes why an event could not be processed. Once it is indexed it leaves the sweep until it is redriven;
+ * before that the sweep goes on to see it indexed.
+ */
 export async function failEvent(deps: Pick<Ports, "tables">, eventId: string, error: string): Promise<void> {
-  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error }, remove: ["pending", "resend_at"] }, [
-    ["processed", "=", false],
+  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error } }, [["processed", "=", false]]);
+  await moveTail(deps, eventId, "tail", "parked");
+}
+
+/** The event is looked after by the sweep again. */
+export async function reviveEvent(deps: Pick<Ports, "tables">, eventId: string): Promise<void> {
+  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" } }, [["processed", "=", false]]);
+  await moveTail(deps, eventId, "parked", "tail");
+}
+
+async function moveTail(deps: Pick<Ports, "tables">, eventId: string, from: "tail" | "parked", to: "tail" | "parked") {
+  const item = await deps.tables.get(eventTailTable, tailKey(eventId, from));
+  if (item?.number === undefined) return;
+  const moved: TailItem = { ...item, ...tailKey(eventId, to), resends: 0 };
+  await deps.tables.write([
+    { op: "delete", table: eventTailTable, key: tailKey(eventId, from), when: [["number", "=", item.number]] },
+    { op: "put", table: eventTailTable, item: moved },
   ]);
 }

@@ -10,8 +10,6 @@ export interface Match {
 /** An event as it lies in the log. Seed: workflow 2.3; the rest is Weft's own. */
 export interface StoredEvent extends Key {
   readonly event_id: string;
-  /** Set by the indexer, in order of arrival. */
-  readonly number?: number;
   readonly topic: string;
   readonly name: string;
   readonly source: string;
@@ -32,26 +30,36 @@ export interface StoredEvent extends Key {
   readonly matches: readonly Match[];
   /** How many events of Weft's own led to this one. */
   readonly hop: number;
-  /** `1` while unprocessed and not dead-lettered: what the sweep looks at. */
-  readonly pending?: string;
-  /** ISO 8601: when the sweep puts it on the bus again. */
-  readonly resend_at?: string;
-  readonly resends?: number;
 }
 
-/** The last number given, under a key of its own. */
-export interface NumberCounter extends Key {
-  readonly last: number;
+export const eventLogTable: TableSpec<StoredEvent> = { name: "event-log", indexes: {} };
+
+export const eventKey = (eventId: string): Key => ({ pk: eventId, sk: "event" });
+
+/**
+ * What is still to be done for a record: to be indexed, to be dispatched. It is written with the record and
+ * goes when the index holds the record in its final form, so nothing that is lost in between stays unseen.
+ */
+export interface TailItem extends Key {
+  /** Set once the record is indexed. */
+  readonly number?: number;
+  /** ISO 8601: when the sweep puts the event on the bus again. */
+  readonly resend_at: string;
+  readonly resends: number;
 }
 
-const LOG_PARTITION = "log";
+export const eventTailTable: TableSpec<TailItem> = { name: "event-tail", indexes: {} };
 
-export const eventLogTable: TableSpec<StoredEvent> = {
-  name: "event-log",
-  indexes: { pending: { pk: "pending", sk: "resend_at" } },
-};
+/** Partitions that the tail is spread over: one takes a thousand writes a second in AWS. */
+export const TAIL_SHARDS = 4;
 
-export const eventNumbersTable: TableSpec<NumberCounter> = { name: "event-numbers", indexes: {} };
+/** Where a record's tail item lies; `parked` ones were given up until somebody redrives them. */
+export function tailKey(eventId: string, where: "tail" | "parked" = "tail"): Key {
+  const shard = Number.parseInt(eventId.slice(-1), 16) % TAIL_SHARDS;
+  return { pk: `${where}#${shard}`, sk: eventId };
+}
 
-export const eventKey = (eventId: string): Key => ({ pk: LOG_PARTITION, sk: eventId });
-export const NUMBER_COUNTER_KEY: Key = { pk: "event-log", sk: "last" };
+export const tailPartitions = (): string[] => Array.from({ length: TAIL_SHARDS }, (_, shard) => `tail#${shard}`);
+
+/** Name of the ranked index over the log. */
+export const EVENT_INDEX = "event-log";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { eventKey, eventLogTable } from "../../events/log/table.ts";
+import { type LogDeps, listEvents } from "../../events/log/list.ts";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Trigger } from "../definition/types.ts";
@@ -35,7 +35,7 @@ export const receiverWorkflow = z
   .meta({ id: "EventReceiverWorkflow" });
 export const receiverWorkflows = z.object({ data: z.array(receiverWorkflow), count: z.int() });
 
-export type ReceiverDeps = Pick<Ports, "tables" | "clock"> & {
+export type ReceiverDeps = LogDeps & Pick<Ports, "clock"> & {
   readonly catalog: CatalogReader;
   readonly receiverEnabled: boolean;
 };
@@ -67,9 +67,9 @@ export async function getReceiverStatus(deps: ReceiverDeps): Promise<z.infer<typ
 
 /** When the newest event was recorded; before any, when the service first started. */
 async function lastEventAt(deps: ReceiverDeps): Promise<string> {
-  const newest = await deps.tables.query(eventLogTable, { pk: eventKey("").pk, reverse: true, limit: 1 });
-  const [event] = newest.items;
-  return event?.created_at ?? (await firstStart(deps));
+  const { items } = await listEvents(deps, {}, { offset: 0, limit: 1 });
+  for await (const [event] of items) if (event !== undefined) return event.created_at;
+  return firstStart(deps);
 }
 
 /** Kept at the first start of the installation. */

@@ -1,65 +1,28 @@
 import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../events/log/table.ts";
-import { processedWrite } from "../../events/log/process.ts";
+import { processedEntry, processedWrite } from "../../events/log/process.ts";
 import { eventData } from "../../events/publish.ts";
 import { ApiError } from "../../errors.ts";
 import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
 import { type CreateDeps, composeRun } from "../runs/create.ts";
 import type { TriggerType } from "../runs/table.ts";
 import { inputParams } from "./input.ts";
 
 export type DispatchDeps = CreateDeps & Pick<Ports, "outbox">;
 
-/** Records marked as processed in one transaction. */
-const PROCESSED_AT_ONCE = 90;
-
 /**
  * Starts the runs that an event matched when it was recorded, each once however often the event comes, and
- * marks its record as processed. Events without a match are marked many at a time.
+ * marks its record as processed. Throws where a run could not be made: the event comes again.
  */
-export async function dispatchEvents(
-  deps: DispatchDeps,
-  events: readonly { readonly id: string; readonly eventId: string; readonly matched: number }[],
-): Promise<Map<string, unknown>> {
-  const failures = new Map<string, unknown>();
-  const plain = events.filter(({ matched }) => matched === 0);
-  for (let start = 0; start < plain.length; start += PROCESSED_AT_ONCE) {
-    const chunk = plain.slice(start, start + PROCESSED_AT_ONCE);
-    try {
-      await markProcessed(deps, [...new Set(chunk.map(({ eventId }) => eventId))]);
-    } catch (error) {
-      for (const { id } of chunk) failures.set(id, error);
-    }
-  }
-  for (const event of events) {
-    if (event.matched === 0) continue;
-    try {
-      await dispatchEvent(deps, event.eventId);
-    } catch (error) {
-      failures.set(event.id, error);
-    }
-  }
-  return failures;
-}
-
-async function markProcessed(deps: DispatchDeps, eventIds: readonly string[]): Promise<void> {
-  const now = deps.clock.now();
-  const outcome = await deps.tables.write(eventIds.map((eventId) => processedWrite(eventId, now)));
-  if (outcome.ok) return;
-  // A record that retention took meanwhile stands in nobody's way.
-  const left = eventIds.filter((_, index) => !outcome.failed.includes(index));
-  if (left.length > 0) await deps.tables.write(left.map((eventId) => processedWrite(eventId, now)));
-}
-
-/** Throws where a run could not be made: the event comes again. */
 export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promise<void> {
   const event = await deps.tables.get(eventLogTable, eventKey(eventId));
-  if (event === undefined || event.processed) return;
-  const text = await eventData(deps, event);
-  for (const match of event.matches) await startMatch(deps, event, match, text);
-  const done: Write = processedWrite(eventId, deps.clock.now());
-  await deps.tables.write([done]);
+  if (event === undefined) return;
+  if (!event.processed) {
+    const text = await eventData(deps, event);
+    for (const match of event.matches) await startMatch(deps, event, match, text);
+  }
+  const writes = event.processed ? [] : [processedWrite(eventId, deps.clock.now())];
+  await deps.outbox.commit({ writes, publish: [processedEntry(eventId)] });
 }
 
 async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, text: string): Promise<void> {
