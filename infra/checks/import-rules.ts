@@ -81,17 +81,24 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "service-ports-by-type",
-    why: "a service uses itself, lib/events, errors, and the types of the ports and of a page",
+    why: "a service uses itself, lib/events, lib/ranked-index, errors, and the types of the ports and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
+    only: /^lib\/(?:workflow|documents|collaboration|events|ranked-index)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
   },
   {
     name: "events-below-services",
-    why: "lib/events uses errors, and the types of the ports and of a page",
+    why: "lib/events uses lib/ranked-index, errors, and the types of the ports and of a page",
     from: /^lib\/events\//,
-    only: /^lib\/events\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
+    only: /^lib\/(?:events|ranked-index)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/page\.ts$/,
+  },
+  {
+    name: "index-below-events",
+    why: "the ranked index knows the ports, and nothing of what it holds",
+    from: /^lib\/ranked-index\//,
+    only: /^lib\/ranked-index\//,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {
     name: "http-below-services",

@@ -54,8 +54,8 @@ export async function loadValues(
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   let base: BaseValues = { values: {}, trusted: [] };
   for (const item of items) {
-    if (item.sk === BASE_VALUES) base = (await valueOf(deps, item)) as BaseValues;
-    else values[item.sk] = await valueOf(deps, item);
+    if (item.sk === BASE_VALUES) base = (await readValue(deps, item)) as BaseValues;
+    else values[item.sk] = await readValue(deps, item);
   }
   const trusted = new Set(base.trusted.filter((name) => !(name in values)));
   for (const [name, value] of Object.entries(base.values)) {
@@ -64,7 +64,7 @@ export async function loadValues(
   return { values, trusted };
 }
 
-async function valueOf(deps: Pick<Ports, "blobs">, item: StoredValue): Promise<unknown> {
+async function readValue(deps: Pick<Ports, "blobs">, item: StoredValue): Promise<unknown> {
   if (item.json !== undefined) return JSON.parse(item.json);
   const bytes = item.blob === undefined ? undefined : await deps.blobs.get(item.blob);
   return bytes === undefined ? null : JSON.parse(Buffer.from(bytes).toString("utf8"));

@@ -1,18 +1,103 @@
-import { evaluate } from "./evaluate.ts";
-import { isReference, type TemplateSource, toTemplate } from "./parse.ts";
-import type { Values } from "./values.ts";
+import { evaluate, isRaw } from "./evaluate.ts";
+import { isReference, type Reference, type TemplateSource, toTemplate } from "./parse.ts";
+import { ScriptLexer } from "./script-lexer.ts";
+import { TemplateError } from "./template-error.ts";
+import { toText, type Values } from "./values.ts";
 
-export function renderScript(source: TemplateSource, values: Values): { code: string; variables: Record<string, unknown> } {
-  const variables: Record<string, unknown> = {};
-  let code = "";
-  let n = 0;
+export interface RenderedScript {
+  readonly code: string;
+  /** Values that the code names, under names of ours. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Renders a script: values never become code. In code a placeholder is a variable that holds the value as it
+ * is; in a string or template literal it is the value's text; in a comment it is nothing. With `| raw` the
+ * value's text is code. Throws TemplateError for a placeholder in a regular expression or after a backslash.
+ */
+export function renderScript(source: TemplateSource, values: Values): RenderedScript {
+  const script = new Script();
   for (const part of toTemplate(source).parts) {
-    if (!isReference(part)) { code += part; continue; }
-    n += 1;
-    const name = `__w${n}`;
-    variables[name] = (evaluate(part.expression, values) as { value?: unknown }).value ?? "";
-    const q = code.at(-1);
-    code += q === '"' || q === "'" ? `${q} + ${name} + ${q}` : name;
+    if (!isReference(part)) script.text(part);
+    else if (isRaw(part.expression)) script.text(toText(evaluate(part.expression, values).value));
+    else script.value(part, evaluate(part.expression, values).value);
   }
-  return { code, variables };
+  return script.done();
+}
+
+class Script {
+  readonly #lexer = new ScriptLexer();
+  readonly #variables: Record<string, unknown> = {};
+  #code = "";
+  /** Definitions of string literals with values in them. They stand before the code, on its first line. */
+  #literals = "";
+  #names = 0;
+  /** Where the quoted literal that the code ends in begins, and whether a value is in it. */
+  #start = 0;
+  #filled = false;
+  /** The last two characters of the code that mean something, a string literal being one of them. */
+  #before = "";
+  /** A literal that is a property's name if a colon comes next. */
+  #maybeKey: string | undefined;
+
+  text(text: string): void {
+    for (let index = 0; index < text.length; index += 1) {
+      const character = text.charAt(index);
+      const was = this.#lexer.place;
+      this.#lexer.take(character, text.charAt(index + 1));
+      const is = this.#lexer.place;
+      if (was === "code" && !is.endsWith("comment") && character.trim() !== "") this.#meaningful(character);
+      if (was === "code" && (is === '"' || is === "'")) this.#start = this.#code.length;
+      this.#code += character;
+      if ((was === '"' || was === "'") && is === "code") this.#endLiteral();
+    }
+  }
+
+  value({ offset }: Reference, value: unknown): void {
+    const { place, escaped } = this.#lexer;
+    if (escaped) throw new TemplateError("a backslash cannot stand before a value in a script", offset);
+    if (place === "regular expression") {
+      throw new TemplateError("a value cannot stand in a regular expression: use new RegExp(…)", offset);
+    }
+    if (place.endsWith("comment")) return;
+    const name = this.#newName("w");
+    this.#variables[name] = place === "code" ? (value ?? "") : toText(value);
+    if (place === "code") {
+      this.#meaningful("v");
+      this.#code += name;
+    } else if (place === "template") this.#code += `\${${name}}`;
+    else {
+      this.#filled = true;
+      this.#code += `${place} + ${name} + ${place}`;
+    }
+    this.#lexer.takeName();
+  }
+
+  done(): RenderedScript {
+    return { code: this.#literals + this.#code, variables: this.#variables };
+  }
+
+  /** A literal with values in it becomes a name, so that it stays one operand wherever it stands. */
+  #endLiteral(): void {
+    if (!this.#filled) return;
+    this.#filled = false;
+    const name = this.#newName("s");
+    this.#literals += `var ${name} = ${this.#code.slice(this.#start)};`;
+    this.#code = this.#code.slice(0, this.#start) + name;
+    if (/^[{,]/.test(this.#before)) this.#maybeKey = name;
+  }
+
+  #meaningful(character: string): void {
+    if (this.#maybeKey !== undefined && character === ":") {
+      const at = this.#code.lastIndexOf(this.#maybeKey);
+      this.#code = `${this.#code.slice(0, at)}[${this.#maybeKey}]${this.#code.slice(at + this.#maybeKey.length)}`;
+    }
+    this.#maybeKey = undefined;
+    this.#before = (this.#before + character).slice(-2);
+  }
+
+  #newName(kind: "w" | "s"): string {
+    this.#names += 1;
+    return `__${kind}${this.#names}`;
+  }
 }

@@ -10,10 +10,10 @@ export function inputParams(
   input: Readonly<Record<string, string>>,
   event: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries(input).map(([name, expression]) => [name, valueOf(expression, event)]));
+  return Object.fromEntries(Object.entries(input).map(([name, expression]) => [name, inputValue(expression, event)]));
 }
 
-function valueOf(expression: string, event: Readonly<Record<string, unknown>>): string {
+function inputValue(expression: string, event: Readonly<Record<string, unknown>>): string {
   const reference = REFERENCE.exec(expression.trim());
   if (reference === null) return expression;
   const [, root, path = ""] = reference;
