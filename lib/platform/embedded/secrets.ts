@@ -2,8 +2,8 @@ import { readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { PlatformFault } from "../faults.ts";
+import { createRedactor } from "../redaction.ts";
 import type { Secrets } from "../secrets.ts";
-import { createRedactor } from "./redaction.ts";
 import { asFault } from "./storage-faults.ts";
 
 export interface FileSecrets extends Secrets {

@@ -26,6 +26,8 @@ export interface Store extends Reader {
    * Rejects with PlatformFault `storage_full`, `storage_read_only` or `unavailable`, nothing written.
    */
   write<Result>(work: (tx: Tx) => Result): Promise<Result>;
+  /** As `write`, for what nobody waits for: it goes along with the next group, or makes one a little later. */
+  writeSoon<Result>(work: (tx: Tx) => Result): Promise<Result>;
   /** Changes the schema: at once, outside of any group. */
   define(sql: string): void;
   /** Commits what waits, then closes; every later write is refused. */
@@ -46,6 +48,8 @@ interface Done {
 
 /** Bounds how long one group holds the loop. */
 const GROUP_LIMIT = 500;
+/** How long what nobody waits for may wait for a group to go along with, milliseconds. */
+const SOON_MS = 5;
 
 const SETTINGS = `
 PRAGMA locking_mode = EXCLUSIVE;
@@ -175,6 +179,26 @@ export function openStore(path: string): Store {
     }
   };
 
+  let soon: NodeJS.Timeout | undefined;
+  const enqueue = <Result>(work: (tx: Tx) => Result, urgent: boolean): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      if (closed) {
+        reject(new PlatformFault("unavailable", "the store is closed"));
+        return;
+      }
+      waiting.push({ work, resolve, reject });
+      if (scheduled) return;
+      if (urgent) schedule();
+      else soon ??= setTimeout(schedule, SOON_MS);
+    });
+  const schedule = (): void => {
+    clearTimeout(soon);
+    soon = undefined;
+    if (scheduled || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(flush);
+  };
+
   const flush = (): void => {
     const group = waiting.length <= GROUP_LIMIT ? waiting : waiting.slice(0, GROUP_LIMIT);
     waiting = waiting.length <= GROUP_LIMIT ? [] : waiting.slice(GROUP_LIMIT);
@@ -187,20 +211,12 @@ export function openStore(path: string): Store {
     get: (sql, ...values) => read(() => reader.get(sql, ...values)),
     all: (sql, ...values) => read(() => reader.all(sql, ...values)),
     iterate: (sql, ...values) => read(() => reader.iterate(sql, ...values)),
-    write: (work) =>
-      new Promise((resolve, reject) => {
-        if (closed) {
-          reject(new PlatformFault("unavailable", "the store is closed"));
-          return;
-        }
-        waiting.push({ work, resolve, reject });
-        if (scheduled) return;
-        scheduled = true;
-        setImmediate(flush);
-      }),
+    write: (work) => enqueue(work, true),
+    writeSoon: (work) => enqueue(work, false),
     define: (sql) => read(() => db.exec(sql)),
     close: () => {
       if (closed) return;
+      clearTimeout(soon);
       while (waiting.length > 0) commit(waiting.splice(0, GROUP_LIMIT));
       closed = true;
       statements.clear();

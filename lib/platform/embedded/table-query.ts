@@ -1,6 +1,6 @@
+import { CursorInvalid, decodeCursor, encodeCursor } from "../cursor.ts";
 import { LIMITS } from "../limits.ts";
 import type { Query } from "../tables.ts";
-import { CursorInvalid, decodeCursor, encodeCursor } from "./cursor.ts";
 import { decodeItem, type StoredItem } from "./item-codec.ts";
 import { boundsOf, checkKeyPart, within } from "./key-order.ts";
 import type { Reader } from "./store.ts";
