@@ -21,7 +21,10 @@ export interface ResponseStream {
 export interface LambdaRuntime {
   streamifyResponse(handler: StreamHandler): Handler;
   HttpResponseStream: {
-    from(stream: ResponseStream, metadata: { statusCode: number; headers: Readonly<Record<string, string>> }): ResponseStream;
+    from(
+      stream: ResponseStream,
+      metadata: { statusCode: number; headers: Readonly<Record<string, string>> },
+    ): ResponseStream;
   };
 }
 
@@ -31,7 +34,11 @@ export interface InvocationContext {
 }
 
 export type Handler = (event: ProxyEvent, context?: InvocationContext) => Promise<ProxyResult>;
-type StreamHandler = (event: ProxyEvent, stream: ResponseStream, context?: InvocationContext) => Promise<void>;
+type StreamHandler = (
+  event: ProxyEvent,
+  stream: ResponseStream,
+  context?: InvocationContext,
+) => Promise<void>;
 
 /** What every endpoint needs besides what its `run` asks for. */
 export interface HttpDeps {
@@ -56,7 +63,10 @@ const ERROR_BODY: Record<ServiceName, (error: ApiError) => unknown> = {
  * The Lambda handler of a route. `open` gives the dependencies; the local platform hands over its own in
  * the invocation's context.
  */
-export function toHandler<P, Q, B, R, D>(route: Route<P, Q, B, R, D>, open: () => Promise<D & HttpDeps>): Handler {
+export function toHandler<P, Q, B, R, D>(
+  route: Route<P, Q, B, R, D>,
+  open: () => Promise<D & HttpDeps>,
+): Handler {
   const depsOf = async (context: InvocationContext | undefined): Promise<D & HttpDeps> =>
     context?.weft === undefined ? open() : (context.weft as D & HttpDeps);
   const runtime = (globalThis as { awslambda?: LambdaRuntime }).awslambda;
@@ -102,10 +112,11 @@ async function streamListing(
   }
   const out = runtime.HttpResponseStream.from(stream, { statusCode: route.status, headers: answer.headers });
   for (let next = first; next.done !== true; next = await chunks.next()) {
-    if (!out.write(next.value)) await new Promise<void>((resolve) => {
-      out.once("drain", resolve);
-      out.once("close", resolve);
-    });
+    if (!out.write(next.value))
+      await new Promise<void>((resolve) => {
+        out.once("drain", resolve);
+        out.once("close", resolve);
+      });
   }
   out.end();
 }
@@ -122,14 +133,21 @@ async function answerTo<P, Q, B, R, D>(
   deps: D & HttpDeps,
 ): Promise<ProxyResult | ListingAnswer> {
   const headers = lowerCaseHeaders(event);
-  const requestId = requestIdOf(headers["x-request-id"], event.requestContext?.requestId ?? context?.awsRequestId);
+  const requestId = requestIdOf(
+    headers["x-request-id"],
+    event.requestContext?.requestId ?? context?.awsRequestId,
+  );
   try {
     const principal = route.auth === "token" ? await authenticated(headers, deps.auth) : undefined;
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
     if (route.list === true) return { listing: result as ListAnswer<unknown>, headers: answerHeaders };
-    return { statusCode: route.status, headers: answerHeaders, body: route.status === 204 ? "" : JSON.stringify(result) };
+    return {
+      statusCode: route.status,
+      headers: answerHeaders,
+      body: route.status === 204 ? "" : JSON.stringify(result),
+    };
   } catch (thrown) {
     return errorResult(route, thrown, requestId, deps.log);
   }
@@ -159,7 +177,11 @@ export function errorResult(
   const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";
-  return { statusCode: ERROR_STATUS[error.code], headers, body: JSON.stringify(ERROR_BODY[route.service](error)) };
+  return {
+    statusCode: ERROR_STATUS[error.code],
+    headers,
+    body: JSON.stringify(ERROR_BODY[route.service](error)),
+  };
 }
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;

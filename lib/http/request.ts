@@ -43,7 +43,12 @@ export function readInput<Params, Query, Body>(
   const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults);
   const body = readBody(route, event, headers, faults);
   if (faults.length > 0) throw new ApiError("bad_request", faults.join("; "));
-  return { params: params as Params, query: query as Query, body: body as Body, request: { requestId, principal, headers } };
+  return {
+    params: params as Params,
+    query: query as Query,
+    body: body as Body,
+    request: { requestId, principal, headers },
+  };
 }
 
 function readPart(
@@ -76,7 +81,10 @@ function readBody(
   const contentType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   if (contentType !== "" && contentType !== FORM_TYPE && !JSON_TYPES.test(contentType)) {
-    throw new ApiError("bad_request", `content-type: must be application/json, not ${contentType.slice(0, 100)}`);
+    throw new ApiError(
+      "bad_request",
+      `content-type: must be application/json, not ${contentType.slice(0, 100)}`,
+    );
   }
   return readPart(route.body, parseJson(text), "body", faults);
 }
