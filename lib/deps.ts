@@ -75,7 +75,10 @@ export async function openEmbeddedDeps(options: EmbeddedDepsOptions): Promise<Em
   const { log, clock = systemClock, config } = options;
   const dataDir = resolve(options.dataDir);
   // Before anything large is in memory: processes of steps are started by it, cheaply.
-  const runner = await startRunner({ log, functionsModule: new URL("./workflow/functions/library.ts", import.meta.url) });
+  const runner = await startRunner({
+    log,
+    functionsModule: new URL("./workflow/functions/library.ts", import.meta.url),
+  });
   try {
     const secrets = fileSecrets(dataDir);
     const platform = await openEmbedded({
@@ -175,7 +178,8 @@ async function accessToken(
   } catch (error) {
     if ((error as { code?: unknown }).code !== "EEXIST") throw error;
   }
-  if (((await stat(path)).mode & 0o077) !== 0) throw new Error(`${TOKEN_FILE} is readable by others: chmod 600 ${path}`);
+  if (((await stat(path)).mode & 0o077) !== 0)
+    throw new Error(`${TOKEN_FILE} is readable by others: chmod 600 ${path}`);
   const value = (await readFile(path, "utf8")).trim();
   if (value === "") throw new Error(`${TOKEN_FILE} is empty: remove ${path} and start again`);
   return { value, source: "file" };
@@ -185,6 +189,8 @@ let opened: Promise<Deps> | undefined;
 
 /** The dependencies of a function that runs in Lambda, built once a container. */
 export function openDeps(): Promise<Deps> {
-  opened ??= Promise.reject(new Error("this release runs on the embedded platform only: start it with weft start"));
+  opened ??= Promise.reject(
+    new Error("this release runs on the embedded platform only: start it with weft start"),
+  );
   return opened;
 }

@@ -32,7 +32,10 @@ const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> 
   throttled: ["too_many_requests", "The service is busy, try again shortly"],
   limit_exceeded: ["bad_request", "The request passes a limit of the platform"],
   storage_full: ["internal", "The storage is full: free some space, nothing was written"],
-  storage_read_only: ["internal", "The storage cannot be written: check that it is mounted read-write, nothing was written"],
+  storage_read_only: [
+    "internal",
+    "The storage cannot be written: check that it is mounted read-write, nothing was written",
+  ],
   secrets_unreadable: ["internal", "The secrets file is not readable by its owner alone: chmod 600"],
 };
 
@@ -40,7 +43,8 @@ const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> 
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
-  const known = typeof code === "string" && Object.hasOwn(PLATFORM_MESSAGES, code) ? PLATFORM_MESSAGES[code] : undefined;
+  const known =
+    typeof code === "string" && Object.hasOwn(PLATFORM_MESSAGES, code) ? PLATFORM_MESSAGES[code] : undefined;
   if (known !== undefined) return new ApiError(known[0], known[1], { cause: thrown });
   return new ApiError("internal", "Internal server error", { cause: thrown });
 }

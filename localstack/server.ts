@@ -7,7 +7,7 @@ import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
-import { readTemplate } from "./template.ts";
+import { readTemplateOnce } from "./template-cache.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
 
@@ -44,7 +44,7 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const config = readConfig(options.env);
   const templatePath = options.templatePath ?? TEMPLATE_PATH;
-  const template = readTemplate(templatePath);
+  const template = readTemplateOnce(templatePath, config.dataDir);
   let redact = (line: string): string => line;
   const write = options.writeLog ?? writeToStderr;
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });

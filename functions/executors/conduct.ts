@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, type Message, toConsumerHandler } from "#lib/events/consumer.ts";
-import { conduct, type ConductMessage } from "#lib/workflow/runs/conduct.ts";
+import { type ConductMessage, conduct } from "#lib/workflow/runs/conduct.ts";
 
 export const consumer = defineConsumer({
   name: "conduct",

@@ -10,7 +10,11 @@ export const consumer = defineConsumer({
   timeoutSeconds: 60,
   run: (messages, deps: Deps) =>
     eachMessage(messages, ({ id, queue, body }) =>
-      receiveLetter(deps, { id, queue: queue.replace(/-(?:dead-letters|undelivered)$/, ""), body: body as string }),
+      receiveLetter(deps, {
+        id,
+        queue: queue.replace(/-(?:dead-letters|undelivered)$/, ""),
+        body: body as string,
+      }),
     ),
 });
 

@@ -15,7 +15,9 @@ export const consumer = defineConsumer({
   queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 8 },
   timeoutSeconds: 60,
   run: (messages, deps: Deps) =>
-    eachMessage(messages, ({ body }) => dispatchEvent(deps, (body as BusEnvelope<EventRecorded>).detail.event_id)),
+    eachMessage(messages, ({ body }) =>
+      dispatchEvent(deps, (body as BusEnvelope<EventRecorded>).detail.event_id),
+    ),
 });
 
 export const handler = toConsumerHandler(consumer, openDeps);

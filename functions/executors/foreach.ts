@@ -2,6 +2,9 @@ import { openDeps } from "#lib/deps.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { stepConsumer } from "#lib/workflow/steps/consumer.ts";
 
-export const consumer = stepConsumer("foreach", { summary: "Opens and closes foreach steps", concurrency: 32 });
+export const consumer = stepConsumer("foreach", {
+  summary: "Opens and closes foreach steps",
+  concurrency: 32,
+});
 
 export const handler = toConsumerHandler(consumer, openDeps);

@@ -10,7 +10,10 @@ export const consumer = defineConsumer({
   queue: { maxReceiveCount: 10, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 60,
   run: async (messages, deps: Deps) => {
-    await indexEvents(deps, messages.map(({ body }) => (body as BusEnvelope<{ event_id: string }>).detail.event_id));
+    await indexEvents(
+      deps,
+      messages.map(({ body }) => (body as BusEnvelope<{ event_id: string }>).detail.event_id),
+    );
     return undefined;
   },
 });

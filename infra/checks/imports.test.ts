@@ -32,6 +32,7 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
   "documents-not-workflow": ["lib/collaboration/server.ts", "lib/workflow/runs.ts"],
   "service-ports-by-type": ["lib/workflow/runs.ts", "lib/platform/clock.ts"],
   "events-below-services": ["lib/events/publish.ts", "lib/workflow/runs.ts"],
+  "index-below-events": ["lib/ranked-index/postings.ts", "lib/events/publish.ts"],
   "http-below-services": ["lib/http/route.ts", "lib/events/publish.ts"],
   "platform-stands-alone": ["lib/platform/bus.ts", "lib/errors.ts"],
   "adapters-behind-deps": ["localstack/server.ts", "lib/platform/embedded/store.ts"],

@@ -57,7 +57,18 @@ export const PARTS: readonly Part[] = [
     name: "generated",
     fix: "npm run infra:write",
     telling: true,
-    run: (root) => program(root, [join("infra", "write.ts"), "--check"]),
+    run: async (root) => {
+      const outcomes = await Promise.all(
+        ["write.ts", "readme.ts"].map((file) => program(root, [join("infra", file), "--check"])),
+      );
+      return {
+        ok: outcomes.every(({ ok }) => ok),
+        output: outcomes
+          .map(({ output }) => output.trim())
+          .filter((output) => output !== "")
+          .join("\n"),
+      };
+    },
   },
   {
     name: "tests",

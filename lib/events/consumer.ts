@@ -46,7 +46,11 @@ export interface Consumer<Body = unknown, Deps = never> {
    * whose poller renews the message's visibility while it works. `timeoutSeconds` then counts in Lambda alone.
    */
   readonly worker?: true;
-  run(messages: readonly Message<Body>[], deps: Deps, context: ConsumerContext): Promise<Failures | undefined>;
+  run(
+    messages: readonly Message<Body>[],
+    deps: Deps,
+    context: ConsumerContext,
+  ): Promise<Failures | undefined>;
 }
 
 /** Defines a consumer. From this one object come the Lambda handler and the entries in `template.yaml`. */
@@ -108,7 +112,13 @@ export function toConsumerHandler<Body, Deps>(
     const deps = context?.weft === undefined ? await open() : (context.weft as Deps & ConsumerDeps);
     const signal = context?.signal ?? signalFor(context);
     if (!("Records" in event)) {
-      const message = { id: event.id, queue: "", body: event as Body, receiveCount: 1, sentAt: Date.parse(event.time) };
+      const message = {
+        id: event.id,
+        queue: "",
+        body: event as Body,
+        receiveCount: 1,
+        sentAt: Date.parse(event.time),
+      };
       const failures = await consumer.run([message], deps, { signal });
       for (const failure of failures?.values() ?? []) throw failure;
       return undefined;
@@ -118,9 +128,19 @@ export function toConsumerHandler<Body, Deps>(
       const error = failed.get(record.messageId);
       if (error === undefined) continue;
       const deliveries = Number(record.attributes.ApproximateReceiveCount);
-      deps.log.error("message failed", { consumer: consumer.name, message: record.messageId, deliveries, error });
+      deps.log.error("message failed", {
+        consumer: consumer.name,
+        message: record.messageId,
+        deliveries,
+        error,
+      });
       if (deliveries >= consumer.queue.maxReceiveCount) {
-        await deps.noteLastFailure({ queue: queueOf(record), messageId: record.messageId, body: record.body, error });
+        await deps.noteLastFailure({
+          queue: queueOf(record),
+          messageId: record.messageId,
+          body: record.body,
+          error,
+        });
       }
     }
     return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };
@@ -158,11 +178,14 @@ async function runBatch<Body, Deps>(
   return failed;
 }
 
-const queueOf = (record: QueueEvent["Records"][number]): string => record.eventSourceARN.split(":").at(-1) ?? "";
+const queueOf = (record: QueueEvent["Records"][number]): string =>
+  record.eventSourceARN.split(":").at(-1) ?? "";
 
 function signalFor(context: ConsumerInvocation | undefined): AbortSignal {
   const left = context?.getRemainingTimeInMillis?.();
-  return left === undefined ? new AbortController().signal : AbortSignal.timeout(Math.max(0, left - TIME_UP_MARGIN_MS));
+  return left === undefined
+    ? new AbortController().signal
+    : AbortSignal.timeout(Math.max(0, left - TIME_UP_MARGIN_MS));
 }
 
 /** Handles messages one by one, those of different groups side by side. */

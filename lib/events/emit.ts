@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { jsonObject } from "./json-object.ts";
-import { emitEvents, type EventDeps } from "./publish.ts";
+import { type EventDeps, emitEvents } from "./publish.ts";
 import { TOPIC_MAX_LENGTH } from "./topics.ts";
 
 const TEXT_MAX_LENGTH = 1024;
@@ -9,7 +9,11 @@ const text = z.string().max(TEXT_MAX_LENGTH).nullish();
 
 /** Body of `POST /events/emit`; unknown fields are ignored. Seed: workflow 4; further spellings: reference 0.2. */
 export const emitBody = z.object({
-  topic: z.string("must be text").min(1, "must not be empty").max(TOPIC_MAX_LENGTH).describe("Exact topic, for example custom.deploy"),
+  topic: z
+    .string("must be text")
+    .min(1, "must not be empty")
+    .max(TOPIC_MAX_LENGTH)
+    .describe("Exact topic, for example custom.deploy"),
   data: jsonObject.nullish().describe("Payload for the workflows that the event triggers"),
   name: text.describe("Defaults to the topic"),
   source: text.describe("Defaults to api"),
@@ -64,6 +68,11 @@ export async function emitEvent(
 const NO_MATCH = "No workflows matched this topic";
 const RECEIVER_OFF = "The event receiver is disabled: the event was recorded and triggers nothing";
 
-function given<Name extends string>(name: Name, value: string | null | undefined): { [key in Name]?: string } {
-  return value === undefined || value === null || value === "" ? {} : ({ [name]: value } as { [key in Name]: string });
+function given<Name extends string>(
+  name: Name,
+  value: string | null | undefined,
+): { [key in Name]?: string } {
+  return value === undefined || value === null || value === ""
+    ? {}
+    : ({ [name]: value } as { [key in Name]: string });
 }

@@ -2,7 +2,15 @@ import { ApiError } from "../errors.ts";
 import type { BusEntry } from "../platform/bus.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { eventKey, eventLogTable, eventTailTable, type Match, type StoredEvent, type TailItem, tailKey } from "./log/table.ts";
+import {
+  eventKey,
+  eventLogTable,
+  eventTailTable,
+  type Match,
+  type StoredEvent,
+  type TailItem,
+  tailKey,
+} from "./log/table.ts";
 
 /** An event before it is recorded. */
 export interface EventDraft {
@@ -66,7 +74,10 @@ export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
  * that they tell of. Data that is too large goes to a blob at once; a blob without its record is swept.
  * Ids are taken last, so that their order is that of the commits.
  */
-export async function composeEvents(deps: Omit<EventDeps, "outbox">, drafts: readonly EventDraft[]): Promise<ComposedEvents> {
+export async function composeEvents(
+  deps: Omit<EventDeps, "outbox">,
+  drafts: readonly EventDraft[],
+): Promise<ComposedEvents> {
   const effects: Write[] = [];
   const prepared: Prepared[] = [];
   for (const draft of drafts) {
@@ -82,7 +93,10 @@ export async function composeEvents(deps: Omit<EventDeps, "outbox">, drafts: rea
 }
 
 /** Records events that tell of no change of state of ours, and puts them on the bus. */
-export async function emitEvents(deps: EventDeps, drafts: readonly EventDraft[]): Promise<readonly StoredEvent[]> {
+export async function emitEvents(
+  deps: EventDeps,
+  drafts: readonly EventDraft[],
+): Promise<readonly StoredEvent[]> {
   const { writes, publish, records } = await composeEvents(deps, drafts);
   const outcome = await deps.outbox.commit({ writes, publish });
   if (!outcome.ok) throw new ApiError("conflict", "The event could not be recorded, try again");
@@ -90,7 +104,11 @@ export async function emitEvents(deps: EventDeps, drafts: readonly EventDraft[])
 }
 
 export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "matches">): BusEntry {
-  const detail: EventRecorded = { event_id: record.event_id, topic: record.topic, matched: record.matches.length };
+  const detail: EventRecorded = {
+    event_id: record.event_id,
+    topic: record.topic,
+    matched: record.matches.length,
+  };
   return { source: EVENT_SOURCE, detailType: EVENT_RECORDED, detail: { ...detail } };
 }
 
@@ -110,7 +128,10 @@ async function prepare(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Prom
 }
 
 /** An event that matches nothing has nothing to be dispatched: it is processed when it is recorded. */
-function recordOf(deps: Pick<EventDeps, "ids" | "clock" | "log">, { draft, matches, cut, data }: Prepared): StoredEvent {
+function recordOf(
+  deps: Pick<EventDeps, "ids" | "clock" | "log">,
+  { draft, matches, cut, data }: Prepared,
+): StoredEvent {
   const eventId = deps.ids.ordered();
   const now = deps.clock.now();
   const { topic, hop = 0 } = draft;
@@ -139,7 +160,8 @@ async function keepData(
   deps: Pick<Ports, "blobs" | "ids">,
   data: string,
 ): Promise<{ data: string } | { data_blob: string }> {
-  if (data.length <= EVENT_DATA_INLINE_BYTES / 4 || Buffer.byteLength(data) <= EVENT_DATA_INLINE_BYTES) return { data };
+  if (data.length <= EVENT_DATA_INLINE_BYTES / 4 || Buffer.byteLength(data) <= EVENT_DATA_INLINE_BYTES)
+    return { data };
   const key = `events/${deps.ids.random()}`;
   await deps.blobs.put(key, data);
   return { data_blob: key };
@@ -167,7 +189,9 @@ type Update = Extract<Write, { op: "update" }>;
 function mergedUpdate(first: Update, second: Update): Update {
   const set = { ...first.change.set, ...second.change.set };
   const missing = { ...second.change.setIfMissing, ...first.change.setIfMissing };
-  const setIfMissing = Object.fromEntries(Object.entries(missing).filter(([name]) => !Object.hasOwn(set, name)));
+  const setIfMissing = Object.fromEntries(
+    Object.entries(missing).filter(([name]) => !Object.hasOwn(set, name)),
+  );
   return { ...first, change: { set, setIfMissing } };
 }
 

@@ -35,7 +35,12 @@ export const TOPICS = {
   "step.completed": {
     meaning: "A step ended well",
     dataType: "step",
-    data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), output_lines: z.int() }),
+    data: z.object({
+      step_name: z.string(),
+      step_type: z.string(),
+      duration_ms: z.int(),
+      output_lines: z.int(),
+    }),
   },
   "step.failed": {
     meaning: "A step failed",

@@ -24,15 +24,24 @@ export const settings = z.object({
     .transform(Number)
     .meta({ description: "Port of the gateway; 0 takes any free one", default: "3000" }),
   HOST: text("127.0.0.1").meta({ description: "Address that the gateway listens on", default: "127.0.0.1" }),
-  WEFT_DATA_DIR: text("./.weft").meta({ description: "The one folder that everything lies in", default: "./.weft" }),
+  WEFT_DATA_DIR: text("./.weft").meta({
+    description: "The one folder that everything lies in",
+    default: "./.weft",
+  }),
   WEFT_ACCESS_TOKEN: z
     .string()
     .optional()
     .transform((value) => (value === "" ? undefined : value))
     .refine((value) => value === undefined || value.length >= 16, "must have at least 16 characters")
-    .meta({ description: "Access token of the owner; without it one is made at the first start", default: "" }),
+    .meta({
+      description: "Access token of the owner; without it one is made at the first start",
+      default: "",
+    }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
-  EVENT_RECEIVER_ENABLED: onOff.meta({ description: "Whether events trigger workflows", default: "as SCHEDULER_ENABLED" }),
+  EVENT_RECEIVER_ENABLED: onOff.meta({
+    description: "Whether events trigger workflows",
+    default: "as SCHEDULER_ENABLED",
+  }),
 });
 
 export interface Config {
@@ -48,7 +57,9 @@ export interface Config {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const parsed = settings.safeParse(environment);
   if (!parsed.success) {
-    throw new Error(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "));
+    throw new Error(
+      parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "),
+    );
   }
   const scheduler = parsed.data.SCHEDULER_ENABLED ?? true;
   return {

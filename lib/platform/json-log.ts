@@ -48,9 +48,12 @@ export function jsonLog(options: JsonLogOptions = {}): Log {
     if (value instanceof Error) return errorOf(value, depth, stacks);
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
     if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
-    if (Array.isArray(value)) return value.slice(0, MEMBERS).map((member) => plain(member, depth + 1, stacks));
+    if (Array.isArray(value))
+      return value.slice(0, MEMBERS).map((member) => plain(member, depth + 1, stacks));
     const members = Object.entries(value).slice(0, MEMBERS);
-    return Object.fromEntries(members.map(([name, member]) => [textOf(name), plain(member, depth + 1, stacks)]));
+    return Object.fromEntries(
+      members.map(([name, member]) => [textOf(name), plain(member, depth + 1, stacks)]),
+    );
   };
 
   const logWith = (fixed: Fields): Log => {

@@ -33,7 +33,10 @@ export type ScriptOutcome =
       /** JSON value; undefined and functions become null. */
       readonly value: unknown;
       readonly events: readonly ScriptEvent[];
-      readonly logs: readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly message: string }[];
+      readonly logs: readonly {
+        readonly level: "debug" | "info" | "warn" | "error";
+        readonly message: string;
+      }[];
     }
   | {
       readonly ok: false;
@@ -41,7 +44,10 @@ export type ScriptOutcome =
       readonly reason: "failed" | "timeout" | "memory" | "stack" | "aborted";
       readonly message: string;
       readonly events: readonly ScriptEvent[];
-      readonly logs: readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly message: string }[];
+      readonly logs: readonly {
+        readonly level: "debug" | "info" | "warn" | "error";
+        readonly message: string;
+      }[];
     };
 
 export interface Scripts {

@@ -38,7 +38,11 @@ export interface TableSpec<Item extends Key = Key & Record<string, unknown>> {
 /** One test of one attribute. All conditions of a write must hold, or nothing of it happens. */
 export type Condition =
   | readonly [attribute: string, test: "exists" | "missing"]
-  | readonly [attribute: string, test: "=" | "<>" | "<" | "<=" | ">" | ">=", value: string | number | boolean | null];
+  | readonly [
+      attribute: string,
+      test: "=" | "<>" | "<" | "<=" | ">" | ">=",
+      value: string | number | boolean | null,
+    ];
 
 /** What an update does, to top-level attributes only. */
 export interface Change {
@@ -59,7 +63,12 @@ type AnyTable = TableSpec<any>;
 type AnyItem = Key | (Key & { readonly [attribute: string]: unknown });
 
 export type Write =
-  | { readonly op: "put"; readonly table: AnyTable; readonly item: AnyItem; readonly when?: readonly Condition[] }
+  | {
+      readonly op: "put";
+      readonly table: AnyTable;
+      readonly item: AnyItem;
+      readonly when?: readonly Condition[];
+    }
   | {
       readonly op: "update";
       readonly table: AnyTable;
@@ -67,8 +76,18 @@ export type Write =
       readonly change: Change;
       readonly when?: readonly Condition[];
     }
-  | { readonly op: "delete"; readonly table: AnyTable; readonly key: Key; readonly when?: readonly Condition[] }
-  | { readonly op: "check"; readonly table: AnyTable; readonly key: Key; readonly when: readonly Condition[] };
+  | {
+      readonly op: "delete";
+      readonly table: AnyTable;
+      readonly key: Key;
+      readonly when?: readonly Condition[];
+    }
+  | {
+      readonly op: "check";
+      readonly table: AnyTable;
+      readonly key: Key;
+      readonly when: readonly Condition[];
+    };
 
 /** `failed` holds the positions, in the list given, of the writes whose conditions did not hold. */
 export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly failed: readonly number[] };

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { add, decode, emptyPostings, encode, has, intersect, type Postings, remove, SEGMENT_SIZE } from "./postings.ts";
+import {
+  add,
+  decode,
+  emptyPostings,
+  encode,
+  has,
+  intersect,
+  type Postings,
+  remove,
+  SEGMENT_SIZE,
+} from "./postings.ts";
 
 const position = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: SEGMENT_SIZE - 1 }));
 
@@ -63,7 +73,11 @@ describe("an intersection", () => {
           for (let at = to - 1; at >= from; at -= 1) {
             if (models.every(({ positions, negated }) => positions.has(at) !== negated)) expected.push(at);
           }
-          const found = intersect(terms.map(({ positions, negated }) => ({ set: setOf(positions), negated })), from, to);
+          const found = intersect(
+            terms.map(({ positions, negated }) => ({ set: setOf(positions), negated })),
+            from,
+            to,
+          );
           expect(found.count).toBe(expected.length);
           expect(found.pick(skip, take)).toEqual(expected.slice(skip, skip + take));
         },

@@ -161,11 +161,17 @@ function rangeSelection(from: number, to: number): Selection {
   const count = to - from;
   return {
     count,
-    pick: (skip, take) => Array.from({ length: Math.max(0, Math.min(take, count - skip)) }, (_, index) => to - 1 - skip - index),
+    pick: (skip, take) =>
+      Array.from({ length: Math.max(0, Math.min(take, count - skip)) }, (_, index) => to - 1 - skip - index),
   };
 }
 
-function sparseSelection(base: Term & { set: Sparse }, terms: readonly Term[], from: number, to: number): Selection {
+function sparseSelection(
+  base: Term & { set: Sparse },
+  terms: readonly Term[],
+  from: number,
+  to: number,
+): Selection {
   const others = terms.filter((term) => term !== base);
   const found: number[] = [];
   for (let index = 0; index < base.set.count; index += 1) {
@@ -175,7 +181,8 @@ function sparseSelection(base: Term & { set: Sparse }, terms: readonly Term[], f
   }
   return {
     count: found.length,
-    pick: (skip, take) => found.slice(Math.max(0, found.length - skip - take), Math.max(0, found.length - skip)).reverse(),
+    pick: (skip, take) =>
+      found.slice(Math.max(0, found.length - skip - take), Math.max(0, found.length - skip)).reverse(),
   };
 }
 

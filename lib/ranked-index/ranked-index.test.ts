@@ -33,19 +33,33 @@ describe("a ranked index", () => {
     }
   };
 
-  const expectSame = async (index: RankedIndex, rows: readonly Row[], filters: Filter[], offset: number, limit: number) => {
+  const expectSame = async (
+    index: RankedIndex,
+    rows: readonly Row[],
+    filters: Filter[],
+    offset: number,
+    limit: number,
+  ) => {
     const fits = rows
       .map((row, at) => ({ number: at + 1, key: row.key, fields: row.fields }))
-      .filter(({ fields }) => filters.every(({ field, value, negated }) => (fields[field] === value) !== (negated === true)))
+      .filter(({ fields }) =>
+        filters.every(({ field, value, negated }) => (fields[field] === value) !== (negated === true)),
+      )
       .reverse();
     const found = await index.select(filters, { offset, limit });
     expect(found.total).toBe(fits.length);
-    expect(found.found).toEqual(fits.slice(offset, offset + limit).map(({ number, key }) => ({ number, key })));
+    expect(found.found).toEqual(
+      fits.slice(offset, offset + limit).map(({ number, key }) => ({ number, key })),
+    );
   };
 
   it("answers any filter at any offset as a plain list does, after additions and changes, from any reader", async () => {
     const value = fc.constantFrom("a", "b", "c");
-    const row = fc.record({ topic: value, source: value, long: fc.constantFrom("x".repeat(500), "y".repeat(500)) });
+    const row = fc.record({
+      topic: value,
+      source: value,
+      long: fc.constantFrom("x".repeat(500), "y".repeat(500)),
+    });
     const filter = fc.record({ field: fc.constantFrom("topic", "source"), value, negated: fc.boolean() });
     let number = 0;
     await fc.assert(
@@ -70,7 +84,10 @@ describe("a ranked index", () => {
             if (changed === undefined) continue;
             const before = changed.fields;
             changed.fields = { ...before, topic };
-            await index.take({ entries: [], changes: [{ number: rows.indexOf(changed) + 1, before, after: changed.fields }] });
+            await index.take({
+              entries: [],
+              changes: [{ number: rows.indexOf(changed) + 1, before, after: changed.fields }],
+            });
           }
           await expectSame(index, rows, filters, offset, limit);
           await expectSame(new RankedIndex(platform.ports, name), rows, filters, offset, limit);
@@ -85,10 +102,14 @@ describe("a ranked index", () => {
     const other = new RankedIndex(platform.ports, "shared");
     const numbers = await Promise.all(
       Array.from({ length: 60 }, (_, at) =>
-        (at % 2 === 0 ? one : other).take({ entries: [{ key: `k${at}`, fields: { parity: String(at % 2) } }] }),
+        (at % 2 === 0 ? one : other).take({
+          entries: [{ key: `k${at}`, fields: { parity: String(at % 2) } }],
+        }),
       ),
     );
-    expect(numbers.flat().toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+    expect(numbers.flat().toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual(
+      Array.from({ length: 60 }, (_, at) => at + 1),
+    );
     for (const reader of [one, other, new RankedIndex(platform.ports, "shared")]) {
       const odd = await reader.select([{ field: "parity", value: "1" }], { offset: 0, limit: 100 });
       expect(odd.total).toBe(30);
@@ -100,10 +121,19 @@ describe("a ranked index", () => {
     const index = new RankedIndex(platform.ports, "mine");
     const key = { pk: "other", sk: "row" };
     const entryWrites = (_entry: unknown, number: number) => [
-      { op: "put" as const, table: rankedIndexTable, item: { ...key, version: number }, when: [["pk", "missing"] as const] },
+      {
+        op: "put" as const,
+        table: rankedIndexTable,
+        item: { ...key, version: number },
+        when: [["pk", "missing"] as const],
+      },
     ];
-    expect(await index.take({ entries: [{ key: "a", fields: {} }], entryWrites, writesEach: 1 })).toEqual([1]);
-    expect(await index.take({ entries: [{ key: "b", fields: {} }], entryWrites, writesEach: 1 })).toBeUndefined();
+    expect(await index.take({ entries: [{ key: "a", fields: {} }], entryWrites, writesEach: 1 })).toEqual([
+      1,
+    ]);
+    expect(
+      await index.take({ entries: [{ key: "b", fields: {} }], entryWrites, writesEach: 1 }),
+    ).toBeUndefined();
     expect(await index.last()).toBe(1);
     expect((await platform.ports.tables.get(rankedIndexTable, key))?.version).toBe(1);
   });
@@ -112,7 +142,10 @@ describe("a ranked index", () => {
     const index = new RankedIndex(platform.ports, "long");
     const head = { pk: "long", sk: "head", version: 1, last: 65_530, low: 65_520, changed: {} };
     await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);
-    await takeAll(index, Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, fields: { all: "yes" } })));
+    await takeAll(
+      index,
+      Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, fields: { all: "yes" } })),
+    );
     const page = await index.select([{ field: "all", value: "yes" }], { offset: 10, limit: 5 });
     expect(page).toEqual({
       last: 65_550,

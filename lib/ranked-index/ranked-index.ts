@@ -1,6 +1,16 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { add, decode, emptyPostings, encode, intersect, type Postings, remove, SEGMENT_SIZE, type Term } from "./postings.ts";
+import {
+  add,
+  decode,
+  emptyPostings,
+  encode,
+  intersect,
+  type Postings,
+  remove,
+  SEGMENT_SIZE,
+  type Term,
+} from "./postings.ts";
 import { headKeyOf, type IndexHead, keysKey, postingsKey, rankedIndexTable, termOf } from "./table.ts";
 
 /** Keys in one block. */
@@ -103,25 +113,37 @@ export class RankedIndex {
     const head = await this.#head();
     const picked: number[] = [];
     let total = 0;
-    for (let segment = segmentOf(head.last); segment >= segmentOf(head.low + 1) && head.last > 0; segment -= 1) {
+    for (
+      let segment = segmentOf(head.last);
+      segment >= segmentOf(head.low + 1) && head.last > 0;
+      segment -= 1
+    ) {
       const base = segment * SEGMENT_SIZE;
       const from = Math.max(0, head.low - base);
       const to = Math.min(SEGMENT_SIZE, head.last - base);
       const selection = intersect(await this.#terms(head, segment, filters), from, to);
       const skip = Math.max(0, page.offset - total);
       if (picked.length < page.limit && skip < selection.count) {
-        for (const position of selection.pick(skip, page.limit - picked.length)) picked.push(base + position + 1);
+        for (const position of selection.pick(skip, page.limit - picked.length))
+          picked.push(base + position + 1);
       }
       total += selection.count;
     }
     const keys = await this.#keysOf(head, picked);
-    return { last: head.last, total, found: picked.map((number, index) => ({ number, key: keys[index] ?? "" })) };
+    return {
+      last: head.last,
+      total,
+      found: picked.map((number, index) => ({ number, key: keys[index] ?? "" })),
+    };
   }
 
   /** The keys of the numbers from one to another, both among them. */
   async keys(first: number, last: number): Promise<string[]> {
     if (last < first) return [];
-    return this.#keysOf(await this.#head(), Array.from({ length: last - first + 1 }, (_, index) => first + index));
+    return this.#keysOf(
+      await this.#head(),
+      Array.from({ length: last - first + 1 }, (_, index) => first + index),
+    );
   }
 
   async #head(): Promise<IndexHead> {
@@ -131,8 +153,15 @@ export class RankedIndex {
   }
 
   async #terms(head: IndexHead, segment: number, filters: readonly Filter[]): Promise<Term[]> {
-    const sets = await this.#sets(head, segment, filters.map(({ field, value }) => termOf(field, value)));
-    return filters.map((filter, index) => ({ set: sets[index] ?? emptyPostings(), negated: filter.negated === true }));
+    const sets = await this.#sets(
+      head,
+      segment,
+      filters.map(({ field, value }) => termOf(field, value)),
+    );
+    return filters.map((filter, index) => ({
+      set: sets[index] ?? emptyPostings(),
+      negated: filter.negated === true,
+    }));
   }
 
   /** The sets of a segment by term, from memory or read together. */
@@ -141,7 +170,9 @@ export class RankedIndex {
     const missing = [...new Set(terms.filter((term) => !cached.sets.has(term)))];
     if (missing.length > 0) {
       const keys = missing.map((term) => postingsKey(this.#name, segment, term));
-      const items = new Map((await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]));
+      const items = new Map(
+        (await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]),
+      );
       for (const [index, term] of missing.entries()) {
         const bytes = items.get(keys[index]?.sk ?? "")?.bytes;
         cached.sets.set(term, bytes === undefined ? emptyPostings() : decode(bytes));
@@ -158,12 +189,18 @@ export class RankedIndex {
       const chunks = [...new Set(positions.map(chunkOf))];
       const missing = chunks.filter((chunk) => !cached.keys.has(chunk));
       const keys = missing.map((chunk) => keysKey(this.#name, segment, chunk));
-      const items = new Map((await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]));
-      for (const [index, chunk] of missing.entries()) cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
+      const items = new Map(
+        (await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]),
+      );
+      for (const [index, chunk] of missing.entries())
+        cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
       this.#bound(missing.length);
       for (const chunk of chunks) blocks.set(`${segment}/${chunk}`, cached.keys.get(chunk) ?? []);
     }
-    return numbers.map((number) => blocks.get(`${segmentOf(number)}/${chunkOf(number)}`)?.[(number - 1) % KEYS_PER_BLOCK] ?? "");
+    return numbers.map(
+      (number) =>
+        blocks.get(`${segmentOf(number)}/${chunkOf(number)}`)?.[(number - 1) % KEYS_PER_BLOCK] ?? "",
+    );
   }
 
   #segment(head: IndexHead, segment: number): CachedSegment {
@@ -193,10 +230,12 @@ export class RankedIndex {
     for (const change of batch.changes ?? []) {
       const segment = segmentOf(change.number);
       for (const [field, value] of Object.entries(change.before)) {
-        if (value !== undefined && change.after[field] !== value) draft.drop(segment, termOf(field, value), positionOf(change.number));
+        if (value !== undefined && change.after[field] !== value)
+          draft.drop(segment, termOf(field, value), positionOf(change.number));
       }
       for (const [field, value] of Object.entries(change.after)) {
-        if (value !== undefined && change.before[field] !== value) draft.put(segment, termOf(field, value), positionOf(change.number));
+        if (value !== undefined && change.before[field] !== value)
+          draft.put(segment, termOf(field, value), positionOf(change.number));
       }
     }
     const { entryWrites, writesEach = 0 } = batch;
@@ -215,14 +254,18 @@ export class RankedIndex {
   async #load(draft: Draft, head: IndexHead): Promise<void> {
     for (const [segment, terms] of draft.touched()) {
       const sets = await this.#sets(head, segment, terms);
-      for (const [index, term] of terms.entries()) draft.provide(segment, term, sets[index] ?? emptyPostings());
+      for (const [index, term] of terms.entries())
+        draft.provide(segment, term, sets[index] ?? emptyPostings());
     }
     for (const [segment, chunks] of draft.touchedChunks()) {
       const cached = this.#segment(head, segment);
       const missing = chunks.filter((chunk) => !cached.keys.has(chunk));
       const keys = missing.map((chunk) => keysKey(this.#name, segment, chunk));
-      const items = new Map((await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]));
-      for (const [index, chunk] of missing.entries()) cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
+      const items = new Map(
+        (await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]),
+      );
+      for (const [index, chunk] of missing.entries())
+        cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
       this.#bound(missing.length);
       for (const chunk of chunks) draft.provideKeys(segment, chunk, cached.keys.get(chunk) ?? []);
     }
@@ -343,14 +386,23 @@ class Draft {
 
   provideKeys(segment: number, chunk: number, before: readonly string[]): void {
     const keys = [...before];
-    for (const { number, key } of this.#newKeys.get(segment)?.get(chunk) ?? []) keys[(number - 1) % KEYS_PER_BLOCK] = key;
-    this.keysOf(segment).set(chunk, Array.from(keys, (key) => key ?? ""));
+    for (const { number, key } of this.#newKeys.get(segment)?.get(chunk) ?? [])
+      keys[(number - 1) % KEYS_PER_BLOCK] = key;
+    this.keysOf(segment).set(
+      chunk,
+      Array.from(keys, (key) => key ?? ""),
+    );
   }
 
   seal(): void {
     const changed = { ...this.#head.changed };
     for (const segment of this.segments()) changed[String(segment)] = this.version;
-    const head: IndexHead = { ...this.#head, version: this.version, last: this.#head.last + this.numbers.length, changed };
+    const head: IndexHead = {
+      ...this.#head,
+      version: this.version,
+      last: this.#head.last + this.numbers.length,
+      changed,
+    };
     this.writes.push({
       op: "put",
       table: rankedIndexTable,
@@ -359,12 +411,20 @@ class Draft {
     });
     for (const [segment, sets] of this.#sets) {
       for (const [term, set] of sets) {
-        this.writes.push({ op: "put", table: rankedIndexTable, item: { ...postingsKey(this.#index, segment, term), bytes: encode(set) } });
+        this.writes.push({
+          op: "put",
+          table: rankedIndexTable,
+          item: { ...postingsKey(this.#index, segment, term), bytes: encode(set) },
+        });
       }
     }
     for (const [segment, chunks] of this.#keys) {
       for (const [chunk, keys] of chunks) {
-        this.writes.push({ op: "put", table: rankedIndexTable, item: { ...keysKey(this.#index, segment, chunk), keys } });
+        this.writes.push({
+          op: "put",
+          table: rankedIndexTable,
+          item: { ...keysKey(this.#index, segment, chunk), keys },
+        });
       }
     }
   }

@@ -31,7 +31,10 @@ export const route = defineRoute({
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, run_uuid, run_id, ...filters } = query;
     const page = { offset, limit };
-    return { listing: await listEvents(deps, { ...filters, run_id: run_id ?? run_uuid }, page), pagination: page };
+    return {
+      listing: await listEvents(deps, { ...filters, run_id: run_id ?? run_uuid }, page),
+      pagination: page,
+    };
   },
 });
 

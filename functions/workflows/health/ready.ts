@@ -13,7 +13,10 @@ export const route = defineRoute({
   tag: "Health",
   auth: "none",
   status: 200,
-  response: z.object({ status: z.literal("ready"), checks: z.object({ tables: z.literal("ok"), queues: z.literal("ok") }) }),
+  response: z.object({
+    status: z.literal("ready"),
+    checks: z.object({ tables: z.literal("ok"), queues: z.literal("ok") }),
+  }),
   run: (_input, deps: Deps) => checkReady(deps),
 });
 

@@ -16,7 +16,9 @@ export const route = defineRoute({
   params: z.object({ name: z.string() }),
   status: 200,
   response: z.object({
-    data: workflowRecord.extend({ yaml: z.string(), definition: z.looseObject({}) }).meta({ id: "WorkflowDetail" }),
+    data: workflowRecord
+      .extend({ yaml: z.string(), definition: z.looseObject({}) })
+      .meta({ id: "WorkflowDetail" }),
   }),
   run: async ({ params }, deps: Deps) => {
     const head = await findWorkflow(deps, params.name);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
-import { eventData } from "../publish.ts";
 import type { Filter, RankedIndex } from "../../ranked-index/ranked-index.ts";
+import { eventData } from "../publish.ts";
 import { INDEXED_FIELDS, UNPROCESSED } from "./index-events.ts";
 import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailPartitions } from "./table.ts";
 
@@ -88,7 +88,10 @@ export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> 
   for (const pk of tailPartitions()) {
     let cursor: string | undefined;
     do {
-      const page = await deps.tables.query(eventTailTable, { pk, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await deps.tables.query(eventTailTable, {
+        pk,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
       for (const item of page.items) if (item.number === undefined) ids.push(item.sk);
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -101,9 +104,17 @@ interface Numbered {
   readonly number: number;
 }
 
-async function tailRecords(deps: LogDeps, ids: readonly string[], last: number, filters: EventFilters): Promise<Numbered[]> {
+async function tailRecords(
+  deps: LogDeps,
+  ids: readonly string[],
+  last: number,
+  filters: EventFilters,
+): Promise<Numbered[]> {
   if (ids.length === 0) return [];
-  const tests = Object.entries(filters).filter(([, value]) => value !== undefined) as [keyof StoredEvent, unknown][];
+  const tests = Object.entries(filters).filter(([, value]) => value !== undefined) as [
+    keyof StoredEvent,
+    unknown,
+  ][];
   const events = await deps.tables.batchGet(eventLogTable, ids.map(eventKey));
   return events
     .map((event, index) => ({ event, number: last + events.length - index }))
@@ -126,13 +137,22 @@ async function* indexedRecords(
   for (let start = 0; start < found.length; start += READ_PAGE) {
     const part = found.slice(start, start + READ_PAGE);
     const numbers = new Map(part.map(({ key, number }) => [key, number]));
-    const events = await deps.tables.batchGet(eventLogTable, part.map(({ key }) => eventKey(key)));
-    yield* withData(deps, events.map((event) => ({ event, number: numbers.get(event.event_id) ?? 0 })));
+    const events = await deps.tables.batchGet(
+      eventLogTable,
+      part.map(({ key }) => eventKey(key)),
+    );
+    yield* withData(
+      deps,
+      events.map((event) => ({ event, number: numbers.get(event.event_id) ?? 0 })),
+    );
   }
 }
 
 /** Records with their data; one whose data lies in a blob goes out before the next is read. */
-async function* withData(deps: LogDeps, numbered: readonly Numbered[]): AsyncGenerator<readonly EventRecord[]> {
+async function* withData(
+  deps: LogDeps,
+  numbered: readonly Numbered[],
+): AsyncGenerator<readonly EventRecord[]> {
   let inline: EventRecord[] = [];
   for (const { event, number } of numbered) {
     if (event.data === undefined && inline.length > 0) {

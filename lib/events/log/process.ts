@@ -2,7 +2,15 @@ import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { EVENT_SOURCE, recordedEntry } from "../publish.ts";
-import { eventKey, eventLogTable, eventTailTable, type StoredEvent, type TailItem, tailKey, tailPartitions } from "./table.ts";
+import {
+  eventKey,
+  eventLogTable,
+  eventTailTable,
+  type StoredEvent,
+  type TailItem,
+  tailKey,
+  tailPartitions,
+} from "./table.ts";
 
 export const EVENT_PROCESSED = "event.processed";
 
@@ -41,7 +49,11 @@ export async function resendPending(
   for (const pk of tailPartitions()) {
     let cursor: string | undefined;
     do {
-      const page = await deps.tables.query(eventTailTable, { pk, limit: TAIL_PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await deps.tables.query(eventTailTable, {
+        pk,
+        limit: TAIL_PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
       for (const item of page.items) {
         if (item.resend_at > now || sent >= max) continue;
         if (await resend(deps, item)) sent += 1;
@@ -65,9 +77,12 @@ async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailI
     return false;
   }
   const next = new Date(deps.clock.now() + RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10)).toISOString();
-  const claimed = await deps.tables.update(eventTailTable, tailKey(item.sk), { set: { resends, resend_at: next } }, [
-    ["resend_at", "=", item.resend_at],
-  ]);
+  const claimed = await deps.tables.update(
+    eventTailTable,
+    tailKey(item.sk),
+    { set: { resends, resend_at: next } },
+    [["resend_at", "=", item.resend_at]],
+  );
   if (claimed === undefined) return false;
   await deps.bus.publish(entriesFor(event));
   return true;
@@ -90,16 +105,28 @@ export async function failEvent(deps: Pick<Ports, "tables">, eventId: string, er
 
 /** The event is looked after by the sweep again. */
 export async function reviveEvent(deps: Pick<Ports, "tables">, eventId: string): Promise<void> {
-  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" } }, [["processed", "=", false]]);
+  await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" } }, [
+    ["processed", "=", false],
+  ]);
   await moveTail(deps, eventId, "parked", "tail");
 }
 
-async function moveTail(deps: Pick<Ports, "tables">, eventId: string, from: "tail" | "parked", to: "tail" | "parked") {
+async function moveTail(
+  deps: Pick<Ports, "tables">,
+  eventId: string,
+  from: "tail" | "parked",
+  to: "tail" | "parked",
+) {
   const item = await deps.tables.get(eventTailTable, tailKey(eventId, from));
   if (item?.number === undefined) return;
   const moved: TailItem = { ...item, ...tailKey(eventId, to), resends: 0 };
   await deps.tables.write([
-    { op: "delete", table: eventTailTable, key: tailKey(eventId, from), when: [["number", "=", item.number]] },
+    {
+      op: "delete",
+      table: eventTailTable,
+      key: tailKey(eventId, from),
+      when: [["number", "=", item.number]],
+    },
     { op: "put", table: eventTailTable, item: moved },
   ]);
 }

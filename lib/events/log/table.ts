@@ -59,7 +59,8 @@ export function tailKey(eventId: string, where: "tail" | "parked" = "tail"): Key
   return { pk: `${where}#${shard}`, sk: eventId };
 }
 
-export const tailPartitions = (): string[] => Array.from({ length: TAIL_SHARDS }, (_, shard) => `tail#${shard}`);
+export const tailPartitions = (): string[] =>
+  Array.from({ length: TAIL_SHARDS }, (_, shard) => `tail#${shard}`);
 
 /** Name of the ranked index over the log. */
 export const EVENT_INDEX = "event-log";

@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { BusEntry, BusEnvelope } from "../bus.ts";
 import type { ReceivedMessage } from "../queues.ts";
-import { collect, ITEMS, only, type Subject } from "./resources.ts";
+import { collect, type Differences, ITEMS, only, type Subject } from "./resources.ts";
 
 const detailsOf = (messages: readonly ReceivedMessage[]): unknown[] =>
   messages.map(({ body }) => (JSON.parse(body) as BusEnvelope).detail);
 
-export function messagesContract(subject: Subject): void {
+export function messagesContract(subject: Subject, differences: Differences): void {
+  // Counts are approximate in AWS: they come right when nothing moves.
+  const eventually = (queue: string) => expect.poll(() => subject().queues.depth(queue), { timeout: 10_000 });
   const event = (detail: Record<string, unknown>): BusEntry => ({
     source: "weft.events",
     detailType: "run.started",
@@ -34,7 +36,7 @@ export function messagesContract(subject: Subject): void {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       });
       expect(detailsOf(await collect(subject(), "contract-everything", 1))).toEqual([detail]);
-      expect(await subject().queues.depth("contract-commands")).toMatchObject({ visible: 0 });
+      await eventually("contract-commands").toMatchObject({ visible: 0 });
     });
 
     it("matches inside of the detail", async () => {
@@ -42,7 +44,7 @@ export function messagesContract(subject: Subject): void {
       const messages = await collect(subject(), "contract-commands", 2);
       expect(detailsOf(messages)).toEqual(expect.arrayContaining([{ type: "bash" }, { type: "http" }]));
       expect(await collect(subject(), "contract-everything", 3)).toHaveLength(3);
-      expect(await subject().queues.depth("contract-commands")).toMatchObject({ visible: 0 });
+      await eventually("contract-commands").toMatchObject({ visible: 0 });
     });
 
     it("takes more entries than one request of AWS", async () => {
@@ -95,16 +97,27 @@ export function messagesContract(subject: Subject): void {
       expect(messages.map(({ body }) => body)).toEqual(["over", "soon"]);
     });
 
-    it("moves a timer that is set again, and forgets one that is cancelled", async () => {
+    it("moves a far-off timer that is set again, and forgets one that is cancelled", async () => {
       const [moved, cancelled] = [randomUUID(), randomUUID()];
       await subject().timers.set(moved, Date.now() + 3_600_000, QUEUE, { body: "before" });
-      await subject().timers.set(cancelled, Date.now() + 1000, QUEUE, { body: "cancelled" });
+      await subject().timers.set(cancelled, Date.now() + 3_600_000, QUEUE, { body: "cancelled" });
       await subject().timers.cancel(cancelled);
       await subject().timers.cancel(randomUUID());
+      await subject().timers.set(moved, Date.now() + 1000, QUEUE, { body: "after" });
+      const messages = await collect(subject(), QUEUE, 1);
+      expect(messages.map(({ body }) => body)).toEqual(["after"]);
+      await eventually(QUEUE).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+    });
+
+    it.skipIf(differences.timersCannotBeRecalled)("forgets a timer that is about to come", async () => {
+      const [moved, cancelled] = [randomUUID(), randomUUID()];
+      await subject().timers.set(moved, Date.now() + 1000, QUEUE, { body: "before" });
+      await subject().timers.set(cancelled, Date.now() + 1000, QUEUE, { body: "cancelled" });
+      await subject().timers.cancel(cancelled);
       await subject().timers.set(moved, Date.now() + 2000, QUEUE, { body: "after" });
       const messages = await collect(subject(), QUEUE, 1);
       expect(messages.map(({ body }) => body)).toEqual(["after"]);
-      expect(await subject().queues.depth(QUEUE)).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+      await eventually(QUEUE).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
     });
   });
 }

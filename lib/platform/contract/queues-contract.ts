@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { collect, only, type Subject } from "./resources.ts";
+import { collect, type Differences, only, type Subject } from "./resources.ts";
 
 const STANDARD = "contract-standard";
 const FIFO = "contract-fifo";
 
-export function queuesContract(subject: Subject): void {
+export function queuesContract(subject: Subject, differences: Differences): void {
+  // Counts are approximate in AWS: they come right when nothing moves.
+  const eventually = (queue: string) => expect.poll(() => subject().queues.depth(queue), { timeout: 10_000 });
   const receive = (
     queue: string,
     options: { max?: number; visibilitySeconds?: number; waitSeconds?: number } = {},
@@ -21,7 +23,7 @@ export function queuesContract(subject: Subject): void {
       expect(Math.abs(message.sentAt - Date.now())).toBeLessThan(60_000);
       await subject().queues.delete(STANDARD, [message.receipt]);
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
-      expect(await subject().queues.depth(STANDARD)).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+      await eventually(STANDARD).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
     });
 
     it("delivers every one of many", async () => {
@@ -72,7 +74,7 @@ export function queuesContract(subject: Subject): void {
     it("holds a delayed message back", async () => {
       await subject().queues.send(STANDARD, [{ body: "later", delaySeconds: 1 }]);
       expect(await receive(STANDARD, { waitSeconds: 0 })).toEqual([]);
-      expect((await subject().queues.depth(STANDARD)).delayed).toBe(1);
+      await eventually(STANDARD).toMatchObject({ delayed: 1 });
       const message = only(await receive(STANDARD, { waitSeconds: 5 }));
       expect(message.body).toBe("later");
       await subject().queues.delete(STANDARD, [message.receipt]);
@@ -81,7 +83,7 @@ export function queuesContract(subject: Subject): void {
     it("tells how many messages wait and how many are out", async () => {
       await subject().queues.send(STANDARD, [{ body: "a" }, { body: "b" }, { body: "c" }]);
       const out = only(await receive(STANDARD, { max: 1 }));
-      expect(await subject().queues.depth(STANDARD)).toEqual({ visible: 2, inFlight: 1, delayed: 0 });
+      await eventually(STANDARD).toEqual({ visible: 2, inFlight: 1, delayed: 0 });
       await subject().queues.delete(STANDARD, [out.receipt]);
       await collect(subject(), STANDARD, 2);
     });
@@ -143,13 +145,23 @@ export function queuesContract(subject: Subject): void {
       expect((await collect(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["2"]);
     });
 
-    it("drops a second message of the same deduplication id, also after the first was deleted", async () => {
+    it("drops a second message of the same deduplication id", async () => {
       const [group, id] = [randomUUID(), randomUUID()];
       await send(group, "once", id);
       await send(group, "twice", id);
       expect((await collect(subject(), FIFO, 1)).map(({ body }) => body)).toEqual(["once"]);
-      await send(group, "thrice", id);
       expect(await receive(FIFO, { waitSeconds: 0 })).toEqual([]);
     });
+
+    it.skipIf(differences.deduplicationEndsWithDelete)(
+      "drops a second message also after the first was deleted",
+      async () => {
+        const [group, id] = [randomUUID(), randomUUID()];
+        await send(group, "once", id);
+        expect(await collect(subject(), FIFO, 1)).toHaveLength(1);
+        await send(group, "twice", id);
+        expect(await receive(FIFO, { waitSeconds: 0 })).toEqual([]);
+      },
+    );
   });
 }

@@ -9,6 +9,14 @@ export interface ContractPlatform {
   close(): Promise<void>;
 }
 
+/** What a platform may do in another way than the rest; each is named where it is tested. */
+export interface Differences {
+  /** A timer of the next minutes is a message on its way, which comes also when it is cancelled or moved. */
+  readonly timersCannotBeRecalled?: boolean;
+  /** A FIFO queue forgets a deduplication id with its message. A defect of an emulator: SQS knows it for five minutes. */
+  readonly deduplicationEndsWithDelete?: boolean;
+}
+
 /** Answers the platform that the tests of a block share; it is open while they run. */
 export type Subject = () => ContractPlatform["ports"];
 

@@ -2,14 +2,18 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { blobsContract } from "./blobs-contract.ts";
 import { messagesContract } from "./messages-contract.ts";
 import { queuesContract } from "./queues-contract.ts";
-import type { ContractPlatform } from "./resources.ts";
+import type { ContractPlatform, Differences } from "./resources.ts";
 import { tablesContract } from "./tables-contract.ts";
 
 /**
  * What every platform must do, as tests: run it on one that has CONTRACT_RESOURCES. Tests share the
  * platform, use keys of their own and leave the queues empty.
  */
-export function contractSuite(name: string, open: () => Promise<ContractPlatform>): void {
+export function contractSuite(
+  name: string,
+  open: () => Promise<ContractPlatform>,
+  differences: Differences = {},
+): void {
   describe(`${name} keeps the platform's contract`, () => {
     let platform: ContractPlatform | undefined;
     const subject = (): ContractPlatform["ports"] => {
@@ -23,8 +27,8 @@ export function contractSuite(name: string, open: () => Promise<ContractPlatform
       await platform?.close();
     });
     tablesContract(subject);
-    queuesContract(subject);
-    messagesContract(subject);
+    queuesContract(subject, differences);
+    messagesContract(subject, differences);
     blobsContract(subject);
   });
 }

@@ -49,7 +49,10 @@ function fits(asset: StoredAsset, { workspace, asset_type, source, search }: Ass
 
 function searched(asset: StoredAsset): string {
   const fields = asset as unknown as Readonly<Record<string, unknown>>;
-  return ["asset_value", "url", "title", "host_ip"].map((name) => String(fields[name] ?? "")).join("\n").toLowerCase();
+  return ["asset_value", "url", "title", "host_ip"]
+    .map((name) => String(fields[name] ?? ""))
+    .join("\n")
+    .toLowerCase();
 }
 
 function toRecord(asset: StoredAsset): AssetRecord {

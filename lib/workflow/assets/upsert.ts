@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { EventDraft, EventEffects } from "../../events/publish.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Attribute, Write } from "../../platform/tables.ts";
@@ -6,14 +7,30 @@ import { ASSET_LIST, assetsTable } from "./table.ts";
 
 /** Keys of an event's data that name the asset; the first that is there counts. */
 const VALUE_KEYS = ["asset_value", "value", "url", "host"] as const;
-/** Longest asset value, bytes: it is part of a key. */
-const ASSET_VALUE_MAX_BYTES = 900;
-/** Fields of one asset taken over from an event, and their size as JSON, bytes. */
+/** Longest asset value, bytes. */
+const ASSET_VALUE_MAX_BYTES = 8 * 1024;
+/** Values and workspaces up to here are keys as they are; longer ones by their hash. */
+const KEY_MAX_BYTES = 900;
+/** Fields of one asset taken over from one event, and the size of each and of all as JSON, characters. */
 const FIELDS_MAX = 60;
-const FIELD_MAX_BYTES = 16 * 1024;
+const FIELD_MAX_LENGTH = 16 * 1024;
+const FIELDS_MAX_LENGTH = 64 * 1024;
+/** Longest name of such a field, characters, and how deep its values may go: an item takes no more. */
+const NAME_MAX_LENGTH = 128;
+const DEPTH_MAX = 24;
 const OWN_FIELDS: ReadonlySet<string> = new Set([
-  "pk", "sk", "id", "list", "listed_at", "workspace", "asset_value", "created_at", "updated_at", "last_seen_at",
+  "pk",
+  "sk",
+  "id",
+  "list",
+  "listed_at",
+  "workspace",
+  "asset_value",
+  "created_at",
+  "updated_at",
+  "last_seen_at",
 ]);
+const TEXT_FIELDS: ReadonlySet<string> = new Set(["asset_type", "source"]);
 
 /** What an event that tells of an asset writes besides its record: the asset. Reference 6. */
 export function assetEffects(deps: { readonly assetNumbers: Numbers }): EventEffects {
@@ -29,7 +46,8 @@ export function assetEffects(deps: { readonly assetNumbers: Numbers }): EventEff
 function assetValue(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const key of VALUE_KEYS) {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
-    if (typeof value === "string" && value.trim() !== "" && Buffer.byteLength(value) <= ASSET_VALUE_MAX_BYTES) return value;
+    if (typeof value === "string" && value.trim() !== "" && Buffer.byteLength(value) <= ASSET_VALUE_MAX_BYTES)
+      return value;
   }
   return undefined;
 }
@@ -41,23 +59,30 @@ async function upsert(
   now: string,
 ): Promise<Write> {
   const workspace = event.workspace || textOf(event.data["workspace"]) || "default";
+  const fields = fieldsOf(event.data);
   const id = await deps.assetNumbers.next();
   return {
     op: "update",
     table: assetsTable,
-    key: { pk: workspace, sk: value },
+    key: { pk: keyPart(workspace), sk: keyPart(value) },
     change: {
-      set: { ...fieldsOf(event.data), updated_at: now, last_seen_at: now, workspace, asset_value: value },
+      set: { ...fields, updated_at: now, last_seen_at: now, workspace, asset_value: value },
       setIfMissing: {
         id,
         created_at: now,
         list: ASSET_LIST,
         listed_at: `${now}#${String(id).padStart(12, "0")}`,
-        ...(event.data["asset_type"] === undefined ? { asset_type: guessType(value) } : {}),
-        ...(event.data["source"] === undefined ? { source: event.source } : {}),
+        ...("asset_type" in fields ? {} : { asset_type: guessType(value) }),
+        ...("source" in fields ? {} : { source: event.source }),
       },
     },
   };
+}
+
+function keyPart(text: string): string {
+  return Buffer.byteLength(text) <= KEY_MAX_BYTES
+    ? text
+    : `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -65,11 +90,22 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 /** The asset's further fields as the event gave them; empty ones hide nothing that is known. */
 function fieldsOf(data: Readonly<Record<string, unknown>>): Record<string, Attribute> {
   const fields: Record<string, Attribute> = {};
+  let left = FIELDS_MAX_LENGTH;
   for (const [name, value] of Object.entries(data).slice(0, FIELDS_MAX)) {
     if (OWN_FIELDS.has(name) || name === "__proto__" || value === null || value === "") continue;
-    if (JSON.stringify(value).length <= FIELD_MAX_BYTES) fields[name] = value as Attribute;
+    if (name === "" || name.length > NAME_MAX_LENGTH || (TEXT_FIELDS.has(name) && typeof value !== "string"))
+      continue;
+    const length = JSON.stringify(value).length;
+    if (length > Math.min(FIELD_MAX_LENGTH, left) || isDeeper(value, DEPTH_MAX)) continue;
+    fields[name] = value as Attribute;
+    left -= length;
   }
   return fields;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 /** Reference 6: http(s) is a url, an address an ip, `a/b` a repository, a dotted name a domain. */
@@ -79,4 +115,3 @@ function guessType(value: string): string {
   if (/^[\w.-]+\/[\w.-]+$/.test(value)) return "repo_name";
   return /^[\w-]+(?:\.[\w-]+)+$/.test(value) ? "domain" : "unknown";
 }
-

@@ -1,18 +1,24 @@
 import * as z from "zod";
-import type { LastFailure } from "../../events/consumer.ts";
-import { failEvent } from "../../events/log/process.ts";
-import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { ApiError } from "../../errors.ts";
+import type { LastFailure } from "../../events/consumer.ts";
+import { failEvent, reviveEvent } from "../../events/log/process.ts";
 import type { BusEnvelope } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { scanList } from "../lists/scan.ts";
-import { conduct, type ConductDeps, type ConductMessage } from "../runs/conduct.ts";
+import {
+  type ConductDeps,
+  type ConductMessage,
+  conduct,
+  STEP_REQUESTED,
+  type StepCommand,
+} from "../runs/conduct.ts";
 import { CONDUCT_QUEUE } from "../runs/create.ts";
+import { runKey, runsTable, stepKey, stepsTable } from "../runs/table.ts";
 import { DEAD_LETTER_LIST, deadLetterKey, deadLettersTable, type StoredDeadLetter } from "./table.ts";
 
 const ERROR_MAX_LENGTH = 2_000;
-/** Body of a dead letter kept in its item, characters. */
-const BODY_MAX_LENGTH = 256 * 1024;
+/** Body of a dead letter kept in its item, characters; a longer one lies in a blob. */
+const BODY_INLINE_LENGTH = 32 * 1024;
 
 export const deadLetterRecord = z
   .object({
@@ -24,7 +30,9 @@ export const deadLetterRecord = z
   })
   .meta({ id: "DeadLetter" });
 
-type LetterDeps = Pick<Ports, "tables" | "clock" | "secrets">;
+type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "secrets">;
+
+type ReceiverDeps = LetterDeps & ConductDeps & Pick<Ports, "instances">;
 
 /** Keeps the reason why a message fails for the last time; the letter itself follows through its queue. */
 export async function noteLastFailure(deps: LetterDeps, failure: LastFailure): Promise<void> {
@@ -34,7 +42,7 @@ export async function noteLastFailure(deps: LetterDeps, failure: LastFailure): P
 
 /** Takes a message from a dead-letter queue into the table, where it is seen and can be redriven. */
 export async function receiveLetter(
-  deps: LetterDeps & ConductDeps,
+  deps: ReceiverDeps,
   letter: { id: string; queue: string; body: string },
 ): Promise<void> {
   await keepLetter(deps, letter.id, letter.queue, letter.body);
@@ -43,17 +51,29 @@ export async function receiveLetter(
   await tellOwner(deps, letter.queue, letter.body, known?.error ?? "");
 }
 
-async function keepLetter(deps: LetterDeps, id: string, queue: string, body: string, error?: string): Promise<void> {
+async function keepLetter(
+  deps: LetterDeps,
+  id: string,
+  queue: string,
+  body: string,
+  error?: string,
+): Promise<void> {
   const now = new Date(deps.clock.now()).toISOString();
+  const key = `dead-letters/${id}`;
+  if (body.length > BODY_INLINE_LENGTH) await deps.blobs.put(key, body);
   await deps.tables.update(deadLettersTable, deadLetterKey(id), {
     set: {
       id,
       queue,
-      body: body.slice(0, BODY_MAX_LENGTH),
+      ...(body.length > BODY_INLINE_LENGTH ? { body_blob: key } : { body }),
       list: DEAD_LETTER_LIST,
       ...(error === undefined ? {} : { error: deps.secrets.redact(error).slice(0, ERROR_MAX_LENGTH) }),
     },
-    setIfMissing: { group_id: groupOf(queue, body), received_at: now, ...(error === undefined ? { error: "" } : {}) },
+    setIfMissing: {
+      group_id: groupOf(queue, body),
+      received_at: now,
+      ...(error === undefined ? { error: "" } : {}),
+    },
   });
 }
 
@@ -66,8 +86,17 @@ function groupOf(queue: string, body: string): string {
   }
 }
 
-/** A dead event has its error noted, a dead input of a run fails the run: neither hangs without a word. */
-async function tellOwner(deps: LetterDeps & ConductDeps, queue: string, body: string, error: string): Promise<void> {
+async function bodyOf(deps: Pick<Ports, "blobs">, letter: StoredDeadLetter): Promise<string> {
+  if (letter.body !== undefined) return letter.body;
+  const bytes = letter.body_blob === undefined ? undefined : await deps.blobs.get(letter.body_blob);
+  return bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
+}
+
+/**
+ * A dead event has its error noted; a dead input of a run, or a step that no executor could take to its end,
+ * fails the run: nothing hangs without a word.
+ */
+async function tellOwner(deps: ReceiverDeps, queue: string, body: string, error: string): Promise<void> {
   let message: unknown;
   try {
     message = JSON.parse(body);
@@ -80,45 +109,70 @@ async function tellOwner(deps: LetterDeps & ConductDeps, queue: string, body: st
   } else if (queue === "dispatch") {
     const { detail } = message as BusEnvelope<{ event_id: string }>;
     await failEvent(deps, detail.event_id, error === "" ? "dead-lettered" : error);
-  }
+  } else if (isStepCommand(message)) await failStep(deps, message.detail, error);
+}
+
+function isStepCommand(
+  message: unknown,
+): message is BusEnvelope<StepCommand & Readonly<Record<string, unknown>>> {
+  return (message as Partial<BusEnvelope> | null)?.["detail-type"] === STEP_REQUESTED;
+}
+
+/** Unless the step was answered or asked for anew meanwhile, or somebody is at work on it. */
+async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, error: string): Promise<void> {
+  const run = await deps.tables.get(runsTable, runKey(run_id));
+  if (run?.state.frames[request.key]?.dispatch !== request.dispatch) return;
+  const step = await deps.tables.get(stepsTable, stepKey(run_id, request.key));
+  const atWork =
+    step?.dispatch === request.dispatch &&
+    step.leased_until > deps.clock.now() &&
+    !deps.instances.isGone(step.owner);
+  if (atWork && step.owner !== deps.instances.id) return;
+  const reason = error === "" ? "given up after its last delivery" : error;
+  await conduct(deps, {
+    run_id,
+    input: { type: "fail", error: `step ${request.step} could not be executed: ${reason}` },
+  });
 }
 
 /** Messages given up, newest first. */
 export async function listLetters(
-  deps: Pick<Ports, "tables">,
+  deps: Pick<Ports, "tables" | "blobs">,
   page: { offset: number; limit: number },
 ): Promise<{ total: number; items: AsyncIterable<z.infer<typeof deadLetterRecord>[]> }> {
   const found = await scanList(deps, deadLettersTable, DEAD_LETTER_LIST, () => true, page);
-  return { total: found.total, items: records(found.items) };
+  return { total: found.total, items: records(deps, found.items) };
 }
 
-async function* records(letters: readonly StoredDeadLetter[]): AsyncGenerator<z.infer<typeof deadLetterRecord>[]> {
-  yield letters.map(({ id, queue, error, body, received_at }) => ({ id, queue, error, body, received_at }));
+async function* records(
+  deps: Pick<Ports, "blobs">,
+  letters: readonly StoredDeadLetter[],
+): AsyncGenerator<z.infer<typeof deadLetterRecord>[]> {
+  for (const letter of letters) {
+    const { id, queue, error, received_at } = letter;
+    yield [{ id, queue, error, body: await bodyOf(deps, letter), received_at }];
+  }
 }
 
 /**
  * Puts a message back into the queue that it came from and takes the letter away. Were the process to die in
  * between, the message is there twice, which its consumer bears. Throws `not_found`.
  */
-export async function redrive(deps: Pick<Ports, "tables" | "queues" | "ids" | "clock">, id: string): Promise<StoredDeadLetter> {
+export async function redrive(
+  deps: Pick<Ports, "tables" | "blobs" | "queues" | "ids">,
+  id: string,
+): Promise<StoredDeadLetter> {
   const letter = await deps.tables.get(deadLettersTable, deadLetterKey(id));
   if (letter === undefined) throw new ApiError("not_found", "Dead letter not found");
   const fifo = letter.queue === CONDUCT_QUEUE;
-  if (letter.queue === "dispatch") await reviveEvent(deps, letter.body);
+  const body = await bodyOf(deps, letter);
+  if (letter.queue === "dispatch") {
+    const { detail } = JSON.parse(body) as BusEnvelope<{ event_id: string }>;
+    await reviveEvent(deps, detail.event_id);
+  }
   await deps.queues.send(letter.queue, [
-    { body: letter.body, ...(fifo ? { groupId: letter.group_id, deduplicationId: deps.ids.random() } : {}) },
+    { body, ...(fifo ? { groupId: letter.group_id, deduplicationId: deps.ids.random() } : {}) },
   ]);
   await deps.tables.write([{ op: "delete", table: deadLettersTable, key: deadLetterKey(id) }]);
   return letter;
-}
-
-/** The event is looked after by the sweep again. */
-async function reviveEvent(deps: Pick<Ports, "tables" | "clock">, body: string): Promise<void> {
-  const { detail } = JSON.parse(body) as BusEnvelope<{ event_id: string }>;
-  await deps.tables.update(
-    eventLogTable,
-    eventKey(detail.event_id),
-    { set: { error: "", pending: "1", resend_at: new Date(deps.clock.now()).toISOString() } },
-    [["processed", "=", false]],
-  );
 }

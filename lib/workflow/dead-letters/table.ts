@@ -4,7 +4,9 @@ import type { Key, TableSpec } from "../../platform/tables.ts";
 export interface StoredDeadLetter extends Key {
   readonly id: string;
   readonly queue: string;
-  readonly body: string;
+  /** Absent where it lies in a blob. */
+  readonly body?: string;
+  readonly body_blob?: string;
   readonly group_id: string;
   readonly error: string;
   readonly received_at: string;

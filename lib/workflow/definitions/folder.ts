@@ -24,7 +24,8 @@ export interface WorkflowFolder {
 export async function openWorkflowFolder(deps: FolderDeps, folder: string): Promise<WorkflowFolder> {
   const { watch } = await import("chokidar");
   const watcher: FSWatcher = watch(folder, {
-    ignored: (path, stats) => (stats?.isFile() === true && !EXTENSIONS.has(extname(path))) || basename(path).startsWith("."),
+    ignored: (path, stats) =>
+      (stats?.isFile() === true && !EXTENSIONS.has(extname(path))) || basename(path).startsWith("."),
     awaitWriteFinish: { stabilityThreshold: SETTLED_MS, pollInterval: 25 },
   });
   const seen = new Set<string>();
@@ -32,10 +33,11 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
   const queue = (task: () => Promise<void>): void => {
     work = work.then(task).catch((error: unknown) => deps.log.error("workflow folder", { error }));
   };
-  const load = (path: string): void => queue(async () => {
-    seen.add(relative(folder, path));
-    await loadFile(deps, folder, path);
-  });
+  const load = (path: string): void =>
+    queue(async () => {
+      seen.add(relative(folder, path));
+      await loadFile(deps, folder, path);
+    });
   watcher.on("add", load);
   watcher.on("change", load);
   watcher.on("unlink", (path) => queue(() => unload(deps, relative(folder, path))));
@@ -64,9 +66,19 @@ async function loadFile(deps: FolderDeps, folder: string, path: string): Promise
     deps.log.error("workflow file refused", { file, errors: parsed.errors.map(describe) });
     return;
   }
-  const saved = await saveWorkflow(deps, { definition: parsed.definition, yaml, source: "file", filePath: file });
+  const saved = await saveWorkflow(deps, {
+    definition: parsed.definition,
+    yaml,
+    source: "file",
+    filePath: file,
+  });
   if (!saved.changed) return;
-  deps.log.info("workflow file loaded", { file, workflow: saved.head.name, revision: saved.head.revision, warnings: parsed.warnings });
+  deps.log.info("workflow file loaded", {
+    file,
+    workflow: saved.head.name,
+    revision: saved.head.revision,
+    warnings: parsed.warnings,
+  });
 }
 
 async function unload(deps: FolderDeps, file: string): Promise<void> {

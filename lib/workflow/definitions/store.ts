@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
+import type { Condition, Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
 import { scheduleWrites } from "../schedules/triggers.ts";
 import {
@@ -43,7 +43,9 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
   const checksum = createHash("sha256").update(request.yaml).digest("hex");
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const before = await deps.tables.get(workflowsTable, headKey(definition.name));
-    if (before !== undefined && isKnown(before, request, checksum)) return { head: before, changed: false };
+    if (before !== undefined && isKnown(before, request, checksum)) {
+      return { head: await followFile(deps, before, request), changed: false };
+    }
     const now = new Date(deps.clock.now()).toISOString();
     const revision = (before?.revision ?? 0) + 1;
     const head: WorkflowHead = {
@@ -64,13 +66,14 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
         op: "put",
         table: workflowsTable,
         item: head,
-        when: [before === undefined ? ["pk", "missing"] : ["revision", "=", before.revision]],
+        when: before === undefined ? [["pk", "missing"]] : unmoved(before),
       },
       { op: "put", table: revisionsTable, item: await revisionItem(deps, request, revision, checksum, now) },
       bumpCatalog(),
       ...(await scheduleWrites(deps, definition.name, definition.triggers)),
     ];
-    if (writes.length > SCHEDULE_WRITES_MAX) throw new ApiError("bad_request", "triggers: too many cron triggers in one workflow");
+    if (writes.length > SCHEDULE_WRITES_MAX)
+      throw new ApiError("bad_request", "triggers: too many cron triggers in one workflow");
     if ((await deps.tables.write(writes)).ok) return { head, changed: true };
   }
   throw new ApiError("conflict", `The workflow ${definition.name} is being changed by others, try again`);
@@ -78,7 +81,29 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
 
 /** A file is read again only once it has changed: what was stored or deleted meanwhile by request stands. */
 function isKnown(before: WorkflowHead, { source }: SaveRequest, checksum: string): boolean {
-  return source === "file" ? before.file_checksum === checksum : !before.deleted && before.checksum === checksum;
+  return source === "file"
+    ? before.file_checksum === checksum
+    : !before.deleted && before.checksum === checksum;
+}
+
+/** Conditions that hold while nobody stored or deleted the workflow. */
+function unmoved(head: WorkflowHead): Condition[] {
+  return [
+    ["revision", "=", head.revision],
+    ["deleted", "=", head.deleted],
+  ];
+}
+
+/** A file that was renamed brings nothing new but its path: with the old one, the workflow would be gone too. */
+async function followFile(
+  deps: DefinitionDeps,
+  head: WorkflowHead,
+  { source, filePath }: SaveRequest,
+): Promise<WorkflowHead> {
+  if (source !== "file" || head.source !== "file" || head.deleted) return head;
+  if (filePath === undefined || filePath === head.file_path) return head;
+  const change = { set: { file_path: filePath } };
+  return (await deps.tables.update(workflowsTable, headKey(head.name), change, unmoved(head))) ?? head;
 }
 
 function summary(definition: Definition) {
@@ -108,12 +133,18 @@ async function revisionItem(
   now: string,
 ): Promise<WorkflowRevision> {
   const { definition, yaml } = request;
-  const item = { ...revisionKey(definition.name, revision), name: definition.name, revision, checksum, created_at: now };
+  const item = {
+    ...revisionKey(definition.name, revision),
+    name: definition.name,
+    revision,
+    checksum,
+    created_at: now,
+  };
   const json = JSON.stringify({ definition, yaml });
-  if (Buffer.byteLength(json) <= DEFINITION_INLINE_BYTES) return { ...item, definition, yaml };
-  const key = `workflows/${checksum}`;
-  await deps.blobs.put(key, json);
-  return { ...item, definition_blob: key };
+  if (Buffer.byteLength(json) <= DEFINITION_INLINE_BYTES) return { ...item, json };
+  const blob = `workflows/${createHash("sha256").update(json).digest("hex")}`;
+  await deps.blobs.put(blob, json);
+  return { ...item, blob };
 }
 
 function bumpCatalog(): Write {
@@ -139,7 +170,7 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
       op: "put",
       table: workflowsTable,
       item: mark,
-      when: [["revision", "=", head.revision]],
+      when: unmoved(head),
     },
     bumpCatalog(),
     ...(await scheduleWrites(deps, name, [])),
@@ -166,9 +197,10 @@ export async function loadRevision(
   revision: number,
 ): Promise<LoadedRevision> {
   const item = await deps.tables.get(revisionsTable, revisionKey(name, revision));
-  if (item?.definition !== undefined) return { definition: item.definition, yaml: item.yaml ?? "" };
-  const bytes = item?.definition_blob === undefined ? undefined : await deps.blobs.get(item.definition_blob);
-  if (bytes === undefined) throw new ApiError("not_found", `Workflow not found: ${name} revision ${revision}`);
+  if (item?.json !== undefined) return JSON.parse(item.json) as LoadedRevision;
+  const bytes = item?.blob === undefined ? undefined : await deps.blobs.get(item.blob);
+  if (bytes === undefined)
+    throw new ApiError("not_found", `Workflow not found: ${name} revision ${revision}`);
   return JSON.parse(Buffer.from(bytes).toString("utf8")) as LoadedRevision;
 }
 

@@ -1,5 +1,5 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
-import type { Definition, Trigger, WorkflowKind } from "../definition/types.ts";
+import type { Trigger, WorkflowKind } from "../definition/types.ts";
 
 /** The newest revision of a workflow, as lists and triggers need it. */
 export interface WorkflowHead extends Key {
@@ -29,10 +29,10 @@ export interface WorkflowHead extends Key {
 export interface WorkflowRevision extends Key {
   readonly name: string;
   readonly revision: number;
-  readonly definition?: Definition;
-  /** Key of the blob that holds a definition too large for an item. */
-  readonly definition_blob?: string;
-  readonly yaml?: string;
+  /** The definition and its text as JSON: steps inside each other go deeper than the values of an item may. */
+  readonly json?: string;
+  /** Key of the blob that holds them where they are too large for an item. */
+  readonly blob?: string;
   readonly checksum: string;
   readonly created_at: string;
 }
@@ -50,6 +50,9 @@ export const revisionsTable: TableSpec<WorkflowRevision> = { name: "workflow-rev
 export const catalogTable: TableSpec<CatalogVersion> = { name: "catalog", indexes: {} };
 
 export const headKey = (name: string): Key => ({ pk: name, sk: "head" });
-export const revisionKey = (name: string, revision: number): Key => ({ pk: name, sk: String(revision).padStart(8, "0") });
+export const revisionKey = (name: string, revision: number): Key => ({
+  pk: name,
+  sk: String(revision).padStart(8, "0"),
+});
 export const CATALOG_KEY: Key = { pk: "catalog", sk: "version" };
 export const WORKFLOW_LIST = "workflows";

@@ -71,7 +71,11 @@ export async function uploadWorkflow(
   const source = readSource(body);
   const parsed = parseDefinition(source.parse);
   if (!parsed.ok) throw new ApiError("bad_request", parsed.errors.map(describe).join("; "));
-  const { head } = await saveWorkflow(deps, { definition: parsed.definition, yaml: source.text, source: "api" });
+  const { head } = await saveWorkflow(deps, {
+    definition: parsed.definition,
+    yaml: source.text,
+    source: "api",
+  });
   return {
     message: "Workflow saved",
     name: head.name,
@@ -82,8 +86,18 @@ export async function uploadWorkflow(
   };
 }
 
-const YAML_TYPES: ReadonlySet<string> = new Set(["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"]);
-const EITHER_TYPES: ReadonlySet<string> = new Set(["", "application/x-www-form-urlencoded", "application/octet-stream"]);
+const YAML_TYPES: ReadonlySet<string> = new Set([
+  "application/yaml",
+  "application/x-yaml",
+  "text/yaml",
+  "text/x-yaml",
+  "text/plain",
+]);
+const EITHER_TYPES: ReadonlySet<string> = new Set([
+  "",
+  "application/x-www-form-urlencoded",
+  "application/octet-stream",
+]);
 
 function readSource({ text, contentType }: { text: string; contentType: string }): {
   parse: string | { json: unknown };
@@ -94,11 +108,19 @@ function readSource({ text, contentType }: { text: string; contentType: string }
   const either = EITHER_TYPES.has(contentType);
   if (either && !text.trimStart().startsWith("{")) return { parse: text, text };
   if (!either && !/^application\/(?:[\w.+-]*\+)?json$/.test(contentType)) {
-    throw new ApiError("bad_request", `content-type: must be application/yaml or application/json, not ${contentType.slice(0, 100)}`);
+    throw new ApiError(
+      "bad_request",
+      `content-type: must be application/yaml or application/json, not ${contentType.slice(0, 100)}`,
+    );
   }
   const json = parsedJson(text);
   const yaml = (json as { yaml?: unknown } | null)?.yaml;
-  if (typeof json === "object" && json !== null && Object.keys(json).length === 1 && typeof yaml === "string") {
+  if (
+    typeof json === "object" &&
+    json !== null &&
+    Object.keys(json).length === 1 &&
+    typeof yaml === "string"
+  ) {
     return { parse: yaml, text: yaml };
   }
   return { parse: { json }, text };
@@ -113,7 +135,12 @@ function parsedJson(text: string): unknown {
 }
 
 /** `line 3, column 5: steps.0.type: …` */
-export function describe(problem: { message: string; path?: string; line?: number; column?: number }): string {
+export function describe(problem: {
+  message: string;
+  path?: string;
+  line?: number;
+  column?: number;
+}): string {
   const place = problem.line === undefined ? "" : `line ${problem.line}, column ${problem.column ?? 1}: `;
   const path = problem.path === undefined || problem.path === "" ? "" : `${problem.path}: `;
   return `${place}${path}${problem.message}`;
@@ -129,7 +156,13 @@ export interface WorkflowFilters {
 export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFilters): boolean {
   if (head.hidden) return false;
   if (kind !== undefined && head.kind !== kind) return false;
-  const wanted = tags?.split(",").map((tag) => tag.trim()).filter((tag) => tag !== "");
-  if (wanted !== undefined && wanted.length > 0 && !wanted.some((tag) => head.tags.includes(tag))) return false;
-  return search === undefined || `${head.name}\n${head.description}`.toLowerCase().includes(search.toLowerCase());
+  const wanted = tags
+    ?.split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+  if (wanted !== undefined && wanted.length > 0 && !wanted.some((tag) => head.tags.includes(tag)))
+    return false;
+  return (
+    search === undefined || `${head.name}\n${head.description}`.toLowerCase().includes(search.toLowerCase())
+  );
 }

@@ -42,6 +42,9 @@ export interface Decision {
 /** Items of a foreach that one executor takes in one go. */
 export const ITEMS_PER_BATCH = 1_000;
 
+/** Steps of a run that are under way at the same time, about: they are kept in its row. */
+const FRAMES_MAX = 1_000;
+
 /**
  * What a run does next. A pure function: the same program, state and input always give the same decision,
  * and nothing is read or written. A repeated, late or unknown input changes nothing, and asks for the steps
@@ -119,15 +122,39 @@ class Walk {
     const frame = this.state.frames[input.key];
     if (frame === undefined || frame.dispatch !== input.dispatch || frame.phase === "children") return;
     const { type: _type, dispatch: _dispatch, ...outcome } = input;
-    if (frame.phase === "leave" && frame.children !== undefined && frame.children.failed > 0 && outcome.status === "completed") {
+    if (frame.phase === "leave" && frame.children !== undefined && frame.children.failed > 0) {
       // The executor of a container that failed has run its handlers; what happened to the children decides.
       this.finish({ ...outcome, status: "failed", ...errorOf(frame) }, frame);
+      return;
+    }
+    if (frame.phase === "enter" && outcome.status === "completed") {
+      this.finish({ ...outcome, parallel: this.widthOf(frame, outcome.parallel ?? 1) }, frame);
       return;
     }
     this.finish(outcome, frame);
   }
 
-  private finish(outcome: Omit<Extract<HistoryEntry, { type: "step.finished" }>, "type">, frame: Frame): void {
+  /** How many children may run at once: what was asked for, unless containers inside each other would multiply. */
+  private widthOf(frame: Frame, asked: number): number {
+    const step = this.stepOf(frame);
+    if (step?.type === "foreach" && !isContainer(step.step)) return asked;
+    let outermost = frame;
+    let outerWidth = 1;
+    for (let key = frame.parent; key !== null; key = outermost.parent) {
+      const outer = this.state.frames[key];
+      if (outer === undefined) break;
+      outermost = outer;
+      outerWidth *= outer.children?.parallel ?? 1;
+    }
+    const top = this.stepOf(outermost);
+    const share = FRAMES_MAX / (top === undefined ? 1 : levelsBelow(top)) / outerWidth;
+    return Math.max(1, Math.min(Math.floor(asked), Math.floor(share)));
+  }
+
+  private finish(
+    outcome: Omit<Extract<HistoryEntry, { type: "step.finished" }>, "type">,
+    frame: Frame,
+  ): void {
     this.add({ type: "step.finished", ...outcome });
     const now = this.state.frames[outcome.key];
     if (now?.phase === "children") {
@@ -163,7 +190,9 @@ class Walk {
   /** Steps of a flow bear the name of their module: two modules may use one name. */
   private topKey(step: Step): string {
     const module = this.program.modules[this.state.module];
-    return this.program.modules.length > 1 && module !== undefined ? `${module.name}/${step.name}` : step.name;
+    return this.program.modules.length > 1 && module !== undefined
+      ? `${module.name}/${step.name}`
+      : step.name;
   }
 
   private ask(key: string, step: Step, parent: string | null, items?: readonly [number, number]): void {
@@ -176,7 +205,11 @@ class Walk {
   private moreChildren(key: string, container: Frame): void {
     const step = this.stepOf(container);
     if (step === undefined) return;
-    for (let frame: Frame | undefined = container; frame?.children !== undefined; frame = this.state.frames[key]) {
+    for (
+      let frame: Frame | undefined = container;
+      frame?.children !== undefined;
+      frame = this.state.frames[key]
+    ) {
       const { total, next, running, parallel } = frame.children;
       if (next >= total) break;
       if (step.type === "foreach" && !isContainer(step.step)) {
@@ -186,19 +219,27 @@ class Walk {
         this.ask(childKey(key, step.step.name, next), step.step, key, [next, to]);
       } else {
         if (running >= parallel) break;
-        const child = step.type === "foreach" ? step.step : step.type === "parallel-steps" ? step.parallel_steps[next] : undefined;
+        const child =
+          step.type === "foreach"
+            ? step.step
+            : step.type === "parallel-steps"
+              ? step.parallel_steps[next]
+              : undefined;
         if (child === undefined) break;
         this.ask(childKey(key, child.name, step.type === "foreach" ? next : undefined), child, key);
       }
     }
     const frame = this.state.frames[key];
     if (frame?.children === undefined) return;
-    if (frame.children.running === 0 && frame.children.next >= frame.children.total) this.leave(key, step, frame);
+    if (frame.children.running === 0 && frame.children.next >= frame.children.total)
+      this.leave(key, step, frame);
   }
 
   private leave(key: string, step: Step, frame: Frame): void {
     if (needsLeave(step)) {
-      this.add(request(this.state.module, key, step, "leave", { parent: frame.parent }, this.state.dispatches + 1));
+      this.add(
+        request(this.state.module, key, step, "leave", { parent: frame.parent }, this.state.dispatches + 1),
+      );
       return;
     }
     const failed = (frame.children?.failed ?? 0) > 0;
@@ -216,6 +257,13 @@ class Walk {
 
 export function isContainer(step: Step): boolean {
   return step.type === "parallel-steps" || step.type === "foreach";
+}
+
+/** Levels of steps that a step holds inside each other. */
+function levelsBelow(step: Step): number {
+  if (step.type === "foreach") return 1 + levelsBelow(step.step);
+  if (step.type === "parallel-steps") return 1 + Math.max(0, ...step.parallel_steps.map(levelsBelow));
+  return 0;
 }
 
 /** Whether an executor has anything to do once a container's children are done. */

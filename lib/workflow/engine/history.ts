@@ -70,7 +70,7 @@ export interface RunState {
   /** Top-level step of the module that is under way. */
   readonly cursor: number;
   readonly frames: Readonly<Record<string, Frame>>;
-  /** Top-level steps that are done, over all modules. */
+  /** Top-level steps that are done, over all modules; the one that failed the run is not. */
   readonly done: number;
   readonly dispatches: number;
   readonly entries: number;
@@ -100,7 +100,12 @@ export function evolve(state: RunState, entry: HistoryEntry): RunState {
     case "step.finished":
       return finished(next, entry);
     case "run.finished":
-      return { ...next, status: entry.status, frames: {}, ...(entry.error === undefined ? {} : { error: entry.error }) };
+      return {
+        ...next,
+        status: entry.status,
+        frames: {},
+        ...(entry.error === undefined ? {} : { error: entry.error }),
+      };
     case "run.cancelled":
       return { ...next, status: "cancelled", frames: {}, error: entry.reason };
   }
@@ -122,7 +127,11 @@ function requested(state: RunState, entry: Extract<HistoryEntry, { type: "step.r
     const taken = entry.items === undefined ? 1 : entry.items[1] - entry.items[0];
     frames[entry.parent] = {
       ...parent,
-      children: { ...parent.children, next: parent.children.next + taken, running: parent.children.running + 1 },
+      children: {
+        ...parent.children,
+        next: parent.children.next + taken,
+        running: parent.children.running + 1,
+      },
     };
   }
   return { ...state, frames, dispatches: entry.dispatch };
@@ -136,12 +145,23 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
     frames[entry.key] = {
       ...frame,
       phase: "children",
-      children: { total: entry.total ?? 0, next: 0, running: 0, failed: 0, parallel: Math.max(1, entry.parallel ?? 1) },
+      // No executor has it until it is to be left: what still answers an earlier request is late.
+      dispatch: 0,
+      children: {
+        total: entry.total ?? 0,
+        next: 0,
+        running: 0,
+        failed: 0,
+        parallel: Math.max(1, entry.parallel ?? 1),
+      },
     };
     return { ...state, frames };
   }
   delete frames[entry.key];
-  if (frame.parent === null) return { ...state, frames, cursor: state.cursor + 1, done: state.done + 1 };
+  if (frame.parent === null) {
+    const done = entry.status === "failed" && entry.tolerated !== true ? state.done : state.done + 1;
+    return { ...state, frames, cursor: state.cursor + 1, done };
+  }
   const parent = frames[frame.parent];
   if (parent?.children !== undefined) {
     const failures = entry.failed_items ?? (entry.status === "failed" && entry.tolerated !== true ? 1 : 0);

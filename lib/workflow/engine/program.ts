@@ -29,7 +29,9 @@ export function buildProgram(pinned: readonly PinnedModule[], definitions: reado
     modules: pinned.map((module, index) => {
       const definition = definitions[index];
       const steps =
-        module.inline === undefined ? (definition?.steps ?? []) : (definition?.modules[module.inline]?.steps ?? []);
+        module.inline === undefined
+          ? (definition?.steps ?? [])
+          : (definition?.modules[module.inline]?.steps ?? []);
       return {
         name: module.name,
         workflow: module.workflow,

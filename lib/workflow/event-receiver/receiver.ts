@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { type LogDeps, listEvents } from "../../events/log/list.ts";
 import { ApiError } from "../../errors.ts";
+import { type LogDeps, listEvents } from "../../events/log/list.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Trigger } from "../definition/types.ts";
 import type { WorkflowHead } from "../definitions/table.ts";
@@ -35,14 +35,16 @@ export const receiverWorkflow = z
   .meta({ id: "EventReceiverWorkflow" });
 export const receiverWorkflows = z.object({ data: z.array(receiverWorkflow), count: z.int() });
 
-export type ReceiverDeps = LogDeps & Pick<Ports, "clock"> & {
-  readonly catalog: CatalogReader;
-  readonly receiverEnabled: boolean;
-};
+export type ReceiverDeps = LogDeps &
+  Pick<Ports, "clock"> & {
+    readonly catalog: CatalogReader;
+    readonly receiverEnabled: boolean;
+  };
 
 type Listed = Exclude<Trigger, { type: "manual" }>;
 
-const listedTriggers = (head: WorkflowHead): Listed[] => head.triggers.filter((trigger) => trigger.type !== "manual");
+const listedTriggers = (head: WorkflowHead): Listed[] =>
+  head.triggers.filter((trigger) => trigger.type !== "manual");
 
 /** Workflows with a trigger, whether it is enabled or not. */
 async function triggeredWorkflows(deps: ReceiverDeps): Promise<WorkflowHead[]> {
@@ -87,7 +89,9 @@ export async function listReceiverWorkflows(deps: ReceiverDeps): Promise<z.infer
   const data = await Promise.all(
     workflows.map(async (head) => {
       const triggers = listedTriggers(head);
-      const schedules = triggers.some(({ type }) => type === "cron") ? await schedulesOf(deps, head.name) : [];
+      const schedules = triggers.some(({ type }) => type === "cron")
+        ? await schedulesOf(deps, head.name)
+        : [];
       const nextRuns = new Map(schedules.map((schedule) => [schedule.trigger, schedule.next_run]));
       return {
         name: head.name,

@@ -47,13 +47,15 @@ function callable(name: string, entry: LibraryFunction): Callable {
   return prepare === undefined ? { run } : { run, prepare };
 }
 
-/** What the runner calls, by every spelling: quiet failures become values and warnings here. */
+/**
+ * What the runner calls, by every spelling: quiet failures become values and warnings here. A spelling that is
+ * JavaScript's own (`parseInt`) stays JavaScript's.
+ */
 export const callables: ReadonlyMap<string, Callable> = new Map(
   Object.entries<LibraryFunction>(functions).flatMap(([name, entry]) => {
     const made = callable(name, entry);
-    return [
-      [name, made],
-      [aliasOf(name), made],
-    ];
+    const alias = aliasOf(name);
+    const spellings = Object.hasOwn(globalThis, alias) ? [name] : [name, alias];
+    return spellings.map((spelling): [string, Callable] => [spelling, made]);
   }),
 );

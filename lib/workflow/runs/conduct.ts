@@ -1,13 +1,22 @@
-import { composeEvents, COMMAND_SOURCE, type EventDeps, type EventDraft } from "../../events/publish.ts";
+import { COMMAND_SOURCE, composeEvents, type EventDeps, type EventDraft } from "../../events/publish.ts";
 import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Definitions } from "../definitions/store.ts";
 import { type Decision, decide, type Input, type Request } from "../engine/decide.ts";
-import { type FinishedStatus, isTerminal, type RunState } from "../engine/history.ts";
+import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } from "../engine/history.ts";
 import { buildProgram, type Program } from "../engine/program.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
-import { historyKey, historyTable, runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable } from "./table.ts";
+import {
+  historyKey,
+  historyTable,
+  runKey,
+  runsTable,
+  type StoredRun,
+  type StoredStep,
+  stepKey,
+  stepsTable,
+} from "./table.ts";
 import { type KeptValue, valueWrite } from "./values.ts";
 
 export type ConductDeps = EventDeps & Pick<Ports, "tables" | "bus"> & { readonly definitions: Definitions };
@@ -71,7 +80,9 @@ export async function conduct(deps: ConductDeps, message: ConductMessage): Promi
 
 /** The program of a run, from the revisions that it pinned. */
 export async function programOf(deps: Pick<ConductDeps, "definitions">, run: StoredRun): Promise<Program> {
-  const definitions = await Promise.all(run.modules.map((module) => deps.definitions.get(module.workflow, module.revision)));
+  const definitions = await Promise.all(
+    run.modules.map((module) => deps.definitions.get(module.workflow, module.revision)),
+  );
   return buildProgram(run.modules, definitions);
 }
 
@@ -91,10 +102,14 @@ async function commitDecision(
       {
         op: "put",
         table: historyTable,
-        item: { ...historyKey(run.run_id, run.state.entries), at: next.updated_at, entries: decision.entries },
+        item: {
+          ...historyKey(run.run_id, run.state.entries),
+          at: next.updated_at,
+          entries: decision.entries,
+        },
       },
-      ...resultWrites(run, message, next.updated_at),
-      ...cancelledSteps(run, next, program),
+      ...resultWrites(run, decision, message, next.updated_at),
+      ...closedSteps(run, next, program, message),
       ...events.writes,
     ],
     publish: [...decision.requests.map((request) => commandEntry(run.run_id, request)), ...events.publish],
@@ -125,15 +140,17 @@ function commandEntry(runId: string, request: Request): BusEntry {
 }
 
 /** The step's row and values, on the condition that the attempt that reports still holds the lease. */
-function resultWrites(run: StoredRun, message: ConductMessage, now: string): Write[] {
+function resultWrites(run: StoredRun, decision: Decision, message: ConductMessage, now: string): Write[] {
   const { input, report } = message;
   if (input.type !== "result" || report === undefined) return [];
+  const entered = run.state.frames[input.key]?.phase === "enter" && input.status === "completed";
+  const { status, error } = finishedEntry(decision, input.key) ?? input;
   return [
     {
       op: "update",
       table: stepsTable,
       key: stepKey(run.run_id, input.key),
-      change: { set: stepResult(input.status, input.error, report, now) },
+      change: { set: entered ? enteredStep(input.dispatch) : stepResult(status, error, report, now) },
       when: [
         ["attempt", "=", report.attempt],
         ["dispatch", "=", input.dispatch],
@@ -141,6 +158,19 @@ function resultWrites(run: StoredRun, message: ConductMessage, now: string): Wri
     },
     ...Object.entries(report.values).map(([name, kept]) => valueWrite(run.run_id, name, kept)),
   ];
+}
+
+type FinishedEntry = Extract<HistoryEntry, { type: "step.finished" }>;
+
+function finishedEntry(decision: Decision, key: string): FinishedEntry | undefined {
+  return decision.entries.find(
+    (entry): entry is FinishedEntry => entry.type === "step.finished" && entry.key === key,
+  );
+}
+
+/** A container runs on while its children do. Its entry counts as answered: only a later request may take it. */
+function enteredStep(dispatch: number) {
+  return { dispatch: dispatch + 1, attempt: 0, leased_until: 0 } satisfies Partial<StoredStep>;
 }
 
 function stepResult(status: FinishedStatus, error: string | undefined, report: StepReport, now: string) {
@@ -158,9 +188,11 @@ function stepResult(status: FinishedStatus, error: string | undefined, report: S
   } satisfies Partial<StoredStep>;
 }
 
-/** Steps that were under way when the run was cancelled are closed with it. */
-function cancelledSteps(run: StoredRun, next: StoredRun, program: Program): Write[] {
-  if (next.status !== "cancelled") return [];
+/** Steps that were under way when the run was ended from outside are closed with it. */
+function closedSteps(run: StoredRun, next: StoredRun, program: Program, { input }: ConductMessage): Write[] {
+  if (input.type !== "cancel" && input.type !== "fail") return [];
+  const status = input.type === "cancel" ? "cancelled" : "failed";
+  const error_message = input.type === "cancel" ? "cancelled" : input.error;
   const module = program.modules[run.state.module]?.name ?? "";
   return Object.entries(run.state.frames)
     .slice(0, CLOSED_WITH_RUN_MAX)
@@ -169,13 +201,20 @@ function cancelledSteps(run: StoredRun, next: StoredRun, program: Program): Writ
       table: stepsTable,
       key: stepKey(run.run_id, key),
       change: {
-        set: { status: "cancelled", completed_at: next.updated_at, leased_until: 0, error_message: "cancelled" },
-        setIfMissing: newStepRow(run.run_id, key, frame.step, stepType(program, run, frame.step), module, next.updated_at),
+        set: { status, completed_at: next.updated_at, leased_until: 0, error_message },
+        setIfMissing: newStepRow(
+          run.run_id,
+          key,
+          frame.step,
+          stepType(program, run, frame.step),
+          module,
+          next.updated_at,
+        ),
       },
     }));
 }
 
-/** Rows closed in the transaction that cancels their run, at most. */
+/** Rows closed in the transaction that ends their run, at most. */
 const CLOSED_WITH_RUN_MAX = 60;
 
 function stepType(program: Program, run: StoredRun, name: string): string {
@@ -183,7 +222,14 @@ function stepType(program: Program, run: StoredRun, name: string): string {
 }
 
 /** A step's row before anything is known of its end. */
-export function newStepRow(runId: string, key: string, name: string, type: string, module: string, now: string) {
+export function newStepRow(
+  runId: string,
+  key: string,
+  name: string,
+  type: string,
+  module: string,
+  now: string,
+) {
   return {
     id: `${runId}:${key}`,
     key,
@@ -217,8 +263,13 @@ function eventsOf(
   if (input.type === "result" && report !== undefined && isOwnStep(run, input.key)) {
     const frame = run.state.frames[input.key];
     const step = frame === undefined ? undefined : program.modules[run.state.module]?.byName.get(frame.step);
-    const finished = decision.entries.find((entry) => entry.type === "step.finished" && entry.key === input.key);
-    if (step !== undefined && frame !== undefined && finished?.type === "step.finished" && isLast(frame.phase, finished.status)) {
+    const finished = finishedEntry(decision, input.key);
+    if (
+      step !== undefined &&
+      frame !== undefined &&
+      finished !== undefined &&
+      isLast(frame.phase, finished.status)
+    ) {
       drafts.unshift(...stepEvent(run, step, finished, report));
     }
   }
@@ -230,7 +281,8 @@ function isOwnStep(run: StoredRun, key: string): boolean {
   return !key.includes("#") && run.state.frames[key] !== undefined;
 }
 
-const isLast = (phase: string, status: FinishedStatus): boolean => phase !== "enter" || status !== "completed";
+const isLast = (phase: string, status: FinishedStatus): boolean =>
+  phase !== "enter" || status !== "completed";
 
 /** A report that lost its lease to another attempt, or was recorded already. */
 async function isSuperseded(deps: ConductDeps, message: ConductMessage): Promise<boolean> {

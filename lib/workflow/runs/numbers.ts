@@ -15,7 +15,11 @@ export function numbers(deps: Pick<Ports, "tables">, counter: string): Numbers {
   let end = 1;
   let refill: Promise<void> | undefined;
   const takeBlock = async (): Promise<void> => {
-    const item = await deps.tables.update(countersTable, { pk: counter, sk: "next" }, { add: { next: BLOCK } });
+    const item = await deps.tables.update(
+      countersTable,
+      { pk: counter, sk: "next" },
+      { add: { next: BLOCK } },
+    );
     end = (item?.next ?? BLOCK) + 1;
     next = end - BLOCK;
   };

@@ -2,7 +2,15 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { scanList } from "../lists/scan.ts";
-import { historyTable, RUN_LIST, runKey, runsTable, type StoredRun, type StoredStep, stepsTable } from "./table.ts";
+import {
+  historyTable,
+  RUN_LIST,
+  runKey,
+  runsTable,
+  type StoredRun,
+  type StoredStep,
+  stepsTable,
+} from "./table.ts";
 
 /** A run as callers see it. Reference 6. */
 export const runRecord = z
@@ -122,12 +130,18 @@ export async function getRun(deps: Pick<Ports, "tables">, runId: string): Promis
 }
 
 /** Every step of a run that began, in the order in which they did; items of a foreach are part of it. Throws `not_found`. */
-export async function listSteps(deps: Pick<Ports, "tables">, runId: string): Promise<z.infer<typeof stepRecord>[]> {
+export async function listSteps(
+  deps: Pick<Ports, "tables">,
+  runId: string,
+): Promise<z.infer<typeof stepRecord>[]> {
   await getRun(deps, runId);
   const steps: StoredStep[] = [];
   let cursor: string | undefined;
   do {
-    const page = await deps.tables.query(stepsTable, { pk: runId, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await deps.tables.query(stepsTable, {
+      pk: runId,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     steps.push(...page.items.filter(({ key }) => !key.includes("#")));
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -161,12 +175,18 @@ export const historyRecord = z
   .meta({ id: "HistoryEntry" });
 
 /** What happened to a run, oldest first. Throws `not_found`. */
-export async function listHistory(deps: Pick<Ports, "tables">, runId: string): Promise<z.infer<typeof historyRecord>[]> {
+export async function listHistory(
+  deps: Pick<Ports, "tables">,
+  runId: string,
+): Promise<z.infer<typeof historyRecord>[]> {
   await getRun(deps, runId);
   const entries: z.infer<typeof historyRecord>[] = [];
   let cursor: string | undefined;
   do {
-    const page = await deps.tables.query(historyTable, { pk: runId, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await deps.tables.query(historyTable, {
+      pk: runId,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     for (const { at, entries: made } of page.items) {
       for (const entry of made) entries.push({ number: entries.length + 1, at, ...entry });
     }

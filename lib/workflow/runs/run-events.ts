@@ -6,7 +6,12 @@ import type { StepReport } from "./conduct.ts";
 import type { StoredRun } from "./table.ts";
 
 /** The `run.*` events that a change of a run tells of. */
-export function runEvents(run: StoredRun, next: StoredRun, entries: readonly HistoryEntry[], now: number): EventDraft[] {
+export function runEvents(
+  run: StoredRun,
+  next: StoredRun,
+  entries: readonly HistoryEntry[],
+  now: number,
+): EventDraft[] {
   const base = { scan_id: run.run_id, target: run.target };
   const duration_ms = run.started_at === null ? 0 : Math.max(0, now - Date.parse(run.started_at));
   return entries.flatMap((entry): EventDraft[] => {
@@ -25,7 +30,11 @@ export function runEvents(run: StoredRun, next: StoredRun, entries: readonly His
     }
     if (entry.type !== "run.finished") return [];
     if (entry.status === "completed") {
-      const data: TopicData<"run.completed"> = { ...base, duration_ms, steps_completed: next.completed_steps };
+      const data: TopicData<"run.completed"> = {
+        ...base,
+        duration_ms,
+        steps_completed: next.completed_steps,
+      };
       return [{ ...runDraft(run, "run.completed", "completed"), data }];
     }
     const data: TopicData<"run.failed"> = { ...base, duration_ms, error: entry.error ?? "" };

@@ -14,7 +14,11 @@ const paramValue = z
 /** Body of `POST /runs`. Reference 1.4. */
 export const startBody = z.object({
   module: z.string().max(TEXT_MAX_LENGTH).optional().describe("Name of a stored module"),
-  flow: z.string().max(TEXT_MAX_LENGTH).optional().describe("Name of a stored flow; wins where both are given"),
+  flow: z
+    .string()
+    .max(TEXT_MAX_LENGTH)
+    .optional()
+    .describe("Name of a stored flow; wins where both are given"),
   target: z.string().max(TEXT_MAX_LENGTH).optional(),
   params: z
     .record(z.string().max(256), paramValue)
@@ -46,7 +50,8 @@ export async function startRun(
   body: z.infer<typeof startBody>,
 ): Promise<z.infer<typeof startAnswer>> {
   const workflow = body.flow || body.module;
-  if (workflow === undefined || workflow === "") throw new ApiError("bad_request", "module: either module or flow is required");
+  if (workflow === undefined || workflow === "")
+    throw new ApiError("bad_request", "module: either module or flow is required");
   const { commit, run } = await composeRun(deps, {
     runId: deps.ids.ordered(),
     workflow,
@@ -56,8 +61,10 @@ export async function startRun(
     priority: body.priority === "medium" ? "normal" : (body.priority ?? "normal"),
     ...(body.workspace === undefined ? {} : { workspace: body.workspace }),
   });
-  if (body.flow && run.workflow_kind !== "flow") throw new ApiError("bad_request", `flow: ${workflow} is a module`);
-  if (!body.flow && run.workflow_kind !== "module") throw new ApiError("bad_request", `module: ${workflow} is a flow`);
+  if (body.flow && run.workflow_kind !== "flow")
+    throw new ApiError("bad_request", `flow: ${workflow} is a module`);
+  if (!body.flow && run.workflow_kind !== "module")
+    throw new ApiError("bad_request", `module: ${workflow} is a flow`);
   if (run.status === "failed") throw new ApiError("bad_request", `params: ${run.error_message}`);
   const outcome = await deps.outbox.commit(commit);
   if (!outcome.ok) throw new ApiError("conflict", "The run could not be created, try again");

@@ -1,10 +1,10 @@
 import { COMMAND_SOURCE } from "../../events/publish.ts";
 import type { BusEntry } from "../../platform/bus.ts";
+import type { Ports } from "../../platform/ports.ts";
 import { underWay } from "../engine/decide.ts";
 import { type ConductDeps, programOf, STEP_REQUESTED, type StepCommand } from "./conduct.ts";
 import { CONDUCT_QUEUE, startMessage } from "./create.ts";
 import { runKey, runsTable, type StoredRun, stepKey, stepsTable } from "./table.ts";
-import type { Ports } from "../../platform/ports.ts";
 
 /** A run that did not move for so long is looked at, milliseconds. */
 const STALLED_AFTER_MS = 2 * 60 * 1000;
@@ -28,17 +28,27 @@ export async function resendStalled(deps: ConductDeps & Pick<Ports, "queues">): 
   return sent;
 }
 
-async function resend(deps: ConductDeps & Pick<Ports, "queues">, run: StoredRun, now: number): Promise<boolean> {
+async function resend(
+  deps: ConductDeps & Pick<Ports, "queues">,
+  run: StoredRun,
+  now: number,
+): Promise<boolean> {
   const claimed = await deps.tables.update(
     runsTable,
     runKey(run.run_id),
     { set: { moved_at: new Date(now).toISOString() } },
-    [["version", "=", run.version], ["moved_at", "=", run.moved_at ?? ""]],
+    [
+      ["version", "=", run.version],
+      ["moved_at", "=", run.moved_at ?? ""],
+    ],
   );
   if (claimed === undefined) return false;
   if (run.status === "pending") {
     const { messages } = startMessage(run.run_id);
-    await deps.queues.send(CONDUCT_QUEUE, messages.map(({ body, groupId }) => ({ body, groupId, deduplicationId: deps.ids.random() })));
+    await deps.queues.send(
+      CONDUCT_QUEUE,
+      messages.map(({ body, groupId }) => ({ body, groupId, deduplicationId: deps.ids.random() })),
+    );
     return true;
   }
   const entries: BusEntry[] = [];

@@ -101,5 +101,8 @@ export const countersTable: TableSpec<StoredCounter> = { name: "counters", index
 export const runKey = (runId: string): Key => ({ pk: runId, sk: "run" });
 export const stepKey = (runId: string, key: string): Key => ({ pk: runId, sk: key });
 export const valueKey = (runId: string, name: string): Key => ({ pk: runId, sk: name });
-export const historyKey = (runId: string, first: number): Key => ({ pk: runId, sk: String(first).padStart(9, "0") });
+export const historyKey = (runId: string, first: number): Key => ({
+  pk: runId,
+  sk: String(first).padStart(9, "0"),
+});
 export const RUN_LIST = "runs";

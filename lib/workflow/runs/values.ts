@@ -50,7 +50,10 @@ export async function loadValues(
   names: readonly string[],
 ): Promise<LoadedValues> {
   const wanted = [...new Set([BASE_VALUES, ...names])];
-  const items = await deps.tables.batchGet(valuesTable, wanted.map((name) => valueKey(runId, name)));
+  const items = await deps.tables.batchGet(
+    valuesTable,
+    wanted.map((name) => valueKey(runId, name)),
+  );
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   let base: BaseValues = { values: {}, trusted: [] };
   for (const item of items) {

@@ -32,11 +32,16 @@ export async function fireDue(deps: EventDeps & Pick<Ports, "tables">): Promise<
   return fired;
 }
 
-async function fire(deps: EventDeps & Pick<Ports, "tables">, schedule: StoredSchedule, now: number): Promise<boolean> {
+async function fire(
+  deps: EventDeps & Pick<Ports, "tables">,
+  schedule: StoredSchedule,
+  now: number,
+): Promise<boolean> {
   const due = Date.parse(schedule.next_run);
   if (due > now) return false;
   const slot = Math.max(due, previousFire(schedule.expression, schedule.timezone, now) ?? due);
-  const missed = slot === due ? 0 : countFires(schedule.expression, schedule.timezone, due - 1, slot - 1, MISSED_MAX);
+  const missed =
+    slot === due ? 0 : countFires(schedule.expression, schedule.timezone, due - 1, slot - 1, MISSED_MAX);
   const next = nextFire(schedule.expression, schedule.timezone, now);
   const head = await deps.tables.get(workflowsTable, headKey(schedule.workflow));
   const data: TopicData<"schedule.triggered"> = {
@@ -69,7 +74,10 @@ async function fire(deps: EventDeps & Pick<Ports, "tables">, schedule: StoredSch
           set: { next_run: new Date(next).toISOString(), last_run: new Date(slot).toISOString() },
           add: { run_count: 1 },
         },
-        when: [["next_run", "=", schedule.next_run], ["due", "=", "1"]],
+        when: [
+          ["next_run", "=", schedule.next_run],
+          ["due", "=", "1"],
+        ],
       },
       ...events.writes,
     ],

@@ -6,7 +6,7 @@ import { type StoredSchedule, scheduleKey, schedulesTable } from "./table.ts";
 
 /**
  * The writes that bring the stored schedules of a workflow in line with its triggers. One whose time did
- * not change keeps its next slot and its counts, so that storing a workflow again misses no fire.
+ * not change is left alone: it misses no fire, and one that fires meanwhile is not set back to its old slot.
  */
 export async function scheduleWrites(
   deps: Pick<Ports, "tables" | "clock">,
@@ -17,13 +17,23 @@ export async function scheduleWrites(
   const writes: Write[] = [];
   for (const trigger of triggers) {
     if (trigger.type !== "cron") continue;
-    writes.push({ op: "put", table: schedulesTable, item: scheduleItem(deps, workflow, trigger, before.get(trigger.name)) });
+    const known = before.get(trigger.name);
     before.delete(trigger.name);
+    if (known !== undefined && isSame(known, trigger)) continue;
+    writes.push({ op: "put", table: schedulesTable, item: scheduleItem(deps, workflow, trigger, known) });
   }
   for (const left of before.values()) {
     writes.push({ op: "delete", table: schedulesTable, key: scheduleKey(workflow, left.trigger) });
   }
   return writes;
+}
+
+function isSame(schedule: StoredSchedule, trigger: CronTrigger): boolean {
+  return (
+    schedule.expression === trigger.schedule &&
+    schedule.timezone === trigger.timezone &&
+    schedule.enabled === trigger.enabled
+  );
 }
 
 function scheduleItem(
@@ -32,8 +42,6 @@ function scheduleItem(
   trigger: CronTrigger,
   before: StoredSchedule | undefined,
 ): StoredSchedule {
-  const same =
-    before?.expression === trigger.schedule && before.timezone === trigger.timezone && before.enabled === trigger.enabled;
   return {
     ...scheduleKey(workflow, trigger.name),
     schedule_id: `sch_${workflow}_${trigger.name}`,
@@ -42,9 +50,7 @@ function scheduleItem(
     expression: trigger.schedule,
     timezone: trigger.timezone,
     enabled: trigger.enabled,
-    next_run: same
-      ? before.next_run
-      : new Date(nextFire(trigger.schedule, trigger.timezone, deps.clock.now())).toISOString(),
+    next_run: new Date(nextFire(trigger.schedule, trigger.timezone, deps.clock.now())).toISOString(),
     last_run: before?.last_run ?? null,
     run_count: before?.run_count ?? 0,
     ...(trigger.enabled ? { due: "1" } : {}),

@@ -15,7 +15,11 @@ export interface ActionOutcome {
  * Carries out `on_success` or `on_error`, in order. An action that fails is logged and passed over: it
  * changes nothing of the step's own outcome.
  */
-export async function runActions(attempt: Attempt, scope: Scope, actions: readonly Action[]): Promise<ActionOutcome> {
+export async function runActions(
+  attempt: Attempt,
+  scope: Scope,
+  actions: readonly Action[],
+): Promise<ActionOutcome> {
   let tolerated = false;
   const exports: Record<string, unknown> = {};
   for (const action of actions) {
@@ -25,20 +29,37 @@ export async function runActions(attempt: Attempt, scope: Scope, actions: readon
       else if (action.action === "abort") tolerated = false;
       else await carryOut(attempt, scope, action, exports);
     } catch (error) {
-      attempt.deps.log.warn("action failed", { run: attempt.run.run_id, step: attempt.request.key, action: action.action, error });
+      attempt.deps.log.warn("action failed", {
+        run: attempt.run.run_id,
+        step: attempt.request.key,
+        action: action.action,
+        error,
+      });
     }
   }
   return { tolerated, exports };
 }
 
-async function carryOut(attempt: Attempt, scope: Scope, action: Action, exports: Record<string, unknown>): Promise<void> {
-  const text = (source: string | undefined): string => renderText(parseTemplate(source ?? "", scope), scope.values);
+async function carryOut(
+  attempt: Attempt,
+  scope: Scope,
+  action: Action,
+  exports: Record<string, unknown>,
+): Promise<void> {
+  const text = (source: string | undefined): string =>
+    renderText(parseTemplate(source ?? "", scope), scope.values);
   if (action.action === "export" && action.name !== undefined) exports[action.name] = text(action.value);
-  else if (action.action === "run" && action.command !== undefined) await runBash(attempt, scope, bashOf(attempt, action.command));
-  else if (action.action === "run") for (const source of action.functions ?? []) await evaluateScript(attempt, scope, source);
+  else if (action.action === "run" && action.command !== undefined)
+    await runBash(attempt, scope, bashOf(attempt, action.command));
+  else if (action.action === "run")
+    for (const source of action.functions ?? []) await evaluateScript(attempt, scope, source);
   else {
     const message = attempt.deps.secrets.redact(text(action.message));
-    attempt.deps.log.info("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text: message });
+    attempt.deps.log.info("workflow message", {
+      run: attempt.run.run_id,
+      step: attempt.request.key,
+      text: message,
+    });
   }
 }
 

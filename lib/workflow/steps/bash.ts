@@ -22,14 +22,17 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
   const outputs: string[] = [];
   if (step.parallel_commands !== undefined) {
-    const results = await Promise.allSettled(sources.map((source, index) => runCommand(attempt, scope, source, index)));
+    const results = await Promise.allSettled(
+      sources.map((source, index) => runCommand(attempt, scope, source, index)),
+    );
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     for (const result of results) if (result.status === "fulfilled") outputs.push(result.value);
   } else {
-    for (const [index, source] of sources.entries()) outputs.push(await runCommand(attempt, scope, source, index));
+    for (const [index, source] of sources.entries())
+      outputs.push(await runCommand(attempt, scope, source, index));
   }
-  const output = outputs.join("\n");
+  const output = outputs.filter((text) => text !== "").join("\n");
   if (step.std_file !== undefined) {
     await writeFile(pathIn(attempt, renderText(parseTemplate(step.std_file, scope), scope.values)), output);
   }
@@ -78,11 +81,19 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
 /** Time of one command where the step has no timeout: every wait has an end. */
 const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
-async function resultOf(attempt: Attempt, outcome: CommandOutcome, stdoutPath: string, stderrPath: string): Promise<string> {
+async function resultOf(
+  attempt: Attempt,
+  outcome: CommandOutcome,
+  stdoutPath: string,
+  stderrPath: string,
+): Promise<string> {
   if (outcome.aborted) throw new StepCancelled();
   if (outcome.timedOut) throw new StepFailed(`command timed out after ${Math.round(outcome.durationMs)} ms`);
   if (outcome.exitCode !== 0) {
-    const how = outcome.exitCode === null ? `was ended by ${outcome.signal ?? "a signal"}` : `failed with exit code ${outcome.exitCode}`;
+    const how =
+      outcome.exitCode === null
+        ? `was ended by ${outcome.signal ?? "a signal"}`
+        : `failed with exit code ${outcome.exitCode}`;
     const tail = outcome.stderrBytes === 0 ? "" : (await readTail(stderrPath, ERROR_TAIL_BYTES)).trim();
     throw new StepFailed(tail === "" ? `command ${how}` : `command ${how}: ${tail}`);
   }
@@ -99,7 +110,10 @@ async function readTail(path: string, bytes: number): Promise<string> {
   return readPart(path, (size) => ({ start: Math.max(0, size - bytes), bytes }));
 }
 
-async function readPart(path: string, part: (size: number) => { start: number; bytes: number }): Promise<string> {
+async function readPart(
+  path: string,
+  part: (size: number) => { start: number; bytes: number },
+): Promise<string> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
@@ -122,4 +136,3 @@ function outputPath(attempt: Attempt, index: number, kind: string): string {
 export function pathIn(attempt: Pick<Attempt, "workspace">, path: string): string {
   return isAbsolute(path) ? path : resolve(attempt.workspace, path);
 }
-

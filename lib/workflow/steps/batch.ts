@@ -1,8 +1,8 @@
 import type { LeafStep } from "../definition/types.ts";
 import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { StepCancelled } from "./failure.ts";
-import { attemptLeaf, type LeafResult } from "./leaf.ts";
 import { loadItems } from "./items.ts";
+import { attemptLeaf, type LeafResult } from "./leaf.ts";
 import { bindLoop } from "./scope.ts";
 
 /** Items of one foreach that run at the same time, at most. */
@@ -50,7 +50,8 @@ export async function runBatch(
       const result = await attemptItem(attempt, step, scope, loop, index, items[index - from]);
       if (result.status === "failed" && result.tolerated !== true) {
         failed += 1;
-        if (firstError === undefined || index < firstError.index) firstError = { index, error: result.error ?? "failed" };
+        if (firstError === undefined || index < firstError.index)
+          firstError = { index, error: result.error ?? "failed" };
       }
       const text = textOf(result.output);
       kept += text.length;
@@ -59,7 +60,11 @@ export async function runBatch(
   };
   const width = Math.max(1, Math.min(PARALLEL_MAX, loop.parallel, range[1] - range[0]));
   await Promise.all(Array.from({ length: width }, work));
-  return { failed, ...(firstError === undefined ? {} : { error: firstError.error }), output: outputs.join("\n") };
+  return {
+    failed,
+    ...(firstError === undefined ? {} : { error: firstError.error }),
+    output: outputs.join("\n"),
+  };
 }
 
 async function attemptItem(

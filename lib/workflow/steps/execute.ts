@@ -1,8 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parseDuration } from "../definition/durations.ts";
 import type { ForeachStep, LeafStep, ParallelSteps, Step } from "../definition/types.ts";
-import { childKey, type Input, isContainer, ITEMS_PER_BATCH } from "../engine/decide.ts";
+import { childKey, type Input, ITEMS_PER_BATCH, isContainer } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
 import { type ConductMessage, programOf, type StepCommand, type StepReport } from "../runs/conduct.ts";
@@ -10,13 +9,14 @@ import { CONDUCT_QUEUE } from "../runs/create.ts";
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
 import { type KeptValue, keepValue, loadValues, VALUES_INLINE_BYTES, variableName } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
-import { renderText, renderValue } from "../templates/text.ts";
+import { renderValue } from "../templates/text.ts";
 import { PARALLEL_MAX, runBatch } from "./batch.ts";
 import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
+import { deadlineOf, timeoutOf } from "./deadline.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { layOutItems, loadItems } from "./items.ts";
-import { type Lease, takeLease, watchLease } from "./lease.ts";
 import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
+import { type Lease, takeLease, watchLease } from "./lease.ts";
 import { bindLoop, loadScope } from "./scope.ts";
 
 /** Command, output and exports as they are shown in a step's row, characters. */
@@ -49,7 +49,7 @@ export async function executeStep(deps: StepDeps, command: StepCommand, signal: 
   const watch = watchLease(deps, run.run_id, request, lease, signal);
   try {
     const attempt = await openAttempt(deps, run, step, command, lease, watch.signal);
-    const finding = await find(attempt, program);
+    const finding = await find(attempt, program, lease);
     if (watch.isLost()) return;
     await report(deps, attempt, finding, lease);
   } catch (thrown) {
@@ -75,7 +75,7 @@ async function openAttempt(
   return { deps, run, step, request, number: lease.attempt, signal, workspace, logs, deadline: undefined };
 }
 
-async function find(opened: Attempt, program: Program): Promise<Finding> {
+async function find(opened: Attempt, program: Program, lease: Lease): Promise<Finding> {
   try {
     const loops = await loopsOf(opened, program);
     const variables = loops.map(({ variable }) => variable);
@@ -88,28 +88,18 @@ async function find(opened: Attempt, program: Program): Promise<Finding> {
       opened.number,
     );
     const scope = loops.reduce(bindLoop, loaded);
-    const attempt = { ...opened, deadline: deadlineOf(opened, scope) };
+    const attempt = { ...opened, deadline: await deadlineOf(opened, scope, program, variables) };
     if (opened.request.items !== undefined && batch !== undefined) {
       return await findBatch(attempt, scope, opened.request.items, batch, loops);
     }
     if (opened.request.phase === "enter") return await findEntered(attempt, scope);
-    if (opened.request.phase === "leave") return await findLeft(attempt, scope);
+    if (opened.request.phase === "leave") return await findLeft(attempt, scope, lease);
     return await attemptLeaf(attempt, scope, opened.step as LeafStep);
   } catch (thrown) {
-    if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError")) throw thrown;
+    if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError"))
+      throw thrown;
     return { ...NO_OUTPUT, status: "failed", error: opened.deps.secrets.redact(failureText(thrown)) };
   }
-}
-
-/** `timeout` of a step, from the moment the attempt begins. Throws StepFailed for one that is no duration. */
-function deadlineOf(attempt: Attempt, scope: Scope): number | undefined {
-  const { timeout } = attempt.step;
-  if (timeout === undefined) return undefined;
-  const text = typeof timeout === "number" ? timeout : renderText(parseTemplate(timeout, scope), scope.values).trim();
-  if (text === "" || text === 0 || text === "0") return undefined;
-  const milliseconds = parseDuration(text);
-  if (milliseconds === undefined) throw new StepFailed(`timeout: not a duration: ${text}`);
-  return milliseconds === 0 ? undefined : attempt.deps.clock.now() + milliseconds;
 }
 
 /** Before the children: condition, message, and how many children there are. */
@@ -139,16 +129,24 @@ async function guardedEnter(
 
 /** How many items of a foreach run at once. Throws StepFailed for what is no positive whole number. */
 export function parallelOf(step: ForeachStep, scope: Scope): number {
-  const value = typeof step.parallel === "number" ? step.parallel : Number(renderValue(parseTemplate(step.parallel, scope), scope.values));
-  if (!Number.isInteger(value) || value < 1) throw new StepFailed("parallel: must be a whole number of at least 1");
+  const value =
+    typeof step.parallel === "number"
+      ? step.parallel
+      : Number(renderValue(parseTemplate(step.parallel, scope), scope.values));
+  if (!Number.isInteger(value) || value < 1)
+    throw new StepFailed("parallel: must be a whole number of at least 1");
   return Math.min(PARALLEL_MAX, value);
 }
 
 /** After the children: output, exports and handlers of the container, by how the children ended. */
-async function findLeft(attempt: Attempt, scope: Scope): Promise<Finding> {
+async function findLeft(attempt: Attempt, scope: Scope, lease: Lease): Promise<Finding> {
   const children = attempt.run.state.frames[attempt.request.key]?.children;
   const output = await childrenOutput(attempt);
+  const timeoutMs = timeoutOf(attempt.step, scope);
   return guarded(attempt, scope, attempt.step, async () => {
+    if (timeoutMs !== undefined && attempt.deps.clock.now() >= lease.startedAt + timeoutMs) {
+      throw new StepFailed(`timed out after ${timeoutMs} ms`);
+    }
     if ((children?.failed ?? 0) > 0) throw new StepFailed(children?.error ?? "failed");
     return { ...NO_OUTPUT, output };
   });
@@ -179,7 +177,9 @@ function batchNames(attempt: Attempt, step: ForeachStep): string[] {
   const total = attempt.run.state.frames[key]?.children?.total ?? 0;
   const size = isContainer(step.step) ? 1 : ITEMS_PER_BATCH;
   const count = Math.min(Math.ceil(total / size), OUTPUTS_SHOWN_MAX);
-  return Array.from({ length: count }, (_, index) => outputName(step.step, childKey(key, step.step.name, index * size)));
+  return Array.from({ length: count }, (_, index) =>
+    outputName(step.step, childKey(key, step.step.name, index * size)),
+  );
 }
 
 /** Where the output of a step is kept; inside a foreach never in the way of a name that templates use. */
@@ -195,7 +195,11 @@ async function findBatch(
   outer: readonly LoopValue[],
 ): Promise<Finding> {
   const parallel = parallelOf(batch.step, scope);
-  const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, { ...batch, parallel, outer });
+  const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, {
+    ...batch,
+    parallel,
+    outer,
+  });
   const failed = result.failed > 0;
   return {
     ...NO_OUTPUT,
@@ -206,9 +210,14 @@ async function findBatch(
   };
 }
 
-function batchLoop(attempt: Attempt, program: Program): { variable: string; foreachKey: string; step: ForeachStep } {
+function batchLoop(
+  attempt: Attempt,
+  program: Program,
+): { variable: string; foreachKey: string; step: ForeachStep } {
   const parent = attempt.request.parent ?? "";
-  const step = program.modules[attempt.request.module]?.byName.get(attempt.run.state.frames[parent]?.step ?? "");
+  const step = program.modules[attempt.request.module]?.byName.get(
+    attempt.run.state.frames[parent]?.step ?? "",
+  );
   if (step?.type !== "foreach") throw new Error(`batch without a foreach: ${attempt.request.key}`);
   return { variable: step.variable, foreachKey: parent, step };
 }
@@ -216,7 +225,10 @@ function batchLoop(attempt: Attempt, program: Program): { variable: string; fore
 /** The loop variables around a step with their values, outermost first; a batch's own is not among them. */
 async function loopsOf(attempt: Attempt, program: Program): Promise<LoopValue[]> {
   const { run, request, deps } = attempt;
-  const positions = (request.key.split("#")[1] ?? "").split(".").filter((part) => part !== "").map(Number);
+  const positions = (request.key.split("#")[1] ?? "")
+    .split(".")
+    .filter((part) => part !== "")
+    .map(Number);
   const loops: LoopValue[] = [];
   let skip = request.items !== undefined;
   for (let parent = request.parent; parent !== null; ) {
@@ -273,12 +285,16 @@ async function report(deps: StepDeps, attempt: Attempt, finding: Finding, lease:
     } satisfies StepReport,
   };
   const deduplicationId = `${request.dispatch}:${attempt.number}:${run.run_id}`;
-  await deps.queues.send(CONDUCT_QUEUE, [{ body: JSON.stringify(body), groupId: run.run_id, deduplicationId }]);
+  await deps.queues.send(CONDUCT_QUEUE, [
+    { body: JSON.stringify(body), groupId: run.run_id, deduplicationId },
+  ]);
 }
 
 /** What later steps may name; a step inside a foreach leaves its output alone, and that apart. */
 function namedValues(finding: Finding, step: Step, key: string): Record<string, unknown> {
-  return key.includes("#") ? { ...finding.exports, [outputName(step, key)]: finding.output } : { ...finding.exports };
+  return key.includes("#")
+    ? { ...finding.exports, [outputName(step, key)]: finding.output }
+    : { ...finding.exports };
 }
 
 function redacted(deps: Pick<StepDeps, "secrets">, value: unknown): unknown {
@@ -292,8 +308,14 @@ function shownText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function shownExports(deps: Pick<StepDeps, "secrets">, exports: Readonly<Record<string, unknown>>): Record<string, string> {
+function shownExports(
+  deps: Pick<StepDeps, "secrets">,
+  exports: Readonly<Record<string, unknown>>,
+): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(exports).map(([name, value]) => [name, deps.secrets.redact(shownText(value)).slice(0, SHOWN_EXPORT_MAX)]),
+    Object.entries(exports).map(([name, value]) => [
+      name,
+      deps.secrets.redact(shownText(value)).slice(0, SHOWN_EXPORT_MAX),
+    ]),
   );
 }

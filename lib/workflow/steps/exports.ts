@@ -13,12 +13,17 @@ const LONE_REFERENCE = /^\s*\{\{[^{}]*\}\}\s*$/;
  * An export is: `output` alone, the step's output; a call, its result; a single placeholder, its value as it
  * is; else text. Throws StepFailed.
  */
-export async function exportsOf(attempt: Attempt, scope: Scope, output: StepOutput): Promise<Record<string, unknown>> {
+export async function exportsOf(
+  attempt: Attempt,
+  scope: Scope,
+  output: StepOutput,
+): Promise<Record<string, unknown>> {
   const { step } = attempt;
   const own = { ...output.exports, [`${variableName(step.name)}_output`]: output.output };
   const inner: Scope = { ...scope, values: { ...scope.values, ...own, output: output.output } };
   const named: Record<string, unknown> = {};
-  for (const [name, source] of Object.entries(step.exports)) named[name] = await exportValue(attempt, inner, source);
+  for (const [name, source] of Object.entries(step.exports))
+    named[name] = await exportValue(attempt, inner, source);
   return { ...own, ...named };
 }
 
@@ -26,5 +31,7 @@ async function exportValue(attempt: Attempt, scope: Scope, source: string): Prom
   if (source.trim() === "output") return scope.values["output"];
   if (CALL.test(source)) return (await evaluateScript(attempt, scope, source)).value;
   const template = parseTemplate(source, scope);
-  return LONE_REFERENCE.test(source) ? (renderValue(template, scope.values) ?? "") : renderText(template, scope.values);
+  return LONE_REFERENCE.test(source)
+    ? (renderValue(template, scope.values) ?? "")
+    : renderText(template, scope.values);
 }

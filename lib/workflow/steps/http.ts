@@ -33,7 +33,10 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
   for (const [name, value] of Object.entries(step.headers)) {
     headers.set(name, renderHeader(parseTemplate(value, scope), scope.values));
   }
-  const body = step.request_body === undefined ? undefined : renderText(parseTemplate(step.request_body, scope), scope.values);
+  const body =
+    step.request_body === undefined
+      ? undefined
+      : renderText(parseTemplate(step.request_body, scope), scope.values);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", defaultType(body));
   const answer = await sendWithRetries(attempt, { url, method: step.method, headers, body });
   const text = attempt.deps.secrets.redact(answer.body);
@@ -63,7 +66,8 @@ function checkedUrl(text: string): URL {
   } catch {
     throw new StepFailed(`url: not a URL: ${text.slice(0, 200)}`);
   }
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw new StepFailed("url: must be http or https");
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new StepFailed("url: must be http or https");
   return url;
 }
 
@@ -135,7 +139,8 @@ async function readCapped(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > RESPONSE_MAX_BYTES) throw new StepFailed(`the answer is larger than ${RESPONSE_MAX_BYTES} bytes`);
+    if (bytes > RESPONSE_MAX_BYTES)
+      throw new StepFailed(`the answer is larger than ${RESPONSE_MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -6,9 +6,9 @@ import type { ForeachStep } from "../definition/types.ts";
 import { ITEMS_PER_BATCH } from "../engine/decide.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderValue } from "../templates/text.ts";
+import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepFailed } from "./failure.ts";
-import { pathIn } from "./bash.ts";
 
 /** Longest line of an input file, characters. */
 const LINE_MAX_LENGTH = 1024 * 1024;
@@ -25,7 +25,10 @@ export async function layOutItems(attempt: Attempt, scope: Scope, step: ForeachS
   let total = 0;
   const flush = async (): Promise<void> => {
     const from = total - chunk.length;
-    await attempt.deps.blobs.put(chunkKey(attempt.run.run_id, attempt.request.key, from), JSON.stringify(chunk));
+    await attempt.deps.blobs.put(
+      chunkKey(attempt.run.run_id, attempt.request.key, from),
+      JSON.stringify(chunk),
+    );
     chunk = [];
   };
   for await (const item of inputItems(attempt, scope, step)) {
@@ -47,7 +50,10 @@ export async function loadItems(
 ): Promise<{ items: readonly unknown[]; from: number }> {
   const from = position - (position % ITEMS_PER_BATCH);
   const bytes = await deps.blobs.get(chunkKey(runId, foreachKey, from));
-  return { items: bytes === undefined ? [] : (JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown[]), from };
+  return {
+    items: bytes === undefined ? [] : (JSON.parse(Buffer.from(bytes).toString("utf8")) as unknown[]),
+    from,
+  };
 }
 
 /** The key holds ids and numbers only: the step's key is taken in hexadecimal. */
@@ -80,10 +86,12 @@ function listIn(value: unknown): unknown[] | undefined {
 async function* linesOf(path: string, named: string): AsyncGenerator<string> {
   if (path.includes("\0")) throw new StepFailed("input: not a path");
   const info = await stat(path).catch(() => undefined);
-  if (info === undefined || !info.isFile()) throw new StepFailed(`input: no such file: ${named.slice(0, 200)}`);
+  if (info === undefined || !info.isFile())
+    throw new StepFailed(`input: no such file: ${named.slice(0, 200)}`);
   const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   for await (const line of lines) {
-    if (line.length > LINE_MAX_LENGTH) throw new StepFailed(`input: a line is longer than ${LINE_MAX_LENGTH} characters`);
+    if (line.length > LINE_MAX_LENGTH)
+      throw new StepFailed(`input: a line is longer than ${LINE_MAX_LENGTH} characters`);
     const item = line.trim();
     if (item !== "") yield item;
   }

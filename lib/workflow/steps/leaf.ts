@@ -70,7 +70,9 @@ export async function guarded(
 /** A fault of the machinery, not of the step: the message is delivered again. */
 function isPlatformFault(thrown: unknown): boolean {
   const code = (thrown as { code?: unknown } | null)?.code;
-  return code === "unavailable" || code === "throttled" || code === "storage_full" || code === "storage_read_only";
+  return (
+    code === "unavailable" || code === "throttled" || code === "storage_full" || code === "storage_read_only"
+  );
 }
 
 function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutput> {

@@ -31,7 +31,12 @@ export async function takeLease(
   const now = deps.clock.now();
   const started = new Date(now).toISOString();
   const key = stepKey(run.run_id, request.key);
-  const held = { owner: deps.instances.id, leased_until: now + LEASE_MS, dispatch: request.dispatch, attempt: 1 };
+  const held = {
+    owner: deps.instances.id,
+    leased_until: now + LEASE_MS,
+    dispatch: request.dispatch,
+    attempt: 1,
+  };
   const row: StoredStep = {
     ...key,
     ...newStepRow(run.run_id, request.key, request.step, request.step_type, module, started),
@@ -40,7 +45,9 @@ export async function takeLease(
     completed_at: null,
     ...held,
   };
-  const first = await deps.tables.write([{ op: "put", table: stepsTable, item: row, when: [["pk", "missing"]] }]);
+  const first = await deps.tables.write([
+    { op: "put", table: stepsTable, item: row, when: [["pk", "missing"]] },
+  ]);
   if (first.ok) return { attempt: 1, startedAt: now };
   const before = await deps.tables.get(stepsTable, key);
   if (before === undefined || before.dispatch > request.dispatch) return undefined;
@@ -99,7 +106,9 @@ export function watchLease(
     if (busy || lost) return;
     busy = true;
     look()
-      .catch((error: unknown) => deps.log.warn("lease could not be renewed", { run: runId, step: request.key, error }))
+      .catch((error: unknown) =>
+        deps.log.warn("lease could not be renewed", { run: runId, step: request.key, error }),
+      )
       .finally(() => {
         busy = false;
       });

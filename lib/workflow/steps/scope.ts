@@ -30,7 +30,8 @@ export async function loadScope(
   variables: readonly string[],
   attempt: number,
 ): Promise<Scope> {
-  const loopVariables = variables.length === 0 ? [] : [...variables.flatMap((name) => [name, `_${name}_`]), "_id_"];
+  const loopVariables =
+    variables.length === 0 ? [] : [...variables.flatMap((name) => [name, `_${name}_`]), "_id_"];
   const names = stepNames(step, loopVariables);
   const loaded = names.values.length === 0 ? undefined : await loadValues(deps, run.run_id, names.values);
   const values = loaded?.values ?? (Object.create(null) as Record<string, unknown>);
@@ -42,9 +43,14 @@ export async function loadScope(
 
 /** The scope with the variables of one item: itself, its form that is safe in paths, and its place from 1. */
 export function bindLoop(scope: Scope, loop: LoopValue): Scope {
-  const values: Record<string, unknown> = Object.assign(Object.create(null) as Record<string, unknown>, scope.values);
+  const values: Record<string, unknown> = Object.assign(
+    Object.create(null) as Record<string, unknown>,
+    scope.values,
+  );
   values[loop.variable] = loop.value;
-  values[`_${loop.variable}_`] = String(loop.value).replaceAll(PATH_UNSAFE, "_").slice(0, PATH_NAME_MAX_LENGTH);
+  values[`_${loop.variable}_`] = String(loop.value)
+    .replaceAll(PATH_UNSAFE, "_")
+    .slice(0, PATH_NAME_MAX_LENGTH);
   values["_id_"] = loop.index + 1;
   return { ...scope, values };
 }
@@ -52,10 +58,13 @@ export function bindLoop(scope: Scope, loop: LoopValue): Scope {
 /** Longest `[[_name_]]`, characters. */
 const PATH_NAME_MAX_LENGTH = 100;
 
-async function loadSecrets(deps: Pick<Ports, "secrets">, names: readonly string[]): Promise<Record<string, string>> {
+async function loadSecrets(
+  deps: Pick<Ports, "secrets">,
+  names: readonly string[],
+): Promise<Record<string, string>> {
   const secrets: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const name of names) {
-    const value = await deps.secrets.get(name);
+    const value = await deps.secrets.get(name).catch(unreadable);
     if (value !== undefined) secrets[name] = value;
   }
   // A name with a hyphen is looked up in two spellings: one of them is enough.
@@ -64,6 +73,14 @@ async function loadSecrets(deps: Pick<Ports, "secrets">, names: readonly string[
   const absent = [...new Set(names.map(spelling))].filter((name) => !found.has(name));
   if (absent.length > 0) throw new StepFailed(`no such secret: ${absent.join(", ")}`);
   return secrets;
+}
+
+/** A secrets file that others may read is its owner's to mend: trying again would change nothing. */
+function unreadable(error: unknown): never {
+  const { code, message } = error as { code?: unknown; message?: string };
+  if (code === "secrets_unreadable")
+    throw new StepFailed(`the secrets file is readable by others: ${message}`);
+  throw error;
 }
 
 function stepNames(step: Step, loopVariables: readonly string[]): StepNames {
@@ -76,7 +93,9 @@ function stepNames(step: Step, loopVariables: readonly string[]): StepNames {
   for (const text of ownTexts(step)) addNames(names, text.value, text.script, loopVariables);
   const result = {
     values: [...names].filter((name) => !name.startsWith("secrets.")).slice(0, NAMES_MAX),
-    secrets: [...names].filter((name) => name.startsWith("secrets.")).map((name) => name.slice("secrets.".length)),
+    secrets: [...names]
+      .filter((name) => name.startsWith("secrets."))
+      .map((name) => name.slice("secrets.".length)),
   };
   known.set(key, result);
   return result;

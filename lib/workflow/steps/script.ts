@@ -1,6 +1,6 @@
-import type { ScriptEvent } from "../../platform/scripts.ts";
-import { emitEvents, type EventDraft } from "../../events/publish.ts";
 import { ApiError } from "../../errors.ts";
+import { type EventDraft, emitEvents } from "../../events/publish.ts";
+import type { ScriptEvent } from "../../platform/scripts.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
 import type { Attempt, Scope } from "./context.ts";
@@ -16,8 +16,6 @@ const EVENTS_AT_ONCE = 20;
 
 export interface Evaluation {
   readonly value: unknown;
-  /** What the code printed, in order. */
-  readonly logs: readonly string[];
 }
 
 /**
@@ -45,9 +43,12 @@ export async function evaluateScript(
     token: stepToken(attempt),
     signal: attempt.signal,
   });
+  const { log } = attempt.deps;
+  for (const { level, message } of outcome.logs) {
+    log[level]("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text: message });
+  }
   await emitScriptEvents(attempt, outcome.events);
-  const logs = outcome.logs.map(({ message }) => message);
-  if (outcome.ok) return { value: outcome.value, logs };
+  if (outcome.ok) return { value: outcome.value };
   if (outcome.reason === "aborted") throw new StepCancelled();
   const why = outcome.reason === "timeout" ? `timed out after ${timeoutMs} ms` : outcome.message;
   throw new StepFailed(`script failed: ${why}`);
@@ -77,7 +78,8 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
     try {
       await emitEvents(deps, drafts.slice(start, start + EVENTS_AT_ONCE));
     } catch (error) {
-      if (error instanceof ApiError && error.code === "bad_request") throw new StepFailed(`generate_event: ${error.message}`);
+      if (error instanceof ApiError && error.code === "bad_request")
+        throw new StepFailed(`generate_event: ${error.message}`);
       throw error;
     }
   }

@@ -68,7 +68,7 @@ const PLACES: readonly [name: string, source: string, expected: (value: string) 
   ["in backticks", "printf '<%s>' \"`printf '%s.' {{v}}`\"", (v) => `<${v}.>`],
   ["in an assignment", "x={{v}}; printf '<%s>' \"$x\"", (v) => `<${v}>`],
   ["in a here-document", "cat <<END\n<{{v}}>\nEND", (v) => `<${v}>\n`],
-  ["in a test", "[[ {{v}} == \"{{v}}\" ]] && printf same", () => "same"],
+  ["in a test", '[[ {{v}} == "{{v}}" ]] && printf same', () => "same"],
   ["in a comment", "printf ok # {{v}}", () => "ok"],
   ["in a function and a case", "f() { case {{v}} in *) printf '<%s>' {{v}};; esac; }; f", (v) => `<${v}>`],
 ];

@@ -1,7 +1,7 @@
-import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../events/log/table.ts";
-import { processedEntry, processedWrite } from "../../events/log/process.ts";
-import { eventData } from "../../events/publish.ts";
 import { ApiError } from "../../errors.ts";
+import { processedEntry, processedWrite } from "../../events/log/process.ts";
+import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../events/log/table.ts";
+import { eventData } from "../../events/publish.ts";
 import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { type CreateDeps, composeRun } from "../runs/create.ts";
@@ -48,7 +48,11 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
     await deps.outbox.commit(commit);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    deps.log.error("triggered run could not be made", { event: event.event_id, workflow: match.workflow, error });
+    deps.log.error("triggered run could not be made", {
+      event: event.event_id,
+      workflow: match.workflow,
+      error,
+    });
   }
 }
 

@@ -10,7 +10,9 @@ export function inputParams(
   input: Readonly<Record<string, string>>,
   event: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries(input).map(([name, expression]) => [name, inputValue(expression, event)]));
+  return Object.fromEntries(
+    Object.entries(input).map(([name, expression]) => [name, inputValue(expression, event)]),
+  );
 }
 
 function inputValue(expression: string, event: Readonly<Record<string, unknown>>): string {

@@ -27,7 +27,10 @@ export function catalogReader(deps: Pick<Ports, "tables">): CatalogReader {
     current: async () => {
       const version = (await deps.tables.get(catalogTable, CATALOG_KEY))?.version ?? 0;
       if (cached?.version !== version) {
-        const catalog = allWorkflows(deps).then((heads) => ({ heads, eventTriggers: heads.flatMap(readyTriggers) }));
+        const catalog = allWorkflows(deps).then((heads) => ({
+          heads,
+          eventTriggers: heads.flatMap(readyTriggers),
+        }));
         cached = { version, catalog };
         catalog.catch(() => {
           cached = undefined;
@@ -46,7 +49,14 @@ function readyTriggers(head: WorkflowHead): ReadyTrigger[] {
     // A workflow that names both spellings of one topic fires once.
     if ((topicOf.get(canonical) ?? trigger.topic) !== trigger.topic) return [];
     topicOf.set(canonical, trigger.topic);
-    return [{ workflow: head.name, trigger: trigger.name, revision: head.revision, matches: compileTopic(trigger.topic) }];
+    return [
+      {
+        workflow: head.name,
+        trigger: trigger.name,
+        revision: head.revision,
+        matches: compileTopic(trigger.topic),
+      },
+    ];
   });
 }
 

@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Emulator {
+  readonly url: string;
+  /** Ends the process; settles when it is gone. */
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 5_000;
+const STDERR_CHARACTERS = 4_000;
+
+/**
+ * Starts a program that prints `listening PORT` and ends when its standard input does, so that it cannot outlive
+ * this process. Throws where it does not listen within a minute, with the end of what it wrote.
+ */
+export async function startEmulator(
+  name: string,
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<Emulator> {
+  const child = spawn(command, args, { cwd, stdio: ["pipe", "pipe", "pipe"] });
+  const gone = once(child, "close").catch(() => undefined);
+  let written = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    written = (written + text).slice(-STDERR_CHARACTERS);
+  });
+  const stop = async (): Promise<void> => {
+    child.stdin.end();
+    const given = new AbortController();
+    const late = sleep(STOP_TIMEOUT_MS, undefined, { signal: given.signal }).then(
+      () => child.kill("SIGKILL"),
+      () => false,
+    );
+    await gone;
+    given.abort();
+    await late;
+  };
+  const listening = new Promise<number>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const [, port] = /^listening (\d+)$/.exec(line) ?? [];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.once("error", reject);
+    child.once("close", (code) => reject(new Error(`it ended with ${code}`)));
+    setTimeout(() => reject(new Error("it does not listen after a minute")), START_TIMEOUT_MS).unref();
+  });
+  // A pipe that breaks when the program dies is told by its end.
+  child.stdin.on("error", () => undefined);
+  try {
+    return { url: `http://127.0.0.1:${await listening}`, stop };
+  } catch (error) {
+    if (child.pid !== undefined) await stop();
+    throw new Error(`the emulator ${name} did not start: ${written.trim()}`, { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdir } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Emulator, startEmulator } from "./child.ts";
+import { installDynamoDbLocal, installMoto } from "./install.ts";
+
+export interface Emulators {
+  /** What a process needs in its environment to speak to them. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** What the SDK asks for and no emulator looks at. */
+export const EMULATED_ACCOUNT = {
+  AWS_REGION: "us-east-1",
+  AWS_ACCESS_KEY_ID: "test",
+  AWS_SECRET_ACCESS_KEY: "test",
+} as const;
+
+/**
+ * Installs where needed, then starts DynamoDB Local for tables and moto for the other services, both in memory
+ * and on the loopback address. Throws where one of them does not start.
+ */
+export async function startEmulators(root: string): Promise<Emulators> {
+  await mkdir(root, { recursive: true });
+  const settled = await Promise.allSettled([startDynamoDb(root), startMoto(root)]);
+  const started = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((emulator) => emulator.stop()));
+  };
+  const [dynamodb, moto] = settled;
+  if (dynamodb.status === "rejected" || moto.status === "rejected") {
+    await stop();
+    const reasons: unknown[] = settled.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    throw new AggregateError(reasons, reasons.map(String).join("; "));
+  }
+  return {
+    environment: {
+      ...EMULATED_ACCOUNT,
+      AWS_ENDPOINT_URL: moto.value.url,
+      AWS_ENDPOINT_URL_DYNAMODB: dynamodb.value.url,
+    },
+    stop,
+  };
+}
+
+async function startDynamoDb(root: string): Promise<Emulator> {
+  const folder = await installDynamoDbLocal(root);
+  const libraries = join(folder, "libraries");
+  const classPath = [join(folder, "classes"), join(libraries, "*")].join(delimiter);
+  const java = ["-Xmx512m", "-cp", classPath, `-Dsqlite4java.library.path=${libraries}`, "LoopbackDynamoDb"];
+  const options = ["-inMemory", "-sharedDb", "-disableTelemetry"];
+  return startEmulator("DynamoDB Local", "java", [...java, ...options], folder);
+}
+
+async function startMoto(root: string): Promise<Emulator> {
+  const folder = await installMoto(root);
+  const program = fileURLToPath(new URL("moto/serve.py", import.meta.url));
+  return startEmulator("moto", join(folder, "bin/python"), [program], folder);
+}

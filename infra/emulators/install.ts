@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** Where the emulators lie: `WEFT_EMULATORS_DIR`, else a cache folder beside the packages. */
+export function emulatorsFolder(environment: Readonly<Record<string, string | undefined>>): string {
+  const chosen = environment.WEFT_EMULATORS_DIR;
+  if (chosen !== undefined && chosen !== "") return chosen;
+  return fileURLToPath(new URL("../../node_modules/.cache/weft-emulators", import.meta.url));
+}
+
+/** DynamoDB Local with its libraries from Maven Central; answers its folder. Needs `mvn` and a JDK of 17 or more. */
+export function installDynamoDbLocal(root: string): Promise<string> {
+  const sources = ["dynamodb-local/pom.xml", "dynamodb-local/LoopbackDynamoDb.java"];
+  return installOnce(root, "dynamodb-local", sources, async (folder) => {
+    const pom = join(folder, "pom.xml");
+    await copyFile(join(HERE, "dynamodb-local/pom.xml"), pom);
+    const libraries = join(folder, "libraries");
+    await must("mvn", [
+      ...["-B", "-q", "-f", pom, `-Dmaven.repo.local=${join(folder, "repository")}`],
+      ...["dependency:copy-dependencies", "-DincludeScope=runtime", `-DoutputDirectory=${libraries}`],
+    ]);
+    await rm(join(folder, "repository"), { recursive: true });
+    const program = join(HERE, "dynamodb-local/LoopbackDynamoDb.java");
+    await must("javac", ["-cp", join(libraries, "*"), "-d", join(folder, "classes"), program]);
+  });
+}
+
+/** moto's server in a virtual environment of its own; answers its folder. Needs Python 3.9 or more as `python3`. */
+export function installMoto(root: string): Promise<string> {
+  return installOnce(root, "moto", ["moto/requirements.txt"], async (folder) => {
+    await must("python3", ["-m", "venv", folder]);
+    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    await must(join(folder, "bin/python"), [...pip, "-r", join(HERE, "moto/requirements.txt")]);
+  });
+}
+
+/**
+ * Installs into a folder named by what is installed, which is there whole or not at all: the last thing that is
+ * made in it is the mark. A virtual environment holds its own path, so it cannot be made elsewhere and moved.
+ */
+async function installOnce(
+  root: string,
+  name: string,
+  sources: readonly string[],
+  install: (folder: string) => Promise<void>,
+): Promise<string> {
+  const hash = createHash("sha256");
+  for (const source of sources) hash.update(await readFile(join(HERE, source)));
+  const folder = join(root, `${name}-${hash.digest("hex").slice(0, 12)}`);
+  const mark = join(folder, "installed");
+  if (existsSync(mark)) return folder;
+  // What is left of an installation that was ended half-way.
+  if (existsSync(folder)) {
+    const left = `${folder}.${randomUUID()}`;
+    await rename(folder, left);
+    await rm(left, { recursive: true });
+  }
+  await mkdir(folder, { recursive: true });
+  await install(folder);
+  await mkdir(mark);
+  return folder;
+}
+
+async function must(command: string, args: readonly string[]): Promise<void> {
+  try {
+    await run(command, args, { timeout: INSTALL_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES });
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
+    if (code === "ENOENT") throw new Error(`the emulators need ${command}, which is not there`);
+    const output = `${stdout ?? ""}${stderr ?? ""}`.trim().slice(-4000);
+    throw new Error(`${command} ${args.join(" ")} failed: ${output}`, { cause: error });
+  }
+}

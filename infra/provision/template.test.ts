@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { blueprintOfTemplate } from "./template.ts";
+
+const template = await readFile(new URL("../../template.yaml", import.meta.url), "utf8");
+
+describe("the blueprint of the template", () => {
+  const blueprint = blueprintOfTemplate(template, "home", "home-blobs");
+
+  it("has every resource of the kinds that are provisioned, named by the stack", () => {
+    const count = (type: string): number => template.split(`Type: ${type}\n`).length - 1;
+    expect(blueprint.tables).toHaveLength(count("AWS::DynamoDB::Table"));
+    expect(blueprint.queues).toHaveLength(count("AWS::SQS::Queue"));
+    expect(blueprint.rules).toHaveLength(count("AWS::Events::Rule"));
+    expect(blueprint).toMatchObject({ buses: ["home"], buckets: ["home-blobs"] });
+    const names = [...blueprint.tables, ...blueprint.queues, ...blueprint.rules].map(({ name }) => name);
+    expect(names.filter((name) => !name.startsWith("home-"))).toEqual([]);
+  });
+
+  it("gives every queue that a function reads a dead-letter queue of its kind", () => {
+    const byName = new Map(blueprint.queues.map((queue) => [queue.name, queue]));
+    const read = blueprint.queues.filter(({ deadLetter }) => deadLetter !== undefined);
+    expect(read.length).toBeGreaterThan(5);
+    for (const { fifo, deadLetter } of read) {
+      expect(byName.get(deadLetter?.queue ?? "")?.fifo).toBe(fifo);
+      expect(deadLetter?.maxReceiveCount).toBeGreaterThan(0);
+    }
+  });
+
+  it("points every rule at queues that are there, with a standard queue for what cannot be delivered", () => {
+    const byName = new Map(blueprint.queues.map((queue) => [queue.name, queue]));
+    for (const { targets, bus, when } of blueprint.rules) {
+      expect(targets.length).toBeGreaterThan(0);
+      expect(bus).toBe("schedule" in when ? undefined : "home");
+      for (const { queue, groupId, deadLetterQueue } of targets) {
+        expect(byName.get(queue)?.fifo).toBe(groupId !== undefined);
+        expect(byName.get(deadLetterQueue ?? "")?.fifo).toBe(false);
+      }
+    }
+  });
+});
+
+describe("a template that cannot be provisioned", () => {
+  const queue = (properties: string): string =>
+    `Resources:\n  Jobs:\n    Type: AWS::SQS::Queue\n    Properties:\n      ${properties}\n`;
+
+  it.each([
+    ["QueueName: {Fn::Sub: '${Other}-jobs'}", "Jobs: cannot work out"],
+    ["QueueName: {Fn::ImportValue: jobs}", "Jobs: cannot work out"],
+    ["RedrivePolicy: {deadLetterTargetArn: {Ref: Gone}, maxReceiveCount: 3}", "Jobs: "],
+    ["{QueueName: jobs, VisibilityTimeout: soon}", 'Jobs: "soon" is not a number'],
+    [
+      "{QueueName: jobs, RedrivePolicy: {deadLetterTargetArn: {Ref: Gone}, maxReceiveCount: 3}}",
+      "Jobs: names Gone, which is not there",
+    ],
+  ])("is refused by the resource: %s", (properties, message) => {
+    expect(() => blueprintOfTemplate(queue(properties), "home", "blobs")).toThrow(message);
+  });
+});

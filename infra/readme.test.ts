@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { parseDefinition } from "../lib/workflow/definition/parse.ts";
+import { endpointsTable, pages, settingsTable, withParts } from "./readme.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+describe("the README", () => {
+  it("and the guide have the tables that the code gives", async () => {
+    const found = await pages(ROOT);
+    for (const { before, after } of found) expect(before).toBe(after);
+    const text = found.map(({ after }) => after).join("");
+    for (const row of [
+      "| `PORT` | `3000` |",
+      "| `POST /automation/events/emit` |",
+      "| `file_exists(path)` |",
+    ]) {
+      expect(text).toContain(row);
+    }
+  });
+
+  it("and the documents name no file that is not there", async () => {
+    const decisions = (await readdir(join(ROOT, "infra/decisions"))).map((name) => `infra/decisions/${name}`);
+    for (const path of [
+      "README.md",
+      "CONTRIBUTING.md",
+      "SECURITY.md",
+      "CHANGELOG.md",
+      "docs/workflows.md",
+      ...decisions,
+    ]) {
+      const text = await readFile(join(ROOT, path), "utf8");
+      for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
+        expect.soft(existsSync(join(ROOT, dirname(path), target)), `${path}: ${target}`).toBe(true);
+      }
+    }
+  });
+
+  it("shows workflows that are accepted", async () => {
+    const guide = await readFile(join(ROOT, "docs/workflows.md"), "utf8");
+    const shown = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text);
+    expect(shown.length).toBeGreaterThan(0);
+    for (const yaml of shown) expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
+  });
+
+  it("shows what has no default and what needs no token", () => {
+    expect(settingsTable().split("\n")).toContainEqual(
+      expect.stringMatching(/^\| `WEFT_ACCESS_TOKEN` \| {2}\| \S/),
+    );
+    const paths = {
+      "/health": { get: { summary: "Up | down", security: [] } },
+      "/x": { post: { summary: "Makes x" } },
+    };
+    expect(endpointsTable({ paths }).split("\n").slice(2)).toEqual([
+      "| `GET /health` | Up \\| down (no token) |",
+      "| `POST /x` | Makes x |",
+    ]);
+  });
+
+  it("changes nothing but what stands between the markers", () => {
+    const text = "a\n<!-- one -->\nold\n<!-- /one -->\nb <!-- two --><!-- /two -->\n";
+    const once = withParts(text, { one: "1", two: "$&" });
+    expect(once).toBe("a\n<!-- one -->\n\n1\n\n<!-- /one -->\nb <!-- two -->\n\n$&\n\n<!-- /two -->\n");
+    expect(withParts(once, { one: "1", two: "$&" })).toBe(once);
+    expect(() => withParts(text, { three: "3" })).toThrow("<!-- three -->");
+  });
+});

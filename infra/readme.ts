@@ -1,0 +1,114 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { settings } from "../lib/platform/config.ts";
+import { functions } from "../lib/workflow/functions/library.ts";
+import type { LibraryFunction } from "../lib/workflow/functions/library-types.ts";
+import { OPENAPI_FILE } from "./write.ts";
+
+const README_FILE = "README.md";
+const GUIDE_FILE = "docs/workflows.md";
+
+/** What the README shows of an OpenAPI document. */
+export interface Endpoints {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly summary?: string;
+  /** An empty list where no token is needed. */
+  readonly security?: readonly unknown[];
+}
+
+/** The setting, its default and its meaning, a row each. */
+export function settingsTable(): string {
+  const rows = Object.entries(settings.shape).map(([name, setting]) => {
+    const { description, default: otherwise } = setting.meta() ?? {};
+    return [`\`${name}\``, code(typeof otherwise === "string" ? otherwise : ""), description ?? ""];
+  });
+  return table(["Setting", "Default", "Meaning"], rows);
+}
+
+/** Every endpoint by its path, as the document has them. */
+export function endpointsTable({ paths }: Endpoints): string {
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { summary = "", security }]) => [
+      `\`${method.toUpperCase()} ${path}\``,
+      security?.length === 0 ? `${summary} (no token)` : summary,
+    ]),
+  );
+  return table(["Endpoint", "What it does"], rows);
+}
+
+/** The functions of scripts, in the order of the library. */
+export function functionsTable(): string {
+  const rows = Object.entries<LibraryFunction>(functions).map(([name, { params, summary }]) => [
+    `\`${name}(${params.join(", ")})\``,
+    summary,
+  ]);
+  return table(["Function", "What it does"], rows);
+}
+
+/** The text with what stands between `<!-- name -->` and `<!-- /name -->` replaced. Throws where a marker is missing. */
+export function withParts(text: string, parts: Readonly<Record<string, string>>): string {
+  return Object.entries(parts).reduce((before, [name, part]) => {
+    const open = `<!-- ${name} -->`;
+    const start = before.indexOf(open);
+    const end = before.indexOf(`<!-- /${name} -->`, start);
+    if (start === -1 || end === -1) throw new Error(`<!-- ${name} --> … <!-- /${name} --> is missing`);
+    return `${before.slice(0, start + open.length)}\n\n${part}\n\n${before.slice(end)}`;
+  }, text);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** A value as code; words are left as they are. */
+function code(text: string): string {
+  return text === "" || text.includes(" ") ? text : `\`${text}\``;
+}
+
+/** A written file, from the root, as it stands and as it should be. */
+export interface Page {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The pages of the tree at `root` that have parts written from code. */
+export async function pages(root: string): Promise<Page[]> {
+  const document = JSON.parse(await readFile(join(root, OPENAPI_FILE), "utf8")) as Endpoints;
+  const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    [README_FILE]: { settings: settingsTable(), endpoints: endpointsTable(document) },
+    [GUIDE_FILE]: { functions: functionsTable() },
+  };
+  return Promise.all(
+    Object.entries(parts).map(async ([path, own]) => {
+      const before = await readFile(join(root, path), "utf8");
+      return { path, before, after: withParts(before, own) };
+    }),
+  );
+}
+
+/** Exit code: 0 where all is as it should be, 1 where it is not. */
+async function main(root: string, check: boolean): Promise<number> {
+  const stale = (await pages(root)).filter(({ before, after }) => before !== after);
+  const names = stale.map(({ path }) => path).join(", ");
+  if (stale.length === 0) return 0;
+  if (check) {
+    console.error(`tables not as the code says: ${names}. Run: node infra/readme.ts`);
+    return 1;
+  }
+  for (const { path, after } of stale) await writeFile(join(root, path), after);
+  console.log(`written: ${names}`);
+  return 0;
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+  process.exitCode = await main(fileURLToPath(new URL("..", import.meta.url)), values.check);
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+
+/** Tests against AWS's services as emulators give them: at `AWS_ENDPOINT_URL`, else started here. */
+// biome-ignore lint/style/noDefaultExport: the form that vitest reads
+export default defineConfig({
+  test: {
+    root: new URL("..", import.meta.url).pathname,
+    include: ["{lib,infra,localstack}/**/*.cloud.ts"],
+    globalSetup: "infra/emulators/vitest-setup.ts",
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 2,
+  },
+});

@@ -1,0 +1,71 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { measure } from "../embedded/item-codec.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+
+export type Attributes = Record<string, AttributeValue>;
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Throws TypeError for what no item can hold, `limit_exceeded` below 32 levels. */
+export function toAttribute(value: unknown, depth = 1): AttributeValue {
+  switch (typeof value) {
+    case "string":
+      return { S: value };
+    case "boolean":
+      return { BOOL: value };
+    case "number":
+      if (!Number.isFinite(value)) throw new TypeError(`an item cannot hold ${value}`);
+      return { N: String(value) };
+    case "object":
+      break;
+    default:
+      throw new TypeError(`an item cannot hold a ${typeof value}`);
+  }
+  if (value === null) return { NULL: true };
+  if (value instanceof Uint8Array) return { B: value };
+  if (depth > LIMITS.itemDepth.value) throw limitFault("itemDepth", "the item");
+  if (Array.isArray(value)) return { L: value.map((element: unknown) => toAttribute(element, depth + 1)) };
+  if (!isPlain(value)) throw new TypeError("an item can hold plain objects only");
+  return { M: toMap(value, depth + 1) };
+}
+
+function toMap(value: object, depth: number): Attributes {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
+      member === undefined ? [] : [[name, toAttribute(member, depth)]],
+    ),
+  );
+}
+
+export interface SizedAttributes {
+  readonly attributes: Attributes;
+  /** As DynamoDB counts them. */
+  readonly bytes: number;
+}
+
+/** An item as DynamoDB takes it, without its undefined members. Throws `limit_exceeded` above 400 KB or 32 levels. */
+export function toItem(item: object): SizedAttributes {
+  const attributes = toMap(item, 1);
+  const bytes = measure(item);
+  if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
+  return { attributes, bytes };
+}
+
+export function fromAttribute(attribute: AttributeValue): unknown {
+  if (attribute.S !== undefined) return attribute.S;
+  if (attribute.N !== undefined) return Number(attribute.N);
+  if (attribute.BOOL !== undefined) return attribute.BOOL;
+  if (attribute.NULL !== undefined) return null;
+  // A copy: what the SDK hands out is a view of some larger buffer.
+  if (attribute.B !== undefined) return new Uint8Array(attribute.B);
+  if (attribute.L !== undefined) return attribute.L.map(fromAttribute);
+  if (attribute.M !== undefined) return fromItem(attribute.M);
+  throw new TypeError(`an attribute of a type that is never written: ${Object.keys(attribute).join(", ")}`);
+}
+
+export function fromItem(attributes: Attributes): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, fromAttribute(value)]));
+}

@@ -1,0 +1,38 @@
+/** How much one request takes. */
+export interface BatchLimits {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export interface Sized {
+  readonly bytes: number;
+  /** At most one of a batch; undefined stands beside anything. */
+  readonly alone?: string | undefined;
+}
+
+/** Cuts a list, in its order, into parts that one request takes each. */
+export function toBatches<Entry extends Sized>(entries: readonly Entry[], limits: BatchLimits): Entry[][] {
+  const batches: Entry[][] = [];
+  let batch: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const twice = entry.alone !== undefined && batch.some(({ alone }) => alone === entry.alone);
+    if (batch.length > 0 && (batch.length === limits.count || bytes + entry.bytes > limits.bytes || twice)) {
+      batches.push(batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(entry);
+    bytes += entry.bytes;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+/** Cuts a list into parts of at most so many. */
+export function toChunks<Entry>(entries: readonly Entry[], count: number): Entry[][] {
+  const chunks: Entry[][] = [];
+  for (let start = 0; start < entries.length; start += count)
+    chunks.push(entries.slice(start, start + count));
+  return chunks;
+}

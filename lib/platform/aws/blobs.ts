@@ -1,0 +1,156 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import type { Blobs } from "../blobs.ts";
+import { PlatformFault } from "../faults.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+import { toChunks } from "./batches.ts";
+import { asFault, codeOf, faulting } from "./faults.ts";
+import { type Pause, untilDone } from "./retries.ts";
+
+const PART = /^[A-Za-z0-9._-]{1,200}$/;
+/** Of one request, by S3. */
+const DELETE_KEYS = 1000;
+const LIST_KEYS = 1000;
+/** Time that a transfer may take beside that of its bytes, and how many of those it must move a millisecond. */
+const TRANSFER_MS = 30_000;
+const BYTES_PER_MS = 1024;
+
+function checkKey(key: string): string {
+  if (Buffer.byteLength(key) > LIMITS.blobKeyBytes.value)
+    throw limitFault("blobKeyBytes", "the blob's key", key.length);
+  if (key.split("/").some((part) => !PART.test(part) || part === "." || part === "..")) {
+    throw new TypeError(`"${key}" cannot be the key of a blob`);
+  }
+  return key;
+}
+
+const timeFor = (bytes: number) => ({ requestTimeout: TRANSFER_MS + Math.ceil(bytes / BYTES_PER_MS) });
+
+/** Undefined where S3 has no such object. */
+async function ifThere<Result>(reading: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await reading();
+  } catch (error) {
+    if (error instanceof Error && (error.name === "NoSuchKey" || error.name === "NotFound")) return undefined;
+    throw asFault(error);
+  }
+}
+
+async function* chunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+/** The blobs port over one bucket. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts. */
+export function awsBlobs(options: {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly pause: Pause;
+}): Blobs {
+  const { client, bucket: Bucket, pause } = options;
+
+  const open = async (key: string, range?: string) => {
+    const Key = checkKey(key);
+    const { Body } = await client.send(
+      new GetObjectCommand({ Bucket, Key, ...(range === undefined ? {} : { Range: range }) }),
+    );
+    if (Body === undefined) throw new Error("S3 answered an object without a body");
+    return Body;
+  };
+  const head: Blobs["head"] = (key) =>
+    ifThere(async () => {
+      const command = new HeadObjectCommand({ Bucket, Key: checkKey(key) });
+      const { ContentLength = 0, LastModified } = await client.send(command);
+      return { bytes: ContentLength, modifiedAt: LastModified?.getTime() ?? 0 };
+    });
+
+  const removeChunk = async (keys: readonly string[]): Promise<void> => {
+    let left = keys;
+    await untilDone(pause, async () => {
+      const Objects = left.map((Key) => ({ Key }));
+      const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+      const { Errors = [] } = await faulting(() => client.send(command));
+      const [first] = Errors;
+      if (first === undefined) return "done";
+      const text = `S3 did not delete ${Errors.length} of ${left.length} blobs: ${first.Code} ${first.Message}`;
+      const hopeless = Errors.some(({ Code, Message }) => codeOf(Code, Message) === undefined);
+      if (hopeless) throw new Error(text);
+      const progress = Errors.length < left.length;
+      left = Errors.flatMap(({ Key }) => Key ?? []);
+      return { again: new PlatformFault(codeOf(first.Code) ?? "unavailable", text), progress };
+    });
+  };
+
+  return {
+    put: async (key, data) => {
+      const Body = typeof data === "string" ? Buffer.from(data) : data;
+      const command = new PutObjectCommand({ Bucket, Key: checkKey(key), Body });
+      await faulting(() => client.send(command, timeFor(Body.byteLength)));
+    },
+    putFile: async (key, path) => {
+      const Key = checkKey(key);
+      // The client cannot repeat a request whose stream is used up, so each try opens the file anew.
+      await untilDone(pause, async () => {
+        const { size } = await stat(path);
+        const Body = createReadStream(path);
+        const command = new PutObjectCommand({ Bucket, Key, Body, ContentLength: size });
+        try {
+          await client.send(command, timeFor(size));
+          return "done";
+        } catch (error) {
+          const fault = asFault(error);
+          if (!(fault instanceof PlatformFault) || fault.code === "limit_exceeded") throw fault;
+          return { again: fault };
+        } finally {
+          Body.destroy();
+        }
+      });
+    },
+    get: async (key, range) => {
+      const empty = range !== undefined && range.end <= range.start;
+      if (empty) return (await head(key)) && new Uint8Array();
+      return ifThere(async () => {
+        try {
+          const body = await open(key, range && `bytes=${range.start}-${range.end - 1}`);
+          return new Uint8Array(await body.transformToByteArray());
+        } catch (error) {
+          if (error instanceof Error && error.name === "InvalidRange") return new Uint8Array();
+          throw error;
+        }
+      });
+    },
+    stream: (key) => ifThere(async () => chunks((await open(key)) as AsyncIterable<Uint8Array>)),
+    head,
+    delete: async (keys) => {
+      for (const chunk of toChunks(keys.map(checkKey), DELETE_KEYS)) await removeChunk(chunk);
+    },
+    list: async (prefix, { limit = Number.POSITIVE_INFINITY, after } = {}) => {
+      const keys: string[] = [];
+      let next: string | undefined;
+      do {
+        const command = new ListObjectsV2Command({
+          Bucket,
+          Prefix: prefix,
+          MaxKeys: Math.min(LIST_KEYS, limit - keys.length),
+          ...(after ? { StartAfter: after } : {}),
+          ...(next === undefined ? {} : { ContinuationToken: next }),
+        });
+        const { Contents = [], NextContinuationToken } = await faulting(() => client.send(command));
+        keys.push(...Contents.flatMap(({ Key }) => Key ?? []));
+        next = NextContinuationToken;
+      } while (next !== undefined && keys.length < limit);
+      return keys.slice(0, limit);
+    },
+  };
+}

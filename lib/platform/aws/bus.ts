@@ -1,0 +1,88 @@
+import {
+  type EventBridgeClient,
+  PutEventsCommand,
+  type PutEventsRequestEntry,
+} from "@aws-sdk/client-eventbridge";
+import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
+import { PlatformFault } from "../faults.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+import { toBatches } from "./batches.ts";
+import { codeOf, faulting } from "./faults.ts";
+import { type Pause, untilDone } from "./retries.ts";
+
+interface PreparedEntry {
+  readonly entry: PutEventsRequestEntry;
+  readonly bytes: number;
+}
+
+export interface AwsBus {
+  readonly port: Bus;
+  /** Throws `limit_exceeded` for an entry above 1 MB. */
+  prepare(entries: readonly BusEntry[]): readonly PreparedEntry[];
+  publish(prepared: readonly PreparedEntry[]): Promise<void>;
+}
+
+const BATCH = { count: LIMITS.busBatchEntries.value, bytes: LIMITS.busEntryBytes.value };
+
+/** The envelope of no event: what EventBridge puts around the detail takes part in the size. */
+const EMPTY: BusEnvelope = {
+  version: "0",
+  id: "00000000-0000-0000-0000-000000000000",
+  "detail-type": "",
+  source: "",
+  account: "000000000000",
+  time: "2000-01-01T00:00:00Z",
+  region: "ap-southeast-1",
+  resources: [],
+  detail: {},
+};
+
+/** The bus port over EventBridge; the bus has the stack's name, as the template says. */
+export function awsBus(options: {
+  readonly client: EventBridgeClient;
+  readonly stack: string;
+  readonly pause: Pause;
+}): AwsBus {
+  const { client, stack, pause } = options;
+
+  const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedEntry => {
+    const text = JSON.stringify(detail);
+    const around = JSON.stringify({ ...EMPTY, source, "detail-type": detailType });
+    // Counted with its envelope, because so it has to fit into a message.
+    const bytes = Buffer.byteLength(around) + Buffer.byteLength(text) - "{}".length;
+    if (bytes > LIMITS.busEntryBytes.value)
+      throw limitFault("busEntryBytes", `the event ${detailType}`, bytes);
+    return { entry: { EventBusName: stack, Source: source, DetailType: detailType, Detail: text }, bytes };
+  };
+
+  const publishBatch = async (batch: readonly PreparedEntry[]): Promise<void> => {
+    let left = batch.map(({ entry }) => entry);
+    await untilDone(pause, async () => {
+      const sent = left;
+      const { Entries = [] } = await faulting(() => client.send(new PutEventsCommand({ Entries: sent })));
+      const refused = sent.flatMap((entry, at) => {
+        const { ErrorCode, ErrorMessage } = Entries[at] ?? {};
+        return ErrorCode === undefined ? [] : [{ entry, fault: entryFault(ErrorCode, ErrorMessage) }];
+      });
+      left = refused.map(({ entry }) => entry);
+      const [first] = refused;
+      if (first === undefined) return "done";
+      const hopeless = refused.find(({ fault }) => fault.code === "limit_exceeded");
+      if (hopeless !== undefined) throw hopeless.fault;
+      return { again: first.fault, progress: left.length < sent.length };
+    });
+  };
+
+  const prepare = (entries: readonly BusEntry[]) => entries.map(prepareOne);
+  const publish = async (prepared: readonly PreparedEntry[]): Promise<void> => {
+    for (const batch of toBatches(prepared, BATCH)) await publishBatch(batch);
+  };
+  return { port: { publish: async (entries) => publish(prepare(entries)) }, prepare, publish };
+}
+
+/** Throws for what a further try would not change either. */
+function entryFault(code: string, message = ""): PlatformFault {
+  const known = codeOf(code, message);
+  if (known === undefined) throw new Error(`EventBridge refused an event: ${code} ${message}`);
+  return new PlatformFault(known, `EventBridge refused an event: ${code} ${message}`);
+}

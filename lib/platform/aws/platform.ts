@@ -1,0 +1,103 @@
+import { type Clock, systemClock } from "../clock.ts";
+import type { Commands } from "../commands.ts";
+import { systemIds } from "../ids.ts";
+import type { Log } from "../log.ts";
+import type { Ports } from "../ports.ts";
+import type { Resources, TableResource } from "../resources.ts";
+import type { Scripts } from "../scripts.ts";
+import type { Secrets } from "../secrets.ts";
+import { awsBlobs } from "./blobs.ts";
+import { awsBus } from "./bus.ts";
+import { type AwsClients, awsClients, type Environment } from "./clients.ts";
+import { oneOfManyInstances } from "./instances.ts";
+import { awsOutbox } from "./outbox.ts";
+import { awsQueues } from "./queues.ts";
+import { type Pause, systemPause } from "./retries.ts";
+import { environmentSecrets } from "./secrets.ts";
+import { inStack } from "./table-layout.ts";
+import { awsTables } from "./tables.ts";
+import { awsTimers, timersTable } from "./timers.ts";
+
+export interface AwsOptions {
+  /** Name of the stack, which every table and queue begins with and the bus has. */
+  readonly stack: string;
+  /** The environment's unless given. */
+  readonly region?: string;
+  readonly resources: Resources;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly commands: Commands;
+  readonly scripts: Scripts;
+  /** Read from `WEFT_SECRETS` unless given. */
+  readonly secrets?: Secrets;
+  /** Of blobs; `WEFT_BLOBS_BUCKET` unless given, else the name that provisioning gives it. */
+  readonly bucket?: string;
+  /** Of this process unless given: endpoints, region, secrets, bucket. */
+  readonly environment?: Environment;
+  /** Made here unless given, and then closed by whoever made them. */
+  readonly clients?: AwsClients;
+  /** How to wait between two tries. For tests. */
+  readonly pause?: Pause;
+}
+
+export interface AwsPlatform {
+  readonly ports: Ports;
+  /**
+   * Sends the timers that are due by `now`, in milliseconds since the epoch, or soon after; answers how many.
+   * To be called each minute.
+   */
+  sweepTimers(now: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The name of the stack's bucket for blobs where CloudFormation did not choose one. */
+export function blobsBucketOf(stack: string): string {
+  return inStack(stack, "blobs").toLowerCase();
+}
+
+/** The table of timers is the adapter's own: there whether or not the template's reader lists it. */
+function withTimers(tables: readonly TableResource[]): readonly TableResource[] {
+  const { name, indexes } = timersTable;
+  return tables.some((table) => table.name === name) ? tables : [...tables, { name, indexes }];
+}
+
+/**
+ * The whole platform over AWS's services, or over what stands at `AWS_ENDPOINT_URL`. Nothing is asked of them
+ * here: what the template declares has to be there when it is used.
+ */
+export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
+  const { stack, resources, log, clock = systemClock, commands, scripts, pause = systemPause } = options;
+  const environment = options.environment ?? process.env;
+  const clients = options.clients ?? awsClients(environment, options.region);
+  const bucket = options.bucket ?? (environment.WEFT_BLOBS_BUCKET || blobsBucketOf(stack));
+  const tables = awsTables({
+    client: clients.dynamodb,
+    stack,
+    resources: withTimers(resources.tables),
+    pause,
+  });
+  const queues = awsQueues({ client: clients.sqs, stack, resources: resources.queues, pause });
+  const bus = awsBus({ client: clients.eventbridge, stack, pause });
+  const timers = awsTimers({ tables: tables.port, queues, clock });
+  return {
+    ports: {
+      tables: tables.port,
+      outbox: awsOutbox(tables, bus, queues),
+      bus: bus.port,
+      queues: queues.port,
+      timers: timers.port,
+      blobs: awsBlobs({ client: clients.s3, bucket, pause }),
+      commands,
+      scripts,
+      secrets: options.secrets ?? environmentSecrets(environment.WEFT_SECRETS),
+      instances: oneOfManyInstances(),
+      clock,
+      ids: systemIds(clock),
+      log,
+    },
+    sweepTimers: timers.sweep,
+    close: async () => {
+      if (options.clients === undefined) clients.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { CreateBucketCommand, HeadBucketCommand, type S3Client } from "@aws-sdk/client-s3";
+import { type AwsClients, awsClients, type Environment } from "../clients.ts";
+import { faulting } from "../faults.ts";
+import { type Pause, systemPause } from "../retries.ts";
+import type { Blueprint } from "./blueprint.ts";
+import { provisionQueues } from "./queues.ts";
+import { provisionBus, provisionRules } from "./rules.ts";
+import { provisionTable } from "./tables.ts";
+
+/** Tables that are made at a time: DynamoDB takes up to 50, an emulator is busy with fewer. */
+const TABLES_AT_ONCE = 5;
+
+async function provisionBucket(client: S3Client, Bucket: string): Promise<void> {
+  try {
+    await faulting(() => client.send(new HeadBucketCommand({ Bucket })));
+    return;
+  } catch (error) {
+    if (!(error instanceof Error) || (error.name !== "NotFound" && error.name !== "NoSuchBucket"))
+      throw error;
+  }
+  const region = await client.config.region();
+  // S3 takes every region by name but its first.
+  const place =
+    region === "us-east-1"
+      ? {}
+      : { CreateBucketConfiguration: { LocationConstraint: region as "eu-west-1" } };
+  await faulting(() => client.send(new CreateBucketCommand({ Bucket, ...place })));
+}
+
+/**
+ * Makes everything that the blueprint names and that is not there, and gives what is there its settings; doing it
+ * again changes nothing. For emulators and tests: in AWS it is CloudFormation that deploys the template.
+ */
+export async function provision(
+  blueprint: Blueprint,
+  options: { readonly clients?: AwsClients; readonly environment?: Environment; readonly pause?: Pause } = {},
+): Promise<void> {
+  const { pause = systemPause } = options;
+  const clients = options.clients ?? awsClients(options.environment ?? process.env);
+  try {
+    const tables = [...blueprint.tables];
+    const makeTables = async (): Promise<void> => {
+      for (let table = tables.shift(); table !== undefined; table = tables.shift()) {
+        await provisionTable(clients.dynamodb, pause, table);
+      }
+    };
+    const makeMessaging = async (): Promise<void> => {
+      const queues = await provisionQueues(clients.sqs, blueprint.queues);
+      for (const bus of blueprint.buses) await provisionBus(clients.eventbridge, bus);
+      await provisionRules(clients, queues, blueprint.rules);
+    };
+    await Promise.all([
+      ...Array.from({ length: TABLES_AT_ONCE }, makeTables),
+      makeMessaging(),
+      ...blueprint.buckets.map((bucket) => provisionBucket(clients.s3, bucket)),
+    ]);
+  } finally {
+    if (options.clients === undefined) clients.close();
+  }
+}

@@ -1,0 +1,82 @@
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  QueueDoesNotExist,
+  SetQueueAttributesCommand,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { faulting } from "../faults.ts";
+import type { QueueBlueprint } from "./blueprint.ts";
+
+export interface ProvisionedQueue {
+  readonly url: string;
+  readonly arn: string;
+}
+
+/** By name. */
+export type ProvisionedQueues = ReadonlyMap<string, ProvisionedQueue>;
+
+async function find(client: SQSClient, name: string): Promise<string | undefined> {
+  try {
+    return (await faulting(() => client.send(new GetQueueUrlCommand({ QueueName: name })))).QueueUrl;
+  } catch (error) {
+    if (error instanceof QueueDoesNotExist) return undefined;
+    throw error;
+  }
+}
+
+/** What may be changed of a queue that is there already. */
+function attributesOf(queue: QueueBlueprint, deadLetterArn: string | undefined): Record<string, string> {
+  const { visibilitySeconds, retentionSeconds, deadLetter } = queue;
+  const redrive = { deadLetterTargetArn: deadLetterArn, maxReceiveCount: deadLetter?.maxReceiveCount };
+  return {
+    ...(visibilitySeconds === undefined ? {} : { VisibilityTimeout: String(visibilitySeconds) }),
+    ...(retentionSeconds === undefined ? {} : { MessageRetentionPeriod: String(retentionSeconds) }),
+    ...(queue.fifo ? { ContentBasedDeduplication: String(queue.contentDeduplication) } : {}),
+    ...(deadLetterArn === undefined ? {} : { RedrivePolicy: JSON.stringify(redrive) }),
+  };
+}
+
+async function provisionQueue(
+  client: SQSClient,
+  queue: QueueBlueprint,
+  deadLetterArn: string | undefined,
+): Promise<ProvisionedQueue> {
+  const { name, fifo } = queue;
+  const Attributes = attributesOf(queue, deadLetterArn);
+  let url = await find(client, name);
+  if (url === undefined) {
+    const attributes = { ...Attributes, ...(fifo ? { FifoQueue: "true" } : {}) };
+    const command = new CreateQueueCommand({ QueueName: name, Attributes: attributes });
+    url = (await faulting(() => client.send(command))).QueueUrl;
+  } else if (Object.keys(Attributes).length > 0) {
+    const command = new SetQueueAttributesCommand({ QueueUrl: url, Attributes });
+    await faulting(() => client.send(command));
+  }
+  const asked = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["QueueArn"] });
+  const arn = (await faulting(() => client.send(asked))).Attributes?.QueueArn;
+  if (url === undefined || arn === undefined) throw new Error(`SQS does not say where the queue ${name} is`);
+  return { url, arn };
+}
+
+/** Makes the queues, or gives those that are there their settings; a dead-letter queue before what it serves. */
+export async function provisionQueues(
+  client: SQSClient,
+  blueprints: readonly QueueBlueprint[],
+): Promise<ProvisionedQueues> {
+  const done = new Map<string, ProvisionedQueue>();
+  let left = [...blueprints];
+  while (left.length > 0) {
+    const ready = left.filter(({ deadLetter }) => deadLetter === undefined || done.has(deadLetter.queue));
+    if (ready.length === 0) {
+      throw new Error(`no dead-letter queue is there for ${left.map(({ name }) => name).join(", ")}`);
+    }
+    for (const queue of ready) {
+      const target = queue.deadLetter === undefined ? undefined : done.get(queue.deadLetter.queue)?.arn;
+      done.set(queue.name, await provisionQueue(client, queue, target));
+    }
+    left = left.filter((queue) => !ready.includes(queue));
+  }
+  return done;
+}

@@ -1,0 +1,107 @@
+import {
+  CreateEventBusCommand,
+  type EventBridgeClient,
+  ListTargetsByRuleCommand,
+  PutRuleCommand,
+  PutTargetsCommand,
+  RemoveTargetsCommand,
+  ResourceAlreadyExistsException,
+  type Target,
+} from "@aws-sdk/client-eventbridge";
+import { SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { faulting } from "../faults.ts";
+import type { RuleBlueprint, TargetBlueprint } from "./blueprint.ts";
+import type { ProvisionedQueue, ProvisionedQueues } from "./queues.ts";
+
+export async function provisionBus(client: EventBridgeClient, name: string): Promise<void> {
+  try {
+    await faulting(() => client.send(new CreateEventBusCommand({ Name: name })));
+  } catch (error) {
+    if (!(error instanceof ResourceAlreadyExistsException)) throw error;
+  }
+}
+
+function queueOf(queues: ProvisionedQueues, name: string): ProvisionedQueue {
+  const queue = queues.get(name);
+  if (queue === undefined) throw new Error(`a rule names a queue that is not there: ${name}`);
+  return queue;
+}
+
+function toTarget(queues: ProvisionedQueues, target: TargetBlueprint): Target {
+  const { id, queue, groupId, deadLetterQueue } = target;
+  return {
+    Id: id,
+    Arn: queueOf(queues, queue).arn,
+    ...(groupId === undefined ? {} : { SqsParameters: { MessageGroupId: groupId } }),
+    ...(deadLetterQueue === undefined
+      ? {}
+      : { DeadLetterConfig: { Arn: queueOf(queues, deadLetterQueue).arn } }),
+  };
+}
+
+async function provisionRule(
+  client: EventBridgeClient,
+  queues: ProvisionedQueues,
+  { name, bus, when, targets }: RuleBlueprint,
+): Promise<string> {
+  const on = bus === undefined ? {} : { EventBusName: bus };
+  const rule = new PutRuleCommand({
+    Name: name,
+    ...on,
+    State: "ENABLED",
+    ...("pattern" in when
+      ? { EventPattern: JSON.stringify(when.pattern) }
+      : { ScheduleExpression: when.schedule }),
+  });
+  const { RuleArn } = await faulting(() => client.send(rule));
+  if (RuleArn === undefined) throw new Error(`EventBridge does not say where the rule ${name} is`);
+  const Targets = targets.map((target) => toTarget(queues, target));
+  const put = await faulting(() => client.send(new PutTargetsCommand({ Rule: name, ...on, Targets })));
+  const [refused] = put.FailedEntries ?? [];
+  if (refused !== undefined)
+    throw new Error(`EventBridge refused a target of ${name}: ${refused.ErrorMessage ?? refused.ErrorCode}`);
+  const listed = await faulting(() => client.send(new ListTargetsByRuleCommand({ Rule: name, ...on })));
+  const Ids = (listed.Targets ?? []).flatMap(({ Id }) =>
+    Id === undefined || targets.some(({ id }) => id === Id) ? [] : [Id],
+  );
+  if (Ids.length > 0) {
+    await faulting(() => client.send(new RemoveTargetsCommand({ Rule: name, ...on, Ids })));
+  }
+  return RuleArn;
+}
+
+/** Lets rules, and nobody else by this policy, send to a queue. */
+async function allow(client: SQSClient, queue: ProvisionedQueue, ruleArns: readonly string[]): Promise<void> {
+  const policy = {
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Effect: "Allow",
+        Principal: { Service: "events.amazonaws.com" },
+        Action: "sqs:SendMessage",
+        Resource: queue.arn,
+        Condition: { ArnEquals: { "aws:SourceArn": ruleArns } },
+      },
+    ],
+  };
+  const Attributes = { Policy: JSON.stringify(policy) };
+  await faulting(() => client.send(new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes })));
+}
+
+/** Makes the rules or gives them their pattern, schedule and targets anew, and lets them send to their queues. */
+export async function provisionRules(
+  clients: { readonly eventbridge: EventBridgeClient; readonly sqs: SQSClient },
+  queues: ProvisionedQueues,
+  rules: readonly RuleBlueprint[],
+): Promise<void> {
+  const senders = new Map<string, string[]>();
+  for (const rule of rules) {
+    const arn = await provisionRule(clients.eventbridge, queues, rule);
+    for (const { queue, deadLetterQueue } of rule.targets) {
+      for (const name of deadLetterQueue === undefined ? [queue] : [queue, deadLetterQueue]) {
+        senders.set(name, [...(senders.get(name) ?? []), arn]);
+      }
+    }
+  }
+  for (const [name, arns] of senders) await allow(clients.sqs, queueOf(queues, name), arns);
+}

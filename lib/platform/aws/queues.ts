@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import {
+  type BatchResultErrorEntry,
+  ChangeMessageVisibilityCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
+import { PlatformFault } from "../faults.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+import type { OutgoingMessage, Queues, ReceivedMessage } from "../queues.ts";
+import type { QueueResource } from "../resources.ts";
+import { toBatches, toChunks } from "./batches.ts";
+import { codeOf, faulting } from "./faults.ts";
+import { queueUrls } from "./queue-urls.ts";
+import { type Pause, untilDone } from "./retries.ts";
+
+interface PreparedMessage {
+  readonly entry: Omit<SendMessageBatchRequestEntry, "Id">;
+  readonly bytes: number;
+  readonly alone: string | undefined;
+}
+
+export interface PreparedSend {
+  readonly queue: string;
+  readonly messages: readonly PreparedMessage[];
+}
+
+export interface AwsQueues {
+  readonly port: Queues;
+  isFifo(queue: string): boolean;
+  /** Throws `limit_exceeded` for a message that SQS would refuse. */
+  prepare(queue: string, messages: readonly OutgoingMessage[]): PreparedSend;
+  send(prepared: PreparedSend): Promise<void>;
+}
+
+const BATCH = { count: LIMITS.messageBatch.value, bytes: LIMITS.messageBytes.value };
+/** How much longer than the wait for a message an answer may take. */
+const RECEIVE_MARGIN_MS = 10_000;
+
+/** What SQS says of a delivery that is over: its message is deleted, or was delivered again. */
+const DELIVERY_OVER = /ReceiptHandleIsInvalid|MessageNotInflight|InvalidParameterValue|InvalidIdFormat/;
+
+function checkRange(
+  value: number,
+  limit: "messageWaitSeconds" | "visibilitySeconds" | "messageDelaySeconds",
+): void {
+  if (!(value >= 0)) throw new RangeError(`${limit} cannot be ${value}`);
+  if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
+}
+
+function prepareOne({ name, fifo }: QueueResource, message: OutgoingMessage): PreparedMessage {
+  const { body, groupId, deduplicationId, delaySeconds = 0 } = message;
+  const bytes = Buffer.byteLength(body);
+  if (bytes === 0) throw limitFault("messageBytes", `an empty message to ${name}`);
+  if (bytes > LIMITS.messageBytes.value) throw limitFault("messageBytes", `a message to ${name}`, bytes);
+  if (fifo && !groupId) throw new TypeError(`messages to ${name} need a group`);
+  checkRange(delaySeconds, "messageDelaySeconds");
+  if (fifo && delaySeconds > 0) throw new TypeError(`messages to ${name}, a FIFO queue, cannot be delayed`);
+  const entry = {
+    MessageBody: body,
+    // Named here where the sender does not, so that a repeated request does not send twice.
+    ...(fifo ? { MessageGroupId: groupId, MessageDeduplicationId: deduplicationId ?? randomUUID() } : {}),
+    ...(delaySeconds > 0 ? { DelaySeconds: Math.ceil(delaySeconds) } : {}),
+  };
+  // SQS may take the second of a batch and refuse the first, which would turn the order of a group around.
+  return { entry, bytes, alone: fifo ? groupId : undefined };
+}
+
+function toReceived(message: Message): ReceivedMessage {
+  const { MessageId, ReceiptHandle, Body, Attributes = {} } = message;
+  if (MessageId === undefined || ReceiptHandle === undefined)
+    throw new Error("SQS delivered a message without an id");
+  return {
+    id: MessageId,
+    receipt: ReceiptHandle,
+    body: Body ?? "",
+    ...(Attributes.MessageGroupId === undefined ? {} : { groupId: Attributes.MessageGroupId }),
+    receiveCount: Number(Attributes.ApproximateReceiveCount ?? 1),
+    sentAt: Number(Attributes.SentTimestamp ?? 0),
+  };
+}
+
+/** The fault of an entry that SQS refused; throws for what a further try would not change either. */
+function entryFault({ Code, Message = "", SenderFault }: BatchResultErrorEntry): PlatformFault {
+  const known = codeOf(Code, Message) ?? (SenderFault === true ? undefined : "unavailable");
+  const text = `SQS refused a message: ${Code} ${Message}`;
+  if (known === undefined) throw new Error(text);
+  const fault = new PlatformFault(known, text);
+  if (known === "limit_exceeded") throw fault;
+  return fault;
+}
+
+/** The queues port over SQS. Addresses are asked for once. */
+export function awsQueues(options: {
+  readonly client: SQSClient;
+  readonly stack: string;
+  readonly resources: readonly QueueResource[];
+  readonly pause: Pause;
+}): AwsQueues {
+  const { client, pause } = options;
+  const { resource, url } = queueUrls(client, options.stack, options.resources);
+
+  const prepare = (queue: string, messages: readonly OutgoingMessage[]): PreparedSend => {
+    const found = resource(queue);
+    return { queue, messages: messages.map((message) => prepareOne(found, message)) };
+  };
+
+  /** Sends a batch in one request, then what was refused of it, until nothing is. */
+  const inBatch = async <Entry>(
+    entries: readonly Entry[],
+    request: (
+      entries: (Entry & { Id: string })[],
+    ) => Promise<{ Failed?: BatchResultErrorEntry[] | undefined }>,
+    isOver: (failed: BatchResultErrorEntry) => boolean,
+  ): Promise<void> => {
+    let left = entries.map((entry, at) => ({ ...entry, Id: String(at) }));
+    await untilDone(pause, async () => {
+      const sent = left;
+      const { Failed = [] } = await faulting(() => request(sent));
+      const refused = Failed.filter((failed) => !isOver(failed));
+      const ids = new Set(refused.map(({ Id }) => Id));
+      left = sent.filter(({ Id }) => ids.has(Id));
+      const [fault] = refused.map(entryFault);
+      return fault === undefined ? "done" : { again: fault, progress: left.length < sent.length };
+    });
+  };
+
+  const send = async ({ queue, messages }: PreparedSend): Promise<void> => {
+    if (messages.length === 0) return;
+    const QueueUrl = await url(queue);
+    for (const batch of toBatches(messages, BATCH)) {
+      await inBatch(
+        batch.map(({ entry }) => entry),
+        (Entries) => client.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
+        () => false,
+      );
+    }
+  };
+
+  const port: Queues = {
+    send: async (queue, messages) => send(prepare(queue, messages)),
+    receive: async (queue, { max, visibilitySeconds, waitSeconds, signal }) => {
+      const { fifo } = resource(queue);
+      if (!Number.isInteger(max) || max < 1) throw new RangeError("at least one message must be asked for");
+      if (max > LIMITS.messageBatch.value) throw limitFault("messageBatch", "the request", max);
+      checkRange(visibilitySeconds, "visibilitySeconds");
+      checkRange(waitSeconds, "messageWaitSeconds");
+      if (signal?.aborted) return [];
+      const WaitTimeSeconds = Math.ceil(waitSeconds);
+      const command = new ReceiveMessageCommand({
+        QueueUrl: await url(queue),
+        MaxNumberOfMessages: max,
+        VisibilityTimeout: Math.ceil(visibilitySeconds),
+        WaitTimeSeconds,
+        MessageSystemAttributeNames: ["ApproximateReceiveCount", "SentTimestamp", "MessageGroupId"],
+        // A repeated request gets the messages again that the lost answer had.
+        ...(fifo ? { ReceiveRequestAttemptId: randomUUID() } : {}),
+      });
+      const requestTimeout = WaitTimeSeconds * 1000 + RECEIVE_MARGIN_MS;
+      try {
+        const abort = signal === undefined ? {} : { abortSignal: signal };
+        const { Messages = [] } = await faulting(() => client.send(command, { requestTimeout, ...abort }));
+        return Messages.map(toReceived);
+      } catch (error) {
+        if (signal?.aborted) return [];
+        throw error;
+      }
+    },
+    delete: async (queue, receipts) => {
+      if (receipts.length === 0) return;
+      const QueueUrl = await url(queue);
+      for (const chunk of toChunks(receipts, LIMITS.messageBatch.value)) {
+        await inBatch(
+          chunk.map((ReceiptHandle) => ({ ReceiptHandle })),
+          (Entries) => client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries })),
+          ({ Code = "" }) => DELIVERY_OVER.test(Code),
+        );
+      }
+    },
+    changeVisibility: async (queue, receipt, seconds) => {
+      checkRange(seconds, "visibilitySeconds");
+      const command = new ChangeMessageVisibilityCommand({
+        QueueUrl: await url(queue),
+        ReceiptHandle: receipt,
+        VisibilityTimeout: Math.ceil(seconds),
+      });
+      try {
+        await faulting(() => client.send(command));
+      } catch (error) {
+        if (!(error instanceof Error) || !DELIVERY_OVER.test(error.name)) throw error;
+      }
+    },
+    depth: async (queue) => {
+      const command = new GetQueueAttributesCommand({
+        QueueUrl: await url(queue),
+        AttributeNames: [
+          "ApproximateNumberOfMessages",
+          "ApproximateNumberOfMessagesNotVisible",
+          "ApproximateNumberOfMessagesDelayed",
+        ],
+      });
+      const { Attributes = {} } = await faulting(() => client.send(command));
+      return {
+        visible: Number(Attributes.ApproximateNumberOfMessages ?? 0),
+        inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
+        delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed ?? 0),
+      };
+    },
+  };
+  return { port, isFifo: (queue) => resource(queue).fifo, prepare, send };
+}

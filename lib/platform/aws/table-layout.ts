@@ -1,0 +1,48 @@
+import { checkKeyPart } from "../embedded/key-order.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+import type { TableResource } from "../resources.ts";
+import type { IndexSpec } from "../tables.ts";
+
+/** How a table of the template is called and what its indexes ask of the items. */
+export interface TableLayout {
+  readonly name: string;
+  /** Name in the account. */
+  readonly physical: string;
+  readonly indexes: Readonly<Record<string, IndexSpec>>;
+  readonly indexKeys: readonly { readonly attribute: string; readonly limit: KeyLimit }[];
+}
+
+type KeyLimit = "partitionKeyBytes" | "sortKeyBytes";
+
+/** The name that the template gives a resource of a stack. */
+export function inStack(stack: string, name: string): string {
+  return `${stack}-${name}`;
+}
+
+export function layoutOf(stack: string, { name, indexes }: TableResource): TableLayout {
+  const limits = new Map<string, KeyLimit>();
+  for (const { pk, sk } of Object.values(indexes)) {
+    if (!limits.has(pk)) limits.set(pk, "partitionKeyBytes");
+    limits.set(sk, "sortKeyBytes");
+  }
+  limits.delete("pk");
+  limits.delete("sk");
+  const indexKeys = [...limits].map(([attribute, limit]) => ({ attribute, limit }));
+  return { name, physical: inStack(stack, name), indexes, indexKeys };
+}
+
+/** Throws `limit_exceeded` for what DynamoDB would refuse as an index key: an empty text, a long one, another type. */
+export function checkIndexKeys(layout: TableLayout, attributes: Readonly<Record<string, unknown>>): void {
+  for (const { attribute, limit } of layout.indexKeys) {
+    const value = Object.hasOwn(attributes, attribute) ? attributes[attribute] : undefined;
+    if (value === undefined) continue;
+    if (typeof value !== "string")
+      throw limitFault(limit, `the index key "${attribute}" of ${layout.name}, which must be text,`);
+    checkKeyPart(attribute, value, limit);
+  }
+}
+
+/** Bytes of a request that holds nothing but puts, updates and their keys. */
+export function checkTransactionBytes(bytes: number): void {
+  if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import {
+  type CancellationReason,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  PutItemCommand,
+  TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+  type Update,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { checkChange } from "../embedded/conditions.ts";
+import { checkKey } from "../embedded/key-order.ts";
+import { PlatformFault } from "../faults.ts";
+import { LIMITS, limitFault } from "../limits.ts";
+import type { Change, Condition, Key, Write, WriteOutcome } from "../tables.ts";
+import { type Attributes, toItem } from "./attributes.ts";
+import { conditionExpression, createPlaceholders, updateExpression } from "./expressions.ts";
+import { asFault, codeOf } from "./faults.ts";
+import { type Pause, untilDone } from "./retries.ts";
+import { checkIndexKeys, checkTransactionBytes, type TableLayout } from "./table-layout.ts";
+
+/** A write that was checked when it was asked for. */
+export interface PreparedWrite {
+  readonly item: TransactWriteItem;
+  /** Names the item among all tables. */
+  readonly names: string;
+  readonly bytes: number;
+  /** Doing it again after its answer was lost would change the item once more. */
+  readonly adds: boolean;
+}
+
+/** A name that no item uses. */
+const NO_ATTRIBUTE = "-";
+
+const toKey = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
+
+/** The update of one item as requests take it. Throws TypeError or `limit_exceeded` for what cannot be written. */
+export function toUpdate(
+  layout: TableLayout,
+  key: Key,
+  change: Change,
+  when: readonly Condition[] | undefined,
+): Update & { UpdateExpression: string } {
+  checkKey(key);
+  checkChange(change);
+  checkIndexKeys(layout, { ...change.setIfMissing, ...change.set });
+  const placeholders = createPlaceholders();
+  // A transaction wants an expression also where the update only makes the item.
+  const expression = updateExpression(placeholders, change) ?? `REMOVE ${placeholders.name(NO_ATTRIBUTE)}`;
+  const condition = conditionExpression(placeholders, when);
+  return {
+    TableName: layout.physical,
+    Key: toKey(key),
+    UpdateExpression: expression,
+    ...(condition === undefined ? {} : { ConditionExpression: condition }),
+    ...placeholders.fields(),
+  };
+}
+
+function prepareOne(layout: TableLayout, write: Write): PreparedWrite {
+  const { pk, sk } = write.op === "put" ? write.item : write.key;
+  const names = JSON.stringify([layout.name, pk, sk]);
+  if (write.op === "update") {
+    const update = toUpdate(layout, write.key, write.change, write.when);
+    const adds = Object.keys(write.change.add ?? {}).length > 0;
+    return { item: { Update: update }, names, bytes: 0, adds };
+  }
+  checkKey({ pk, sk });
+  const placeholders = createPlaceholders();
+  const condition = conditionExpression(placeholders, write.when);
+  const rest = {
+    TableName: layout.physical,
+    ...(condition === undefined ? {} : { ConditionExpression: condition }),
+    ...placeholders.fields(),
+  };
+  if (write.op === "put") {
+    const { attributes, bytes } = toItem(write.item);
+    checkIndexKeys(layout, { ...write.item });
+    return { item: { Put: { ...rest, Item: attributes } }, names, bytes, adds: false };
+  }
+  const keyed = { ...rest, Key: toKey(write.key) };
+  if (write.op === "delete") return { item: { Delete: keyed }, names, bytes: 0, adds: false };
+  if (condition === undefined) throw new TypeError("a check needs conditions");
+  const check = { ...keyed, ConditionExpression: condition };
+  return { item: { ConditionCheck: check }, names, bytes: 0, adds: false };
+}
+
+/** Checks and encodes. Throws `limit_exceeded` for what DynamoDB would refuse. */
+export function prepareWrites(
+  layoutFor: (table: string) => TableLayout,
+  writes: readonly Write[],
+): readonly PreparedWrite[] {
+  const prepared = writes.map((write) => prepareOne(layoutFor(write.table.name), write));
+  if (prepared.length < 2) return prepared;
+  if (prepared.length > LIMITS.transactionItems.value)
+    throw limitFault("transactionItems", "the transaction", prepared.length);
+  if (new Set(prepared.map(({ names }) => names)).size < prepared.length)
+    throw limitFault("transactionItems", "a transaction that names an item twice");
+  checkTransactionBytes(prepared.reduce((sum, { bytes }) => sum + bytes, 0));
+  return prepared;
+}
+
+/** Writes all or none. What other writers are in the way of is tried again. */
+export async function commitWrites(
+  client: DynamoDBClient,
+  pause: Pause,
+  writes: readonly PreparedWrite[],
+): Promise<WriteOutcome> {
+  const [first] = writes;
+  if (first === undefined) return { ok: true };
+  const alone = writes.length === 1 && first.item.ConditionCheck === undefined && !first.adds;
+  // The same token each time: a request whose answer was lost is not done twice.
+  const token = randomUUID();
+  let outcome: WriteOutcome = { ok: true };
+  await untilDone(pause, async () => {
+    try {
+      if (alone) await sendAlone(client, first.item);
+      else await sendTogether(client, token, writes);
+      return "done";
+    } catch (error) {
+      const failed = failedConditions(error);
+      if (failed.length === 0) return tryAgain(error);
+      outcome = { ok: false, failed };
+      return "done";
+    }
+  });
+  return outcome;
+}
+
+function sendTogether(client: DynamoDBClient, token: string, writes: readonly PreparedWrite[]) {
+  const TransactItems = writes.map(({ item }) => item);
+  return client.send(new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: token }));
+}
+
+function sendAlone(client: DynamoDBClient, { Put, Update, Delete }: TransactWriteItem): Promise<unknown> {
+  if (Put !== undefined) return client.send(new PutItemCommand(Put));
+  if (Update !== undefined) return client.send(new UpdateItemCommand(Update));
+  return client.send(new DeleteItemCommand({ TableName: undefined, Key: undefined, ...Delete }));
+}
+
+/** Positions of the writes whose conditions did not hold; none for any other error. */
+function failedConditions(error: unknown): number[] {
+  if (error instanceof ConditionalCheckFailedException) return [0];
+  if (!(error instanceof TransactionCanceledException)) return [];
+  return [...(error.CancellationReasons ?? []).entries()].flatMap(([position, { Code }]) =>
+    Code === "ConditionalCheckFailed" ? [position] : [],
+  );
+}
+
+/** The fault to try again after; throws what trying again does not help against. */
+function tryAgain(error: unknown): { again: PlatformFault } {
+  const fault = error instanceof TransactionCanceledException ? cancelFault(error) : asFault(error);
+  if (fault instanceof PlatformFault && fault.code === "throttled") return { again: fault };
+  throw fault;
+}
+
+function cancelFault(error: TransactionCanceledException): unknown {
+  const reasons: CancellationReason[] = error.CancellationReasons ?? [];
+  const codes = reasons.map(({ Code, Message }) => codeOf(Code, Message));
+  // A limit is passed each time, whoever else was in the way.
+  for (const code of ["limit_exceeded", "throttled", "unavailable"] as const) {
+    const at = codes.indexOf(code);
+    if (at < 0) continue;
+    return new PlatformFault(code, reasons[at]?.Message ?? error.message, { cause: error });
+  }
+  return error;
+}
+
+/** Changes one item and answers it as it is then; undefined where the conditions did not hold. */
+export async function updateItem(
+  client: DynamoDBClient,
+  pause: Pause,
+  update: ReturnType<typeof toUpdate>,
+): Promise<Attributes | undefined> {
+  let outcome: Attributes | undefined;
+  await untilDone(pause, async () => {
+    try {
+      const command = new UpdateItemCommand({ ...update, ReturnValues: "ALL_NEW" });
+      outcome = (await client.send(command)).Attributes ?? {};
+      return "done";
+    } catch (error) {
+      return error instanceof ConditionalCheckFailedException ? "done" : tryAgain(error);
+    }
+  });
+  return outcome;
+}

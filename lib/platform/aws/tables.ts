@@ -1,0 +1,116 @@
+import { BatchGetItemCommand, type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { checkKey } from "../embedded/key-order.ts";
+import { PlatformFault } from "../faults.ts";
+import { LIMITS } from "../limits.ts";
+import type { TableResource } from "../resources.ts";
+import type {
+  Change,
+  Condition,
+  Key,
+  Page,
+  Query,
+  TableSpec,
+  Tables,
+  Write,
+  WriteOutcome,
+} from "../tables.ts";
+import { type Attributes, fromItem } from "./attributes.ts";
+import { toChunks } from "./batches.ts";
+import { faulting } from "./faults.ts";
+import { type Pause, untilDone } from "./retries.ts";
+import { layoutOf, type TableLayout } from "./table-layout.ts";
+import { runQuery } from "./table-query.ts";
+import { commitWrites, type PreparedWrite, prepareWrites, toUpdate, updateItem } from "./table-writes.ts";
+
+export interface AwsTables {
+  readonly port: Tables;
+  /** Checks and encodes; throws as `write` does. */
+  prepare(writes: readonly Write[]): readonly PreparedWrite[];
+  commit(writes: readonly PreparedWrite[]): Promise<WriteOutcome>;
+}
+
+/** Requests of one `batchGet` that are under way at a time. */
+const BATCHES_AT_ONCE = 4;
+
+const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
+
+/** The tables port over DynamoDB: consistent reads of tables, an index as far as it has come. */
+export function awsTables(options: {
+  readonly client: DynamoDBClient;
+  readonly stack: string;
+  readonly resources: readonly TableResource[];
+  readonly pause: Pause;
+}): AwsTables {
+  const { client, stack, pause } = options;
+  const layouts = new Map(options.resources.map((resource) => [resource.name, layoutOf(stack, resource)]));
+  const layoutFor = (name: string): TableLayout => {
+    const layout = layouts.get(name);
+    if (layout === undefined) throw new TypeError(`there is no table "${name}"`);
+    return layout;
+  };
+  const prepare = (writes: readonly Write[]) => prepareWrites(layoutFor, writes);
+  const commit = (writes: readonly PreparedWrite[]) => commitWrites(client, pause, writes);
+
+  const fetchChunk = async (table: string, keys: Attributes[], found: (item: Attributes) => void) => {
+    let wanted = keys;
+    await untilDone(pause, async () => {
+      const request = { [table]: { Keys: wanted, ConsistentRead: true } };
+      const { Responses, UnprocessedKeys } = await faulting(() =>
+        client.send(new BatchGetItemCommand({ RequestItems: request })),
+      );
+      for (const item of Responses?.[table] ?? []) found(item);
+      const left = UnprocessedKeys?.[table]?.Keys ?? [];
+      if (left.length === 0) return "done";
+      const progress = left.length < wanted.length;
+      wanted = left;
+      return { again: new PlatformFault("throttled", `${left.length} keys were left unread`), progress };
+    });
+  };
+
+  const port: Tables = {
+    get: async <Item extends Key>(table: TableSpec<Item>, key: Key) => {
+      const { physical } = layoutFor(table.name);
+      checkKey(key);
+      const Key = { pk: { S: key.pk }, sk: { S: key.sk } };
+      const { Item } = await faulting(() =>
+        client.send(new GetItemCommand({ TableName: physical, Key, ConsistentRead: true })),
+      );
+      return Item && (fromItem(Item) as unknown as Item);
+    },
+    batchGet: async <Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]) => {
+      const { physical } = layoutFor(table.name);
+      for (const key of keys) checkKey(key);
+      // A request may name a key once.
+      const distinct = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+      const items = new Map<string, Item>();
+      const chunks = toChunks(
+        distinct.map(({ pk, sk }): Attributes => ({ pk: { S: pk }, sk: { S: sk } })),
+        LIMITS.batchGetItems.value,
+      );
+      for (const round of toChunks(chunks, BATCHES_AT_ONCE)) {
+        await Promise.all(
+          round.map((chunk) =>
+            fetchChunk(physical, chunk, (attributes) => {
+              const item = fromItem(attributes) as unknown as Item;
+              items.set(nameOf(item), item);
+            }),
+          ),
+        );
+      }
+      return keys.flatMap((key) => items.get(nameOf(key)) ?? []);
+    },
+    query: async <Item extends Key>(table: TableSpec<Item>, query: Query) =>
+      (await runQuery(client, layoutFor(table.name), query)) as unknown as Page<Item>,
+    write: async (writes) => commit(prepare(writes)),
+    update: async <Item extends Key>(
+      table: TableSpec<Item>,
+      key: Key,
+      change: Change,
+      when?: readonly Condition[],
+    ) => {
+      const attributes = await updateItem(client, pause, toUpdate(layoutFor(table.name), key, change, when));
+      return attributes && (fromItem(attributes) as unknown as Item);
+    },
+  };
+  return { port, prepare, commit };
+}

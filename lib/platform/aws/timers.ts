@@ -1,0 +1,114 @@
+import type { Clock } from "../clock.ts";
+import { LIMITS } from "../limits.ts";
+import type { OutgoingMessage } from "../queues.ts";
+import type { Key, TableSpec, Tables } from "../tables.ts";
+import type { Timers } from "../timers.ts";
+import type { AwsQueues } from "./queues.ts";
+
+/** A timer that is too far off to be a delayed message, or whose queue cannot delay. */
+interface DueTimer extends Key {
+  readonly due: string;
+  readonly dueAt: string;
+  readonly at: number;
+  readonly queue: string;
+  readonly body: string;
+  readonly groupId?: string;
+  readonly deduplicationId?: string;
+}
+
+export const timersTable: TableSpec<DueTimer> = {
+  name: "timers",
+  indexes: { byTime: { pk: "due", sk: "dueAt" } },
+};
+
+export interface AwsTimers {
+  readonly port: Timers;
+  /** Sends what is due by `now` (milliseconds since the epoch) or will be within the next minute; how many. */
+  sweep(now: number): Promise<number>;
+}
+
+/** The one partition of the index: a sweep reads it from the start. */
+const DUE = "due";
+/** Sort key of every item, which has no other part. */
+const TIMER = "timer";
+/** As long as it takes to the next sweep, and what that may be late. */
+const AHEAD_MS = 90_000;
+const PAGE = 100;
+
+const keyOf = (id: string): Key => ({ pk: id, sk: TIMER });
+/** Sorts as text as the times do. */
+const timeText = (at: number): string => new Date(at).toISOString();
+
+/**
+ * The timers port: up to 15 minutes a delayed message, beyond that an item of the timers table, which a sweep
+ * each minute turns into one. A timer that is a message already cannot be called back: it comes all the same,
+ * also after `cancel` or a second `set`. FIFO queues cannot delay a message, so their timers are always items,
+ * sent up to a minute late.
+ */
+export function awsTimers(options: { tables: Tables; queues: AwsQueues; clock: Clock }): AwsTimers {
+  const { tables, queues, clock } = options;
+
+  const sendAt = async (at: number, now: number, queue: string, message: OutgoingMessage): Promise<void> => {
+    const wait = Math.max(0, Math.ceil((at - now) / 1000));
+    const delay = wait === 0 || queues.isFifo(queue) ? {} : { delaySeconds: wait };
+    await queues.port.send(queue, [{ ...message, ...delay }]);
+  };
+
+  const fire = async (timer: DueTimer, now: number): Promise<void> => {
+    const { pk, sk, at, queue, body, groupId, deduplicationId } = timer;
+    const message = {
+      body,
+      ...(groupId === undefined ? {} : { groupId }),
+      ...(deduplicationId === undefined ? {} : { deduplicationId }),
+    };
+    await sendAt(at, now, queue, message);
+    // Sent before it is dropped, as a crash in between must not lose it; left alone where it was moved meanwhile.
+    await tables.write([{ op: "delete", table: timersTable, key: { pk, sk }, when: [["at", "=", at]] }]);
+  };
+
+  const port: Timers = {
+    set: async (id, at, queue, message) => {
+      if (!Number.isFinite(at)) throw new RangeError("a timer needs a time");
+      queues.prepare(queue, [message]);
+      const now = clock.now();
+      const soon = at - now <= (queues.isFifo(queue) ? 0 : LIMITS.messageDelaySeconds.value * 1000);
+      if (soon) {
+        await sendAt(at, now, queue, message);
+        await port.cancel(id);
+        return;
+      }
+      const { body, groupId, deduplicationId } = message;
+      const item: DueTimer = {
+        ...keyOf(id),
+        ...{ due: DUE, dueAt: timeText(at), at, queue, body },
+        ...(groupId === undefined ? {} : { groupId }),
+        ...(deduplicationId === undefined ? {} : { deduplicationId }),
+      };
+      await tables.write([{ op: "put", table: timersTable, item }]);
+    },
+    cancel: async (id) => {
+      await tables.write([{ op: "delete", table: timersTable, key: keyOf(id) }]);
+    },
+  };
+
+  const sweep = async (now: number): Promise<number> => {
+    let count = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await tables.query(timersTable, {
+        index: "byTime",
+        pk: DUE,
+        sk: { to: timeText(now + AHEAD_MS) },
+        limit: PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      // A FIFO queue cannot hold a message back, so its timers wait for the sweep after their time.
+      const due = page.items.filter(({ at, queue }) => at <= now || !queues.isFifo(queue));
+      await Promise.all(due.map((timer) => fire(timer, now)));
+      count += due.length;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return count;
+  };
+  return { port, sweep };
+}

@@ -1,0 +1,33 @@
+/** A cursor that this platform did not give for this query. */
+export class CursorInvalid extends Error {
+  readonly code = "cursor_invalid";
+  constructor() {
+    super("the cursor does not belong to this query");
+    this.name = "CursorInvalid";
+  }
+}
+
+/** The scope (table, index, partition, direction) goes into the cursor, so that no other query takes it. */
+export function encodeCursor(scope: readonly string[], position: readonly string[]): string {
+  return Buffer.from(JSON.stringify([scope, position])).toString("base64url");
+}
+
+/** The position in the cursor. Throws CursorInvalid when it is malformed or of another query. */
+export function decodeCursor(cursor: string, scope: readonly string[], parts: number): string[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    throw new CursorInvalid();
+  }
+  if (!Array.isArray(content) || content.length !== 2) throw new CursorInvalid();
+  const [of, position]: unknown[] = content;
+  if (!Array.isArray(of) || of.length !== scope.length || of.some((part, index) => part !== scope[index])) {
+    throw new CursorInvalid();
+  }
+  if (!Array.isArray(position) || position.length !== parts) throw new CursorInvalid();
+  return position.map((part: unknown) => {
+    if (typeof part !== "string" || part === "") throw new CursorInvalid();
+    return part;
+  });
+}

@@ -1,0 +1,202 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { failedReceipts, queueEvent } from "../../localstack/queue-event.ts";
+import { readTemplate, type TemplateFunction, type TemplateSource } from "../../localstack/template.ts";
+import { composeDeps, type Deps } from "../deps.ts";
+import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
+import { hashToken, ownerAuthenticator } from "../http/auth.ts";
+import type { CommandRequest } from "../platform/commands.ts";
+import { readConfig } from "../platform/config.ts";
+import { Crashed, type HostileOptions } from "../platform/embedded/hostile.ts";
+import { openEmbedded } from "../platform/embedded/platform.ts";
+import type { Fields, Log } from "../platform/log.ts";
+import type { Resources } from "../platform/resources.ts";
+import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const template = readTemplate(join(ROOT, "template.yaml"));
+/** When a test's clock begins: a Monday, on the hour. */
+export const TEST_START_MS = Date.parse("2026-03-02T10:00:00Z");
+
+/** A clock that stands still until it is moved. */
+export interface TestClock {
+  now(): number;
+  /** Moves on, or back. */
+  advance(milliseconds: number): void;
+}
+
+export function testClock(startMs = TEST_START_MS): TestClock {
+  let now = startMs;
+  return {
+    now: () => now,
+    advance: (milliseconds) => {
+      now += milliseconds;
+    },
+  };
+}
+
+export interface LogRecord {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  readonly fields: Fields;
+}
+
+export interface TestDepsOptions {
+  /** A data folder of the caller's own, which outlives the test platform; else one is made and removed. */
+  readonly folder?: string;
+  readonly clock?: TestClock;
+  readonly hostile?: HostileOptions;
+  readonly receiverEnabled?: boolean;
+  /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
+  readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
+  /** Stands for the evaluation of a script: its value, `true` without it. */
+  readonly script?: (request: ScriptRequest) => Promise<Partial<Extract<ScriptOutcome, { ok: true }>>>;
+}
+
+export interface TestDeps {
+  readonly deps: Deps;
+  readonly clock: TestClock;
+  readonly folder: string;
+  readonly logs: readonly LogRecord[];
+  /** Commands that were started, in order. */
+  readonly commands: readonly CommandRequest[];
+  /**
+   * Hands every message to the function that the template names for its queue until there are none, as the
+   * pollers do; `but` leaves functions out. Answers how many messages were handed over. Throws Crashed.
+   */
+  drain(but?: readonly string[]): Promise<number>;
+  /** Serves timers and scheduled rules that are due, then drains. */
+  tick(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * All services over the embedded platform in a folder of their own, with the queues and rules of the
+ * template, a clock that stands, and stand-ins for commands and scripts. Nothing runs by itself.
+ */
+export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "weft-deps-")));
+  const clock = options.clock ?? testClock();
+  const logs: LogRecord[] = [];
+  const commands: CommandRequest[] = [];
+  const platform = await openEmbedded({
+    dataDir: folder,
+    resources: withoutSchedules(template.resources),
+    clock,
+    log: recordingLog(logs),
+    commands: {
+      run: async (request) => {
+        commands.push(request);
+        const { exitCode = 0, stdout = "" } = (await options.command?.(request)) ?? {};
+        await writeFile(request.stdoutPath, stdout);
+        await writeFile(request.stderrPath, "");
+        const stdoutBytes = Buffer.byteLength(stdout);
+        const ended = { signal: null, timedOut: false, aborted: request.signal?.aborted === true };
+        return { exitCode, ...ended, durationMs: 1, stdoutBytes, stderrBytes: 0 };
+      },
+    },
+    scripts: {
+      run: async (request) => {
+        const outcome = await options.script?.(request);
+        return { ok: true, value: true, events: [], logs: [], ...outcome };
+      },
+    },
+    ...(options.hostile === undefined ? {} : { hostile: options.hostile }),
+  });
+  const receiver = options.receiverEnabled === false ? "false" : "true";
+  const config = readConfig({ EVENT_RECEIVER_ENABLED: receiver });
+  const deps = composeDeps(platform.ports, config, {
+    auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
+    paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
+    queueNames: template.resources.queues.map(({ name }) => name),
+  });
+  const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
+  return {
+    deps,
+    clock,
+    folder,
+    logs,
+    commands,
+    drain,
+    tick: async () => {
+      await platform.poke();
+      await drain();
+    },
+    close: async () => {
+      await platform.close();
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tests call what a schedule would call. */
+function withoutSchedules(resources: Resources): Resources {
+  return { ...resources, schedules: [] };
+}
+
+function recordingLog(records: LogRecord[], fixed: Fields = {}): Log {
+  const at =
+    (level: LogRecord["level"]) =>
+    (message: string, fields: Fields = {}) => {
+      records.push({ level, message, fields: { ...fixed, ...fields } });
+    };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    with: (fields) => recordingLog(records, { ...fixed, ...fields }),
+  };
+}
+
+const consumers = template.functions
+  .filter(({ sources }) => sources.length > 0)
+  .map((fn) => ({ fn, name: fn.entry.split("/").at(-1)?.replace(/\.ts$/, "") ?? "" }));
+
+/** Rounds without a message before the queues count as empty: a hostile queue may hold one back. */
+const EMPTY_ROUNDS = 2;
+const ROUNDS_MAX = 20_000;
+
+async function drainQueues(deps: Deps, but: readonly string[]): Promise<number> {
+  let handed = 0;
+  let empty = 0;
+  for (let round = 0; empty < EMPTY_ROUNDS; round += 1) {
+    if (round > ROUNDS_MAX) throw new Error("the queues never come to be empty");
+    const counts = await Promise.all(
+      consumers
+        .filter(({ name }) => !but.includes(name))
+        .flatMap(({ fn }) => fn.sources.map((source) => handBatch(deps, fn, source))),
+    );
+    const count = counts.reduce((sum, one) => sum + one, 0);
+    empty = count === 0 ? empty + 1 : 0;
+    handed += count;
+    // What moves to a dead-letter queue does so after the receive that finds it.
+    await new Promise(setImmediate);
+  }
+  return handed;
+}
+
+async function handBatch(deps: Deps, fn: TemplateFunction, source: TemplateSource): Promise<number> {
+  const { queue, batchSize, visibilitySeconds } = source;
+  const messages = await deps.queues.receive(queue, { max: batchSize, visibilitySeconds, waitSeconds: 0 });
+  if (messages.length === 0) return 0;
+  const handler = await handlerOf(fn);
+  const event: QueueEvent = queueEvent(queue, messages);
+  const failed = failedReceipts(messages, await handler(event, { weft: deps }));
+  const done = messages.filter(({ receipt }) => !failed.has(receipt)).map(({ receipt }) => receipt);
+  if (done.length > 0) await deps.queues.delete(queue, done);
+  for (const receipt of failed) await deps.queues.changeVisibility(queue, receipt, 0);
+  return messages.length;
+}
+
+async function handlerOf(fn: TemplateFunction): Promise<ConsumerHandler> {
+  const module = (await import(pathToFileURL(join(ROOT, fn.entry)).href)) as Record<string, ConsumerHandler>;
+  const handler = module[fn.handlerExport];
+  if (handler === undefined) throw new Error(`${fn.entry} has no ${fn.handlerExport}`);
+  return handler;
+}
+
+/** True for the error of a hostile platform that was told to crash. */
+export const isCrash = (error: unknown): boolean => error instanceof Crashed;

@@ -1,0 +1,44 @@
+import type { Deps } from "../deps.ts";
+import type { EventFilters, EventRecord } from "../events/log/list.ts";
+import { listEvents } from "../events/log/list.ts";
+import { parseDefinition } from "../workflow/definition/parse.ts";
+import { type Saved, saveWorkflow } from "../workflow/definitions/store.ts";
+import { listRuns, type RunRecord } from "../workflow/runs/read.ts";
+
+const EVERYTHING = { offset: 0, limit: 10_000 };
+
+/** Stores a workflow by its YAML, as a request would. Throws where it does not parse. */
+export async function store(deps: Deps, yaml: string): Promise<Saved> {
+  const parsed = parseDefinition(yaml);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+  return saveWorkflow(deps, { definition: parsed.definition, yaml, source: "api" });
+}
+
+/** A module of bash steps that an event of the topic starts. */
+export function onTopic(name: string, topic: string, steps: readonly string[] = ["only"]): string {
+  const lines = steps.map((step) => `  - {name: ${step}, type: bash, command: "echo ${step}"}`);
+  return `name: ${name}\ntriggers:\n  - {name: heard, type: event, topic: "${topic}"}\nsteps:\n${lines.join("\n")}\n`;
+}
+
+/** The event log, newest first. */
+export async function readLog(
+  deps: Deps,
+  filters: EventFilters = {},
+  page = EVERYTHING,
+): Promise<{ total: number; records: EventRecord[] }> {
+  const { total, items } = await listEvents(deps, filters, page);
+  return { total, records: await flat(items) };
+}
+
+/** All runs, newest first. */
+export async function readRuns(deps: Deps): Promise<RunRecord[]> {
+  const { items } = await listRuns(deps, {}, EVERYTHING);
+  return await flat(items);
+}
+
+/** All items of pages that come one by one. */
+export async function flat<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
+}

@@ -1,0 +1,294 @@
+import { describe, expect, it } from "vitest";
+import { childKey, type Decision, decide, type Input } from "./decide.ts";
+import { type HistoryEntry, NEW_RUN, type RunState, replay } from "./history.ts";
+import type { Program } from "./program.ts";
+import { bash, foreach, type Outcome, parallel, programOf, recorded, runInOrder } from "./test-programs.ts";
+
+/** A run that is told one thing after another. */
+function conducted(program: Program) {
+  let state: RunState = NEW_RUN;
+  const history: HistoryEntry[] = [];
+  return {
+    get state() {
+      return state;
+    },
+    history,
+    tell(input: Input): Decision {
+      const decision = decide(program, state, input);
+      state = decision.state;
+      history.push(...decision.entries);
+      return decision;
+    },
+    answer(key: string, outcome: Partial<Outcome> & { error?: string } = {}): Decision {
+      const dispatch = state.frames[key]?.dispatch ?? -1;
+      return this.tell({ type: "result", key, dispatch, status: "completed", ...outcome });
+    },
+  };
+}
+
+const asked = ({ requests }: Decision): string[] => requests.map(({ key, phase }) => `${key} ${phase}`);
+
+describe("a sequence", () => {
+  it("asks for one step after another and ends completed", () => {
+    const run = conducted(programOf([bash("a"), bash("b")]));
+    expect(asked(run.tell({ type: "start" }))).toEqual(["a run"]);
+    expect(asked(run.answer("a"))).toEqual(["b run"]);
+    expect(asked(run.answer("b"))).toEqual([]);
+    expect(run.state).toMatchObject({ status: "completed", done: 2, frames: {} });
+    expect(run.history.map(({ type }) => type)).toEqual([
+      "run.started",
+      "module.started",
+      "step.requested",
+      "step.finished",
+      "step.requested",
+      "step.finished",
+      "run.finished",
+    ]);
+    expect(replay(run.history)).toEqual(run.state);
+  });
+
+  it("ends at the first failure with its error, which is not counted as a step done", () => {
+    const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
+    run.tell({ type: "start" });
+    run.answer("a");
+    expect(asked(run.answer("b", { status: "failed", error: "no luck" }))).toEqual([]);
+    expect(run.state).toMatchObject({ status: "failed", error: "no luck", done: 1 });
+  });
+
+  it("goes on after a failure that the author tolerates and after a skipped step", () => {
+    const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
+    run.tell({ type: "start" });
+    expect(asked(run.answer("a", { status: "failed", tolerated: true }))).toEqual(["b run"]);
+    expect(asked(run.answer("b", { status: "skipped" }))).toEqual(["c run"]);
+    run.answer("c");
+    expect(run.state).toMatchObject({ status: "completed", done: 3 });
+  });
+
+  it("asks again for what is under way when an input is repeated or late, and changes nothing", () => {
+    const run = conducted(programOf([bash("a"), bash("b")]));
+    run.tell({ type: "start" });
+    const first = run.state.frames.a?.dispatch ?? 0;
+    run.answer("a");
+    const before = run.state;
+    for (const input of [
+      { type: "start" },
+      { type: "result", key: "a", dispatch: first, status: "failed" },
+      { type: "result", key: "nowhere", dispatch: 1, status: "completed" },
+      { type: "result", key: "b", dispatch: 99, status: "completed" },
+    ] as const satisfies readonly Input[]) {
+      const decision = run.tell(input);
+      expect(decision.entries).toEqual([]);
+      expect(decision.state).toBe(before);
+      expect(asked(decision)).toEqual(["b run"]);
+    }
+  });
+
+  it("runs the modules of a flow in order, keeping equal step names apart", () => {
+    const run = conducted(programOf([bash("a")], [bash("a"), parallel("p", [bash("x")])]));
+    expect(asked(run.tell({ type: "start" }))).toEqual(["m0/a run"]);
+    expect(asked(run.answer("m0/a"))).toEqual(["m1/a run"]);
+    expect(asked(run.answer("m1/a"))).toEqual(["m1/p enter"]);
+    expect(asked(run.answer("m1/p", { total: 1, parallel: 9 }))).toEqual(["m1/x run"]);
+    expect(asked(run.answer("m1/x"))).toEqual(["m1/p leave"]);
+    run.answer("m1/p");
+    expect(run.state).toMatchObject({ status: "completed", done: 3 });
+  });
+});
+
+describe("a run that is ended from outside", () => {
+  it("is cancelled for good: nothing is asked for and nothing is recorded afterwards", () => {
+    const run = conducted(programOf([parallel("p", [bash("a"), bash("b")])]));
+    run.tell({ type: "start" });
+    run.answer("p", { total: 2, parallel: 2 });
+    const late = {
+      type: "result",
+      key: "a",
+      dispatch: run.state.frames.a?.dispatch ?? 0,
+      status: "completed",
+    } as const;
+    run.tell({ type: "cancel", reason: "enough" });
+    expect(run.state).toMatchObject({ status: "cancelled", error: "enough", frames: {} });
+    for (const input of [
+      late,
+      { type: "fail", error: "x" },
+      { type: "start" },
+      { type: "cancel", reason: "y" },
+    ] as const) {
+      expect(run.tell(input)).toEqual({ state: run.state, entries: [], requests: [] });
+    }
+  });
+
+  it("can be cancelled before it started, and failed with a reason", () => {
+    const early = conducted(programOf([bash("a")]));
+    early.tell({ type: "cancel", reason: "no" });
+    expect(asked(early.tell({ type: "start" }))).toEqual([]);
+    expect(early.state.status).toBe("cancelled");
+    const broken = conducted(programOf([bash("a")]));
+    broken.tell({ type: "start" });
+    broken.tell({ type: "fail", error: "the executor is gone" });
+    expect(broken.state).toMatchObject({ status: "failed", error: "the executor is gone" });
+  });
+});
+
+describe("parallel-steps", () => {
+  it("starts all children at once, lets each end, and fails with the count and the first error", () => {
+    const run = conducted(programOf([parallel("p", [bash("a"), bash("b"), bash("c")]), bash("after")]));
+    expect(asked(run.tell({ type: "start" }))).toEqual(["p enter"]);
+    expect(asked(run.answer("p", { total: 3, parallel: 256 }))).toEqual(["a run", "b run", "c run"]);
+    expect(asked(run.answer("b", { status: "failed", error: "b broke" }))).toEqual([]);
+    expect(asked(run.answer("a", { status: "failed", tolerated: true, error: "never mind" }))).toEqual([]);
+    expect(asked(run.answer("c"))).toEqual(["p leave"]);
+    // Whatever its executor makes of it, the children decide.
+    run.answer("p", { status: "failed", error: "b broke" });
+    expect(run.state).toMatchObject({ status: "failed", error: "1 of 3 failed, the first: b broke" });
+  });
+
+  it("is passed over when its own handlers tolerate the failure of its children", () => {
+    const run = conducted(programOf([parallel("p", [bash("a")]), bash("after")]));
+    run.tell({ type: "start" });
+    run.answer("p", { total: 1, parallel: 1 });
+    run.answer("a", { status: "failed", error: "a broke" });
+    expect(asked(run.answer("p", { status: "failed", tolerated: true }))).toEqual(["after run"]);
+  });
+
+  it("is no more when its condition skips it or its entry fails", () => {
+    const skipped = conducted(programOf([parallel("p", [bash("a")]), bash("after")]));
+    skipped.tell({ type: "start" });
+    expect(asked(skipped.answer("p", { status: "skipped" }))).toEqual(["after run"]);
+    const failed = conducted(programOf([foreach("f", bash("a")), bash("after")]));
+    failed.tell({ type: "start" });
+    failed.answer("f", { status: "failed", error: "no such file" });
+    expect(failed.state).toMatchObject({ status: "failed", error: "no such file" });
+  });
+
+  it("drops what answers the entry again while the children run", () => {
+    const run = conducted(programOf([parallel("p", [bash("a")])]));
+    run.tell({ type: "start" });
+    const dispatch = run.state.frames.p?.dispatch ?? 0;
+    run.answer("p", { total: 1, parallel: 1 });
+    const again = run.tell({
+      type: "result",
+      key: "p",
+      dispatch,
+      status: "completed",
+      total: 7,
+      parallel: 7,
+    });
+    expect(again.entries).toEqual([]);
+    expect(asked(again)).toEqual(["a run"]);
+    expect(run.state.frames.p?.dispatch).not.toBe(dispatch);
+  });
+});
+
+describe("foreach", () => {
+  it("hands out a leaf in batches of a thousand, one after another", () => {
+    const run = conducted(programOf([foreach("f", bash("a"))]));
+    run.tell({ type: "start" });
+    const first = run.answer("f", { total: 2_500, parallel: 20 });
+    expect(first.requests).toMatchObject([{ key: "a#0", items: [0, 1_000], phase: "run", parent: "f" }]);
+    expect(run.answer("a#0", { failed_items: 3, status: "failed", error: "item 7" }).requests).toMatchObject([
+      { key: "a#1000", items: [1_000, 2_000] },
+    ]);
+    expect(run.answer("a#1000").requests).toMatchObject([{ key: "a#2000", items: [2_000, 2_500] }]);
+    expect(asked(run.answer("a#2000", { failed_items: 1, status: "failed", error: "item 2001" }))).toEqual([
+      "f leave",
+    ]);
+    run.answer("f", { status: "failed", error: "item 7" });
+    expect(run.state).toMatchObject({ status: "failed", error: "4 of 2500 failed, the first: item 7" });
+  });
+
+  it("keeps a window of as many children as the author said where a child holds steps", () => {
+    const run = conducted(programOf([foreach("f", parallel("p", [bash("a")]))]));
+    run.tell({ type: "start" });
+    expect(asked(run.answer("f", { total: 3, parallel: 2 }))).toEqual(["p#0 enter", "p#1 enter"]);
+    expect(asked(run.answer("p#1", { total: 1, parallel: 1 }))).toEqual(["a#1 run"]);
+    expect(asked(run.answer("a#1"))).toEqual(["p#1 leave"]);
+    expect(asked(run.answer("p#1"))).toEqual(["p#2 enter"]);
+  });
+
+  it("is left at once when there is nothing to do", () => {
+    const run = conducted(programOf([foreach("f", bash("a")), parallel("p", [])]));
+    run.tell({ type: "start" });
+    expect(asked(run.answer("f", { total: 0, parallel: 4 }))).toEqual(["f leave"]);
+    expect(asked(run.answer("f"))).toEqual(["p enter"]);
+    run.answer("p", { total: 0, parallel: 1 });
+    run.answer("p");
+    expect(run.state.status).toBe("completed");
+  });
+
+  it("names children by their positions, and by their module in a flow", () => {
+    expect(childKey("f", "a", 3)).toBe("a#3");
+    expect(childKey("g#3", "b", 7)).toBe("b#3.7");
+    expect(childKey("p#3", "b", undefined)).toBe("b#3");
+    expect(childKey("m1/f", "a", 3)).toBe("m1/a#3");
+    expect(childKey("m1/p", "a", undefined)).toBe("m1/a");
+  });
+});
+
+describe("size", () => {
+  const STATE_BYTES_MAX = 1_000;
+
+  it("a thousand steps leave a small state", () => {
+    const steps = Array.from({ length: 1_000 }, (_, n) => bash(`step-${n}`));
+    const { state, peakBytes } = runInOrder(programOf(steps), () => ({ status: "completed" }));
+    expect(state).toMatchObject({ status: "completed", done: 1_000 });
+    expect(peakBytes).toBeLessThan(STATE_BYTES_MAX);
+  });
+
+  it.each([
+    [10_000, 10],
+    [1_000_000, 1_000],
+  ])("%i items take %i batches and a small state", (total, batches) => {
+    const { state, entries, peakBytes } = runInOrder(programOf([foreach("f", bash("a"))]), ({ phase }) =>
+      phase === "enter" ? { status: "completed", total, parallel: 50 } : { status: "completed" },
+    );
+    expect(state.status).toBe("completed");
+    expect(recorded(entries).filter((entry) => entry.includes('"a#'))).toHaveLength(batches);
+    expect(peakBytes).toBeLessThan(STATE_BYTES_MAX);
+  });
+
+  it.each([
+    [
+      "two",
+      foreach(
+        "f0",
+        foreach(
+          "f1",
+          parallel(
+            "p",
+            Array.from({ length: 8 }, (_, n) => bash(`leaf-${n}`)),
+          ),
+        ),
+      ),
+    ],
+    [
+      "twelve",
+      Array.from({ length: 12 }, (_, n) => n).reduce(
+        (inner, n) => foreach(`f${n}`, inner),
+        parallel("p", [bash("a")]) as ReturnType<typeof bash>,
+      ),
+    ],
+  ])("wide containers %s levels inside each other stay within the row that holds them", (_name, step) => {
+    // Names and errors as long as they may be would still fit into 400 KiB.
+    const program = programOf([step]);
+    let peakFrames = 0;
+    const pending: Input[] = [{ type: "start" }];
+    let state = NEW_RUN;
+    for (let told = 0; told < 2_000 && pending.length > 0; told += 1) {
+      const decision = decide(program, state, pending.shift() as Input);
+      state = decision.state;
+      peakFrames = Math.max(peakFrames, Object.keys(state.frames).length);
+      for (const { key, dispatch, phase, step_type } of decision.requests) {
+        const total = step_type === "foreach" ? 256 : 8;
+        const opened = phase === "enter" ? { total, parallel: 256 } : {};
+        // Leaves never answer: everything that may be under way at once comes to be.
+        if (phase === "enter")
+          pending.push({ type: "result", key, dispatch, status: "completed", ...opened });
+      }
+    }
+    expect(pending).toEqual([]);
+    expect(peakFrames).toBeGreaterThan(100);
+    expect(peakFrames).toBeLessThanOrEqual(1_200);
+    expect(JSON.stringify(state).length).toBeLessThan(250_000);
+  });
+});

@@ -1,0 +1,372 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { emitEvent } from "../../events/emit.ts";
+import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { cancelRun } from "./cancel.ts";
+import { conduct } from "./conduct.ts";
+import { getRun, listHistory, listSteps } from "./read.ts";
+import { startBody, startRun } from "./start.ts";
+import { resendStalled } from "./sweep.ts";
+import { stepKey, stepsTable } from "./table.ts";
+
+const THREE = `
+name: three
+steps:
+  - {name: a, type: bash, command: "echo a"}
+  - {name: b, type: bash, command: "fail b", on_error: [{action: continue}]}
+  - name: p
+    type: parallel-steps
+    parallel_steps:
+      - {name: x, type: bash, command: "echo x"}
+      - {name: y, type: bash, command: "echo y"}
+`;
+const EXECUTORS = ["bash", "function", "foreach", "parallel-steps", "http"];
+
+let test: TestDeps;
+beforeEach(async () => {
+  test = await testDeps({
+    command: async ({ argv, env }) => {
+      const fails = [...argv, ...Object.values(env)].some((text) => text.includes("fail"));
+      return fails ? { exitCode: 3 } : { stdout: "one\ntwo\n" };
+    },
+  });
+});
+afterEach(() => test.close());
+
+const start = async (module: string, more = {}): Promise<string> =>
+  (await startRun(test.deps, startBody.parse({ module, ...more }))).run_id;
+const stepsOf = async (runId: string): Promise<string[]> =>
+  (await listSteps(test.deps, runId)).map(({ step_name, status }) => `${step_name} ${status}`);
+const topics = async (): Promise<string[]> =>
+  (await readLog(test.deps)).records.map(({ topic, name }) => `${topic} ${name}`).reverse();
+
+describe("a run", () => {
+  it("can be read back: its row, its steps, its history", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three", { target: "example.com", params: { depth: 3 } });
+    expect(await getRun(test.deps, runId)).toMatchObject({
+      status: "pending",
+      total_steps: 3,
+      started_at: null,
+    });
+    await test.drain();
+    const run = await getRun(test.deps, runId);
+    expect(run).toMatchObject({
+      status: "completed",
+      target: "example.com",
+      params: { depth: "3" },
+      completed_steps: 3,
+      trigger_type: "api",
+      workspace: "example.com",
+      error_message: "",
+    });
+    expect(run).not.toHaveProperty("active");
+    expect((await stepsOf(runId)).toSorted()).toEqual([
+      "a completed",
+      "b failed",
+      "p completed",
+      "x completed",
+      "y completed",
+    ]);
+    const [a] = await listSteps(test.deps, runId);
+    expect(a).toMatchObject({
+      step_name: "a",
+      output: "one\ntwo",
+      attempt: 1,
+      exports: { a_output: "one\ntwo" },
+    });
+    const history = await listHistory(test.deps, runId);
+    expect(history.map(({ number }) => number)).toEqual(history.map((_, index) => index + 1));
+    expect(history.at(0)).toMatchObject({ type: "run.started" });
+    expect(history.at(-1)).toMatchObject({ type: "run.finished", status: "completed" });
+  });
+
+  it("tells of itself and of each of its steps in the log", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three", { target: "t" });
+    await test.drain();
+    expect(await topics()).toEqual([
+      "run.started three-started",
+      "step.completed a-completed",
+      "step.failed b-failed",
+      "step.completed x-completed",
+      "step.completed y-completed",
+      "step.completed p-completed",
+      "run.completed three-completed",
+    ]);
+    const { records } = await readLog(test.deps);
+    for (const record of records) {
+      expect(record).toMatchObject({
+        run_id: runId,
+        workflow_name: "three",
+        workspace: "t",
+        processed: true,
+      });
+      expect(record.data_type).toBe(record.topic.startsWith("run.") ? "scan" : "step");
+    }
+    const data = Object.fromEntries(
+      records.map(({ name, data: text }) => [name, JSON.parse(text) as unknown]),
+    );
+    expect(data["three-started"]).toMatchObject({ scan_id: runId, target: "t", params: {}, trigger: "api" });
+    expect(data["a-completed"]).toEqual({
+      step_name: "a",
+      step_type: "bash",
+      duration_ms: 0,
+      output_lines: 2,
+    });
+    expect(data["b-failed"]).toMatchObject({ step_name: "b", error: "command failed with exit code 3" });
+    expect(data["three-completed"]).toEqual({
+      scan_id: runId,
+      target: "t",
+      duration_ms: 0,
+      steps_completed: 3,
+    });
+    expect((await readLog(test.deps, { source: "api" })).records).toMatchObject([{ topic: "run.started" }]);
+    expect((await readLog(test.deps, { source: "executor" })).total).toBe(6);
+  });
+
+  it("fails with the first step that does, and says so", async () => {
+    await store(
+      test.deps,
+      'name: bad\nsteps:\n  - {name: a, type: bash, command: "fail"}\n  - {name: b, type: bash, command: "echo"}\n',
+    );
+    const runId = await start("bad");
+    await test.drain();
+    const run = await getRun(test.deps, runId);
+    expect(run).toMatchObject({
+      status: "failed",
+      completed_steps: 0,
+      error_message: "command failed with exit code 3",
+    });
+    expect(await stepsOf(runId)).toEqual(["a failed"]);
+    const [failed] = (await readLog(test.deps, { topic: "run.failed" })).records;
+    expect(JSON.parse(failed?.data ?? "")).toMatchObject({ scan_id: runId, error: run.error_message });
+  });
+
+  it("shows a container as running until its children are done", async () => {
+    await store(
+      test.deps,
+      'name: f\nsteps:\n  - {name: each, type: foreach, input: ["1", "2"], variable: n, step: {name: one, type: bash, command: "echo [[n]]"}}\n',
+    );
+    const runId = await start("f");
+    await test.drain(["bash"]);
+    expect(await stepsOf(runId)).toEqual(["each running"]);
+    expect((await listSteps(test.deps, runId))[0]?.completed_at).toBeNull();
+    await test.drain();
+    expect(await stepsOf(runId)).toEqual(["each completed"]);
+    expect((await listSteps(test.deps, runId))[0]?.attempt).toBe(1);
+    expect(test.commands).toHaveLength(2);
+  });
+
+  it("tells of a foreach once, with the failures of its items together", async () => {
+    await store(
+      test.deps,
+      'name: f\nsteps:\n  - {name: each, type: foreach, input: ["ok", "fail1", "fail2"], variable: n, step: {name: one, type: bash, command: "echo [[n]]"}}\n',
+    );
+    const runId = await start("f");
+    await test.drain();
+    const error = "2 of 3 failed, the first: command failed with exit code 3";
+    expect(await getRun(test.deps, runId)).toMatchObject({ status: "failed", error_message: error });
+    expect((await listSteps(test.deps, runId)).map(({ error_message }) => error_message)).toEqual([error]);
+    expect((await readLog(test.deps, { topic: "step.failed" })).total).toBe(1);
+  });
+
+  it("runs the modules of a flow in the order of the file", async () => {
+    await store(test.deps, THREE);
+    await store(
+      test.deps,
+      'name: whole\nmodules:\n  - {name: one, path: common/three.yaml}\n  - {name: two, steps: [{name: a, type: bash, command: "echo last"}]}\n',
+    );
+    const { run_id } = await startRun(test.deps, { flow: "whole" });
+    await test.drain();
+    expect(await getRun(test.deps, run_id)).toMatchObject({
+      status: "completed",
+      total_steps: 4,
+      completed_steps: 4,
+    });
+    const steps = await listSteps(test.deps, run_id);
+    expect(steps.map(({ module, step_name }) => `${module}/${step_name}`).toSorted()).toEqual([
+      "one/a",
+      "one/b",
+      "one/p",
+      "one/x",
+      "one/y",
+      "two/a",
+    ]);
+  });
+});
+
+describe("an input that comes again", () => {
+  it("changes nothing, and sends what is under way once more", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await test.drain(EXECUTORS);
+    const before = await getRun(test.deps, runId);
+    await conduct(test.deps, { run_id: runId, input: { type: "start" } });
+    expect(await getRun(test.deps, runId)).toEqual(before);
+    expect((await test.deps.queues.depth("bash")).visible).toBe(2);
+    await test.drain();
+    expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
+    expect(test.commands).toHaveLength(4);
+    expect((await readLog(test.deps, { topic: "step.completed" })).total).toBe(4);
+  });
+
+  it("is dropped when it comes of an attempt that lost its lease", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await test.drain(["conduct"]);
+    await test.drain(EXECUTORS);
+    const [message] = await test.deps.queues.receive("bash", {
+      max: 1,
+      visibilitySeconds: 30,
+      waitSeconds: 0,
+    });
+    const { detail } = JSON.parse(message?.body ?? "") as { detail: { request: { dispatch: number } } };
+    await test.deps.tables.write([
+      {
+        op: "put",
+        table: stepsTable,
+        item: { ...stepKey(runId, "a"), attempt: 2, dispatch: detail.request.dispatch },
+      },
+    ]);
+    const before = await getRun(test.deps, runId);
+    const report = {
+      attempt: 1,
+      command: "",
+      output: "stale",
+      output_truncated: false,
+      output_lines: 0,
+      duration_ms: 0,
+      log_file: "",
+      exports: {},
+      values: {},
+    };
+    const input = {
+      type: "result",
+      key: "a",
+      dispatch: detail.request.dispatch,
+      status: "completed",
+    } as const;
+    await conduct(test.deps, { run_id: runId, input, report });
+    expect(await getRun(test.deps, runId)).toEqual(before);
+  });
+
+  it("of a run that is not there is passed over with a word", async () => {
+    expect(await conduct(test.deps, { run_id: "nowhere", input: { type: "start" } })).toBeUndefined();
+    expect(test.logs).toMatchObject([{ level: "warn", message: "conduct: no such run" }]);
+  });
+});
+
+describe("cancelling", () => {
+  it("ends the run for good, closes its steps, tells of it, and asks for nothing more", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await test.drain(["bash"]);
+    const run = await cancelRun(test.deps, runId);
+    expect(run).toMatchObject({ status: "cancelled", error_message: "" });
+    await test.drain();
+    expect(test.commands).toEqual([]);
+    expect(await getRun(test.deps, runId)).toEqual(run);
+    expect(await stepsOf(runId)).toEqual(["a cancelled"]);
+    expect(await topics()).toEqual(["run.started three-started", "run.cancelled three-cancelled"]);
+    await expect(cancelRun(test.deps, runId)).rejects.toMatchObject({
+      message: "Cannot cancel run with status 'cancelled'",
+    });
+    expect(run).not.toHaveProperty("active");
+  });
+
+  it("closes a run that did not start yet", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await cancelRun(test.deps, runId);
+    await test.drain();
+    expect(await getRun(test.deps, runId)).toMatchObject({
+      status: "cancelled",
+      started_at: expect.any(String),
+    });
+    expect(test.commands).toEqual([]);
+  });
+
+  it("refuses a run that is over, and one that is not there", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await test.drain();
+    await expect(cancelRun(test.deps, runId)).rejects.toMatchObject({
+      code: "bad_request",
+      message: "Cannot cancel run with status 'completed'",
+    });
+    await expect(cancelRun(test.deps, "nowhere")).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("the sweep", () => {
+  const lose = async (queue: string): Promise<number> => {
+    const messages = await test.deps.queues.receive(queue, {
+      max: 10,
+      visibilitySeconds: 30,
+      waitSeconds: 0,
+    });
+    await test.deps.queues.delete(
+      queue,
+      messages.map(({ receipt }) => receipt),
+    );
+    return messages.length;
+  };
+
+  it("starts a run whose first message was lost", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    expect(await lose("conduct")).toBe(1);
+    expect(await resendStalled(test.deps)).toBe(0);
+    test.clock.advance(3 * 60_000);
+    expect(await resendStalled(test.deps)).toBe(1);
+    expect(await resendStalled(test.deps)).toBe(0);
+    await test.drain();
+    expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
+  });
+
+  it("asks again for a step whose request was lost, and not for one that is at work", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await test.drain(["bash"]);
+    expect(await lose("bash")).toBe(1);
+    test.clock.advance(3 * 60_000);
+    expect(await resendStalled(test.deps)).toBe(1);
+    const row = { attempt: 1, owner: "somebody", dispatch: 1, leased_until: test.clock.now() + 10 * 60_000 };
+    await lose("bash");
+    await test.deps.tables.write([
+      { op: "put", table: stepsTable, item: { ...stepKey(runId, "a"), ...row } },
+    ]);
+    test.clock.advance(3 * 60_000);
+    expect(await resendStalled(test.deps)).toBe(0);
+    test.clock.advance(10 * 60_000);
+    expect(await resendStalled(test.deps)).toBe(1);
+  });
+
+  it("leaves runs that are over alone", async () => {
+    await store(test.deps, THREE);
+    await start("three");
+    await test.drain();
+    test.clock.advance(24 * 3_600_000);
+    expect(await resendStalled(test.deps)).toBe(0);
+  });
+});
+
+it("a workflow that its own end starts again is cut at the limit, and the log says so", async () => {
+  await store(
+    test.deps,
+    'name: ping\ntriggers: [{name: t, type: event, topic: custom.go}, {name: u, type: event, topic: run.completed}]\nsteps: [{name: a, type: bash, command: "echo"}]\n',
+  );
+  await store(
+    test.deps,
+    'name: pong\ntriggers: [{name: t, type: event, topic: run.completed}]\nsteps: [{name: a, type: bash, command: "echo"}]\n',
+  );
+  await emitEvent(test.deps, { topic: "custom.go" });
+  await test.drain();
+  const runs = await readRuns(test.deps);
+  const of = (name: string): number => runs.filter(({ workflow_name }) => workflow_name === name).length;
+  expect([of("ping"), of("pong")]).toEqual([5, 4]);
+  const cut = (await readLog(test.deps)).records.filter(({ error }) => error !== "");
+  expect(cut).toMatchObject([{ topic: "run.completed", error: expect.stringContaining("event loop cut") }]);
+  expect(test.logs.filter(({ message }) => message === "event loop cut")).toHaveLength(1);
+});

@@ -1,0 +1,157 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startWeft, type Weft } from "./weft.ts";
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+let weft: Weft;
+let server: Server;
+let url: string;
+let seen: Seen[] = [];
+let made = 0;
+
+beforeAll(async () => {
+  server = createServer(async (incoming, outgoing) => {
+    let body = "";
+    for await (const chunk of incoming) body += String(chunk);
+    const { method = "", url: path = "", headers } = incoming;
+    seen.push({ method, url: path, headers, body });
+    const status = Number(/status=(\d+)/.exec(path)?.[1] ?? 200);
+    if (path.startsWith("/slow")) return;
+    if (path.startsWith("/cut")) return void outgoing.destroy();
+    if (path.startsWith("/once") && seen.length === 1) return void outgoing.writeHead(503).end("busy");
+    if (path.startsWith("/endless")) {
+      const more = () => {
+        while (outgoing.write(Buffer.alloc(64 * 1024, "x")));
+      };
+      outgoing.on("drain", more);
+      return void more();
+    }
+    outgoing.writeHead(status, { "content-type": "application/json", "x-own": "yes" });
+    outgoing.end(JSON.stringify({ path, list: [1, 2] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  weft = await startWeft();
+});
+beforeEach(() => {
+  seen = [];
+});
+afterAll(async () => {
+  await weft[Symbol.asyncDispose]();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function runSteps(steps: string, body: Record<string, unknown> = {}) {
+  made += 1;
+  await weft.save(`name: w${made}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: `w${made}`, workspace: `w${made}`, ...body });
+  return { ...run, steps: await weft.steps(run.run_id) };
+}
+
+describe("seed 2.7: http steps", () => {
+  test("GET is the default; status code, body and headers are exported", async () => {
+    const { status, steps } = await runSteps(`
+  - {name: get-it, type: http, url: "${url}/a?b=c", exports: {second: 'jq("{{get_it_body}}", ".list[1]")'}}
+  - {name: use, type: bash, command: "printf '%s|' {{get_it_status_code}} {{get_it_body}} {{get_it_output}} {{second}} {{get_it_http_resp.status_code}}"}
+  - {name: head, type: function, function: 'get_it_headers["x-own"] + get_it_status_code'}
+`);
+    expect(status).toBe("completed");
+    expect(seen[0]).toMatchObject({ method: "GET", url: "/a?b=c", body: "" });
+    const body = '{"path":"/a?b=c","list":[1,2]}';
+    expect(steps["get-it"]).toMatchObject({
+      output: body,
+      exports: { get_it_status_code: "200", get_it_body: body, get_it_output: body, second: "2" },
+    });
+    expect(JSON.parse(steps["get-it"]?.exports["get_it_headers"] ?? "")).toMatchObject({
+      "content-type": "application/json",
+      "x-own": "yes",
+    });
+    expect(steps["use"]?.output).toBe(`200|${body}|${body}|2|200|`);
+    expect(steps["head"]?.output).toBe("yes200");
+  });
+
+  test.each(["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "post"])(
+    "%s is sent as its method",
+    async (method) => {
+      const body = method === "HEAD" ? "" : ', request_body: \'{"t": "{{Target}}"}\'';
+      const { status } = await runSteps(
+        `  - {name: s, type: http, url: "${url}/m", method: ${method}${body}, headers: {X-Target: "{{Target}}", Content-Type: application/json}}`,
+        {
+          target: "tgt",
+        },
+      );
+      expect(status).toBe("completed");
+      expect(seen).toHaveLength(1);
+      expect(seen[0]).toMatchObject({
+        method: method.toUpperCase(),
+        headers: { "x-target": "tgt", "content-type": "application/json" },
+      });
+      expect(seen[0]?.body).toBe(method === "HEAD" ? "" : '{"t": "tgt"}');
+    },
+  );
+
+  test("an answer of 4xx is an answer; 5xx fails the step after its tries", async () => {
+    const { status, steps, error_message } = await runSteps(`
+  - {name: gone, type: http, url: "${url}/?status=404"}
+  - {name: broken, type: http, url: "${url}/?status=500"}
+`);
+    expect(steps["gone"]).toMatchObject({ status: "completed", exports: { gone_status_code: "404" } });
+    expect([status, error_message]).toEqual(["failed", expect.stringMatching(/answered 500/)]);
+    expect(seen.filter((one) => one.url.includes("500"))).toHaveLength(3);
+  });
+
+  test("a repeatable method is tried again, POST is not", async () => {
+    expect((await runSteps(`  - {name: s, type: http, url: "${url}/once"}`)).status).toBe("completed");
+    expect(seen).toHaveLength(2);
+    seen = [];
+    expect((await runSteps(`  - {name: s, type: http, method: POST, url: "${url}/once"}`)).status).toBe(
+      "failed",
+    );
+    expect(seen).toHaveLength(1);
+  });
+
+  test("timeouts, cut connections, closed ports, endless answers and wrong URLs fail the step and say so", async () => {
+    const tolerated = "on_error: [{action: continue}]";
+    const { steps } = await runSteps(
+      `
+  - {name: slow, type: http, url: "${url}/slow", timeout: 300ms, ${tolerated}}
+  - {name: cut, type: http, method: POST, url: "${url}/cut", ${tolerated}}
+  - {name: closed, type: http, method: POST, url: "http://127.0.0.1:1/", ${tolerated}}
+  - {name: endless, type: http, url: "${url}/endless", ${tolerated}}
+  - {name: scheme, type: http, url: "{{Target}}", ${tolerated}}
+  - {name: wrong, type: http, url: "{{nothing}}", ${tolerated}}
+`,
+      { target: "file:///etc/passwd" },
+    );
+    const errors = Object.fromEntries(
+      Object.entries(steps).map(([name, step]) => [name, step.error_message]),
+    );
+    expect(errors).toEqual({
+      slow: expect.stringMatching(/timed out/),
+      cut: expect.stringMatching(/POST .*failed/),
+      closed: expect.stringMatching(/ECONNREFUSED|failed/),
+      endless: expect.stringMatching(/larger than/),
+      scheme: expect.stringMatching(/url/),
+      wrong: expect.stringMatching(/url/),
+    });
+  });
+
+  test("it reads the service itself, with the token as a secret", async () => {
+    await weft.emit({ topic: "assets.new", workspace: "own", data: { value: "own.example" } });
+    const { status, steps } = await runSteps(
+      `  - {name: s, type: http, url: "${weft.url}/automation/assets?workspace=own", headers: {Authorization: "Bearer {{token}}"}, exports: {total: 'jq("{{s_body}}", ".pagination.total")'}}`,
+      {
+        params: { token: weft.token },
+      },
+    );
+    expect([status, steps["s"]?.exports["total"]]).toEqual(["completed", "1"]);
+  });
+});

@@ -1,0 +1,228 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Page, startWeft, until, type Weft } from "./weft.ts";
+
+let weft: Weft;
+beforeAll(async () => {
+  weft = await startWeft({
+    files: { "workflows/at-start.yaml": "steps: [{name: s, type: bash, command: 'true'}]" },
+  });
+});
+afterAll(() => weft[Symbol.asyncDispose]());
+
+const YAML = (name: string, command = "true") =>
+  `name: ${name}\nsteps:\n  - name: s\n    type: bash\n    command: "${command}"\n`;
+const post = (body: string, type?: string) =>
+  weft.call("POST", "/workflows", {
+    body,
+    ...(type === undefined ? {} : { headers: { "content-type": type } }),
+  });
+
+interface Listed {
+  readonly name: string;
+  readonly revision: number;
+  readonly kind: string;
+}
+
+describe("POST /workflows", () => {
+  test.each([
+    "application/yaml",
+    "text/yaml",
+    "text/plain",
+    "text/plain; charset=utf-8",
+    "application/x-www-form-urlencoded",
+    undefined,
+  ])("takes YAML as %s", async (type) => {
+    const answer = await post(YAML("typed"), type);
+    expect([answer.status, answer.json]).toEqual([
+      201,
+      {
+        message: expect.any(String),
+        name: "typed",
+        kind: "module",
+        description: "",
+        revision: 1,
+        warnings: [],
+      },
+    ]);
+  });
+
+  test.each(["application/json", undefined])(
+    "takes the definition as JSON, and {yaml}, as %s",
+    async (type) => {
+      const definition = { name: "as-json", steps: [{ name: "s", type: "bash", command: "echo json" }] };
+      expect((await post(JSON.stringify(definition), type)).json).toMatchObject({
+        name: "as-json",
+        kind: "module",
+      });
+      expect((await post(JSON.stringify({ yaml: YAML("as-text") }), type)).json).toMatchObject({
+        name: "as-text",
+      });
+      expect((await weft.run({ module: "as-json" })).status).toBe("completed");
+    },
+  );
+
+  test("tells the place of what is wrong", async () => {
+    const bad = await post("name: x\nsteps:\n  - name: s\n    type: bash\n   command: a\n");
+    expect([bad.status, bad.message]).toEqual([400, expect.stringMatching(/line \d+, column \d+/)]);
+    const missing = await post("name: x\nsteps:\n  - name: s\n    type: bash\n");
+    expect([missing.status, missing.message]).toEqual([
+      400,
+      expect.stringMatching(/line 3, column \d+.*command/),
+    ]);
+  });
+
+  test("an unknown step type is 400 listing the seven", async () => {
+    const answer = await post("name: x\nsteps:\n  - {name: s, type: shell, command: a}\n");
+    expect(answer.status).toBe(400);
+    for (const type of ["bash", "function", "parallel-steps", "foreach", "remote-bash", "http", "llm"]) {
+      expect(answer.message).toContain(type);
+    }
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["blank", " \n"],
+    ["a list", "- a"],
+    ["no name", "steps: [{name: s, type: bash, command: a}]"],
+    ["no steps", "name: x"],
+    ["empty steps", "name: x\nsteps: []"],
+    [
+      "two steps of one name",
+      "name: x\nsteps: [{name: s, type: bash, command: a}, {name: s, type: bash, command: b}]",
+    ],
+    [
+      "a nested step of a name that is there already",
+      "name: x\nsteps: [{name: s, type: bash, command: a}, {name: p, type: parallel-steps, parallel_steps: [{name: s, type: bash, command: b}]}]",
+    ],
+    ["a name with a slash", YAML("a/b")],
+    [
+      "a cron expression that never fires",
+      "name: x\ntriggers: [{type: cron, schedule: '0 0 31 2 *'}]\nsteps: [{name: s, type: bash, command: a}]",
+    ],
+    [
+      "a cron expression of six fields",
+      "name: x\ntriggers: [{type: cron, schedule: '0 0 0 1 1 *'}]\nsteps: [{name: s, type: bash, command: a}]",
+    ],
+    [
+      "a time zone that is none",
+      "name: x\ntriggers: [{type: cron, schedule: '0 0 * * *', timezone: Mars/Base}]\nsteps: [{name: s, type: bash, command: a}]",
+    ],
+    [
+      "an event trigger without a topic",
+      "name: x\ntriggers: [{type: event}]\nsteps: [{name: s, type: bash, command: a}]",
+    ],
+    ["a kind that is none", `kind: job\n${YAML("x")}`],
+    ["a http step without url", "name: x\nsteps: [{name: s, type: http}]"],
+    ["a foreach without a step", "name: x\nsteps: [{name: s, type: foreach, input: a, variable: v}]"],
+  ])("%s is 400", async (_name, body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.json]).toEqual([400, { error: true, message: expect.stringMatching(/./) }]);
+    expect((await weft.call("GET", "/workflows/x")).status).toBe(404);
+  });
+
+  test("a name posted again is a new revision; the same text is not", async () => {
+    expect((await weft.save(YAML("again"))).revision).toBe(1);
+    expect((await weft.save(YAML("again"))).revision).toBe(1);
+    expect((await weft.save(YAML("again", "exit 0"))).revision).toBe(2);
+    const { data } = await weft.get<{ data: { revision: number; yaml: string } }>("/workflows/again");
+    expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
+  });
+
+  test("remote-bash, llm and watch are stored, with a warning each, and a run that comes to such a step fails saying so", async () => {
+    const saved = await weft.save(`name: later
+triggers: [{type: watch, path: /tmp/*.txt}]
+steps:
+  - {name: before, type: bash, command: "true"}
+  - {name: far, type: remote-bash, step_runner: ssh, step_runner_config: {host: h, user: u}, command: id}
+  - {name: talk, type: llm, messages: [{role: user, content: hi}]}
+`);
+    expect([...saved.warnings].sort()).toEqual([
+      expect.stringMatching(/remote-bash.*\(line 5\)/),
+      expect.stringMatching(/llm.*\(line 6\)/),
+      expect.stringMatching(/watch.*\(line 2\)/),
+    ]);
+    const run = await weft.run({ module: "later" });
+    expect(run).toMatchObject({
+      status: "failed",
+      error_message: expect.stringMatching(/remote-bash.*cannot be executed/),
+    });
+    expect(await weft.steps(run.run_id)).toMatchObject({
+      before: { status: "completed" },
+      far: { status: "failed" },
+    });
+    await weft.save("name: talker\nsteps: [{name: talk, type: llm, messages: [{role: user, content: hi}]}]");
+    const talk = await weft.run({ module: "talker" });
+    expect(talk).toMatchObject({
+      status: "failed",
+      error_message: expect.stringMatching(/llm.*cannot be executed/),
+    });
+  });
+});
+
+describe("GET and DELETE /workflows", () => {
+  test("lists by name with filters", async () => {
+    await weft.save(`kind: module\ntags: [red, blue]\ndescription: Counts the stars\n${YAML("listed-a")}`);
+    await weft.save("name: listed-b\nkind: flow\ntags: red, green\nmodules: [{name: m, path: listed-a}]");
+    await weft.save(`hidden: true\ntags: [red]\n${YAML("listed-c")}`);
+    const names = async (query: string) =>
+      (await weft.get<Page<Listed>>(`/workflows?limit=100&${query}`)).data.map(({ name }) => name);
+    expect(await names("tags=red")).toEqual(["listed-a", "listed-b"]);
+    expect(await names("tags=green,blue")).toEqual(["listed-a", "listed-b"]);
+    expect(await names("tags=red&kind=flow")).toEqual(["listed-b"]);
+    expect(await names("search=STARS")).toEqual(["listed-a"]);
+    const all = await names("");
+    expect(all).toEqual([...all].sort());
+    expect(all).not.toContain("listed-c");
+    expect((await weft.call("GET", "/workflows/listed-c")).status).toBe(200);
+  });
+
+  test("a workflow that was deleted is gone, triggers nothing and cannot be run; posted again it goes on counting", async () => {
+    await weft.save(`triggers: [{type: event, topic: custom.gone}]\n${YAML("gone")}`);
+    expect((await weft.emit({ topic: "custom.gone" })).triggered_workflows).toEqual(["gone"]);
+    const answer = await weft.call("DELETE", "/workflows/gone");
+    expect([answer.status, answer.json]).toEqual([200, { message: expect.any(String), name: "gone" }]);
+    expect((await weft.call("GET", "/workflows/gone")).status).toBe(404);
+    expect((await weft.call("DELETE", "/workflows/gone")).status).toBe(404);
+    expect((await weft.call("POST", "/runs", { body: { module: "gone" } })).status).toBe(404);
+    expect((await weft.emit({ topic: "custom.gone" })).triggered_workflows).toEqual([]);
+    expect((await weft.save(YAML("gone"))).revision).toBe(2);
+  });
+});
+
+describe("the workflows folder", () => {
+  const listed = async (name: string) => (await weft.call("GET", `/workflows/${name}`)).status === 200;
+  const file = (name: string) => join(weft.dataDir, "workflows", name);
+
+  test("a file that was there at the start is loaded under its file's name", async () => {
+    expect(await listed("at-start")).toBe(true);
+  });
+
+  test("a file that comes, changes and goes makes a workflow, a revision, and takes it away", async () => {
+    await writeFile(file("come.yaml"), YAML("come"));
+    await until("the workflow", () => listed("come"));
+    // Written beside and moved into place, as editors do.
+    await writeFile(file("come.yaml~"), YAML("come", "exit 0"));
+    await rename(file("come.yaml~"), file("come.yaml"));
+    await until("the revision", async () => {
+      const { data } = await weft.get<{ data: Listed }>("/workflows/come");
+      return data.revision === 2;
+    });
+    await rm(file("come.yaml"));
+    await until("the end of the workflow", async () => !(await listed("come")));
+  });
+
+  test("folders within are read; a file that is no workflow is told of and changes nothing", async () => {
+    await mkdir(file("sub"), { recursive: true });
+    await writeFile(file("sub/deep.yml"), YAML("deep"));
+    await until("the workflow in the folder", () => listed("deep"));
+    await writeFile(file("sub/deep.yml"), "name: deep\nsteps: [{name: s, type: shell}]\n");
+    await until("the message", () => weft.log().includes("workflow file refused"));
+    expect((await weft.get<{ data: Listed }>("/workflows/deep")).data.revision).toBe(1);
+    await writeFile(file("notes.txt"), YAML("notes"));
+    await writeFile(file("sub/deeper.yaml"), YAML("deeper"));
+    await until("a later file", () => listed("deeper"));
+    expect(await listed("notes")).toBe(false);
+  });
+});

@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import { editedTemplate, SERVER_UNDER_TEST } from "./edited-template.ts";
+
+interface Letter {
+  readonly id: string;
+  readonly queue: string;
+  readonly error: string;
+  readonly body: string;
+}
+
+const CLI = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
+const MISBEHAVING = fileURLToPath(new URL("./misbehaving-dispatch.ts", import.meta.url));
+/** What a queue gives a message before it gives up: of the dispatcher in the template. */
+const DELIVERIES = 5;
+
+let folder: string;
+let weft: Weft;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-handlers-"));
+});
+afterEach(async () => {
+  await weft[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const behave = (how: string) => writeFile(join(folder, "behaviour"), how);
+
+async function startMisbehaving(): Promise<Weft> {
+  const template = await editedTemplate(folder, [
+    ["- functions/executors/dispatch.ts", `- ${MISBEHAVING}`],
+    [
+      "Handler: dispatch.handler\n      Timeout: 60",
+      "Handler: misbehaving-dispatch.handler\n      Timeout: 1",
+    ],
+  ]);
+  const env = { WEFT_TEST_TEMPLATE: template, WEFT_TEST_BEHAVIOUR: join(folder, "behaviour") };
+  weft = await startWeft({ program: SERVER_UNDER_TEST, dataDir: join(folder, "data"), env });
+  return weft;
+}
+
+const SAVED =
+  "name: on-bad\ntriggers: [{type: event, topic: custom.bad}]\nsteps: [{name: s, type: bash, command: 'true'}]";
+
+async function deadLetter(): Promise<Letter> {
+  return until(
+    "the dead letter",
+    async () => (await weft.get<Page<Letter>>("/dead-letters")).data[0],
+    30_000,
+  );
+}
+
+/** The redriven event's run is made and ends well, once; the letter is gone. */
+async function expectRecovered(eventId: string): Promise<void> {
+  await until("the event to be processed", async () => {
+    const [event] = await weft.events({ topic: "custom.bad" });
+    return event?.processed === true && event.error === "";
+  });
+  const { data } = await weft.get<Page<{ run_id: string; event_id: string }>>("/runs");
+  expect(data.map((run) => run.event_id)).toEqual([eventId]);
+  expect((await weft.ended(data[0]?.run_id ?? "")).status).toBe("completed");
+  expect((await weft.get<Page<Letter>>("/dead-letters")).pagination.total).toBe(0);
+}
+
+describe("a handler that does not do its work", () => {
+  test.each([
+    ["throws", "throw", /it threw on purpose/],
+    ["hangs", "hang", /took longer than its 1 s/],
+  ])(
+    "and %s is tried again, dead-lettered with the reason, seen and redriven",
+    async (_name, how, reason) => {
+      await behave("well");
+      await startMisbehaving();
+      await weft.save(SAVED);
+      await behave(how);
+      const answer = await weft.emit({ topic: "custom.bad" });
+      const eventId = answer.event_id.slice(4);
+      const letter = await deadLetter();
+      expect(letter).toMatchObject({ queue: "dispatch", error: expect.stringMatching(reason) });
+      expect(JSON.parse(letter.body)).toMatchObject({ detail: { event_id: eventId } });
+      const [event] = await until("the reason in the log", async () => {
+        const events = await weft.events({ topic: "custom.bad" });
+        return events[0]?.error !== "" && events;
+      });
+      expect(event).toMatchObject({ processed: false, error: expect.stringMatching(reason) });
+      await behave("well");
+      const redriven = await weft.call("POST", `/dead-letters/${encodeURIComponent(letter.id)}/redrive`);
+      expect(redriven.status).toBe(202);
+      await expectRecovered(eventId);
+      const again = await weft.call("POST", `/dead-letters/${encodeURIComponent(letter.id)}/redrive`);
+      expect(again.status).toBe(404);
+    },
+  );
+
+  test("and takes the whole process with it each time is dead-lettered after as many deliveries; the command line redrives it", async () => {
+    await behave("well");
+    await startMisbehaving();
+    await weft.save(SAVED);
+    await behave("kill");
+    const { event_id } = await weft.emit({ topic: "custom.bad" });
+    for (let delivery = 1; delivery <= DELIVERIES; delivery += 1) {
+      await until("its end", () => weft.child.signalCode === "SIGKILL");
+      if (delivery < DELIVERIES) await startMisbehaving().catch(() => {});
+    }
+    await behave("well");
+    weft = await startWeft({ dataDir: join(folder, "data") });
+    const letter = await deadLetter();
+    expect(letter.queue).toBe("dispatch");
+    const cli = (...args: string[]) =>
+      promisify(execFile)(process.execPath, [CLI, "dead-letters", ...args], {
+        env: { ...process.env, WEFT_DATA_DIR: join(folder, "data"), WEFT_ACCESS_TOKEN: "" },
+      });
+    expect((await cli()).stdout).toContain(letter.id);
+    expect((await cli("redrive", letter.id)).stdout).toBe(`redriven ${letter.id}\n`);
+    await expectRecovered(event_id.slice(4));
+  });
+});
+
+test("without one executor's rule in the template, steps of its type stop while others go on", async () => {
+  const template = await editedTemplate(folder, [[/^ {2}FunctionRule:\n(?: {3,}.*\n)+/m, ""]]);
+  weft = await startWeft({ program: SERVER_UNDER_TEST, env: { WEFT_TEST_TEMPLATE: template } });
+  await weft.save(
+    "name: of-functions\nsteps: [{name: a, type: bash, command: 'echo a'}, {name: f, type: function, function: '1'}]",
+  );
+  await weft.save(
+    "name: of-others\nsteps: [{name: a, type: bash, command: 'echo a'}, {name: p, type: parallel-steps, parallel_steps: [{name: l, type: foreach, input: [x], variable: v, step: {name: b, type: bash, command: 'echo [[v]]'}}]}]",
+  );
+  const stopped = await weft.start({ module: "of-functions" });
+  await until("its bash step", async () => (await weft.steps(stopped))["a"]?.status === "completed");
+  for (let n = 0; n < 5; n += 1) expect((await weft.run({ module: "of-others" })).status).toBe("completed");
+  expect((await weft.get<{ data: { status: string } }>(`/runs/${stopped}`)).data.status).toBe("running");
+  expect(Object.keys(await weft.steps(stopped))).toEqual(["a"]);
+  const requested = (await weft.history(stopped)).filter(({ type }) => type === "step.requested");
+  expect(requested.map((entry) => entry["step_type"])).toEqual(["bash", "function"]);
+  expect((await weft.call("DELETE", `/runs/${stopped}`)).status).toBe(200);
+});

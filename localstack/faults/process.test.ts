@@ -1,0 +1,94 @@
+import { afterEach, expect, test } from "vitest";
+import { startWeft, until, type Weft } from "../e2e/weft.ts";
+
+const running: Weft[] = [];
+async function start(options?: Parameters<typeof startWeft>[0]): Promise<Weft> {
+  const weft = await startWeft(options);
+  running.push(weft);
+  return weft;
+}
+afterEach(async () => {
+  for (const weft of running.splice(0).reverse()) await weft[Symbol.asyncDispose]();
+});
+
+test("a second instance on the same data folder is refused, and harms nothing", async () => {
+  const first = await start();
+  await first.emit({ topic: "custom.before" });
+  await expect(startWeft({ dataDir: first.dataDir })).rejects.toThrow(/is in use by another Weft/);
+  await first.emit({ topic: "custom.after" });
+  expect((await first.events()).map(({ topic }) => topic)).toEqual(["custom.after", "custom.before"]);
+});
+
+test("after kill -9 the folder is free at once, however the lock was left", async () => {
+  const first = await start();
+  await first.kill9();
+  const second = await start({ dataDir: first.dataDir });
+  expect((await second.call("GET", "//health/ready")).status).toBe(200);
+});
+
+test("SIGTERM lets the steps under way end, and exits with 0; the run goes on after a restart", async () => {
+  const first = await start();
+  await first.save(`name: two
+steps:
+  - {name: one, type: bash, command: "sleep 1; echo one"}
+  - {name: two, type: bash, command: "echo two"}
+`);
+  const runId = await first.start({ module: "two" });
+  await until("the first step", async () => (await first.steps(runId))["one"]?.status === "running");
+  expect(await first.stop()).toBe(0);
+  const second = await start({ dataDir: first.dataDir });
+  expect((await second.ended(runId)).status).toBe("completed");
+  expect(await second.steps(runId)).toMatchObject({
+    one: { status: "completed", attempt: 1, output: "one" },
+    two: { status: "completed", output: "two" },
+  });
+});
+
+test("every line of the log is a JSON object with time, level and message, whatever is logged", async () => {
+  const weft = await start();
+  await weft.save(`name: says
+steps:
+  - {name: a, type: bash, log: "line\\nbreak \\"{{Target}}\\" \\u2028", command: "true"}
+  - {name: b, type: function, function: 'log_error("x\\ny {{Target}}"); log_warn("w"); 1'}
+  - {name: c, type: bash, command: "echo 'no\\nJSON' >&2; exit 1"}
+`);
+  await weft.run({ module: "says", target: 'q"\n{"level":"forged"}\n\u0000\ud800' });
+  expect(await weft.stop()).toBe(0);
+  const lines = weft.log().trimEnd().split("\n");
+  expect(lines.length).toBeGreaterThan(4);
+  for (const line of lines) {
+    const entry = JSON.parse(line) as Record<string, unknown>;
+    expect(entry).toMatchObject({ time: expect.stringMatching(/Z$/), message: expect.any(String) });
+    expect(["debug", "info", "warn", "error"]).toContain(entry["level"]);
+  }
+});
+
+test("what was acknowledged before kill -9 is there: workflows, events, assets, runs and their order", async () => {
+  const first = await start();
+  await first.save(
+    "name: kept\ntriggers: [{type: cron, schedule: '0 5 * * *'}]\nsteps: [{name: s, type: bash, command: 'echo kept'}]",
+  );
+  const run = await first.run({ module: "kept" });
+  for (let n = 0; n < 30; n += 1)
+    await first.emit({ topic: "assets.new", workspace: "w", data: { value: `a${n}` } });
+  const paths = [
+    "/workflows",
+    "/workflows/kept",
+    "/assets?limit=100",
+    `/runs/${run.run_id}`,
+    `/runs/${run.run_id}/steps`,
+    `/runs/${run.run_id}/history`,
+    "/event-receiver/workflows",
+  ];
+  await until(
+    "all events to be processed",
+    async () => (await first.events({ processed: "false" })).length === 0,
+  );
+  const before = await Promise.all(paths.map((path) => first.get(path)));
+  const log = await first.events();
+  await first.kill9();
+  const second = await start({ dataDir: first.dataDir });
+  const after = await Promise.all(paths.map((path) => second.get(path)));
+  expect(after).toEqual(before);
+  expect(await second.events()).toEqual(log);
+});
