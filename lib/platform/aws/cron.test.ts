@@ -84,6 +84,7 @@ const minutes = fc
 
 describe("a five-field expression for EventBridge", () => {
   it("fires at the same minutes", () => {
+    // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
     fc.assert(
       fc.property(expressions, fc.array(minutes, { minLength: 5, maxLength: 5 }), (expression, times) => {
         const said = toAwsCron(expression);
@@ -109,6 +110,7 @@ describe("a five-field expression for EventBridge", () => {
   });
 
   it("comes back as one that fires at the same minutes", () => {
+    // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
     fc.assert(
       fc.property(expressions, minutes, (expression, at) => {
         const said = toAwsCron(expression);

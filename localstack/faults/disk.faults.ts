@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import { mountPrivate, type PrivateMount } from "./mount.ts";
+
+const TOKEN = "token-of-the-disk-tests";
+const SAVED =
+  "name: works\ntriggers: [{type: event, topic: custom.run}]\nsteps: [{name: s, type: bash, command: 'echo fine'}]";
+
+let mount: PrivateMount;
+let weft: Weft;
+beforeEach(async () => {
+  mount = await mountPrivate("4m");
+});
+afterEach(async () => {
+  await weft[Symbol.asyncDispose]();
+  await mount[Symbol.asyncDispose]();
+});
+
+async function start(): Promise<Weft> {
+  weft = await startWeft({ program: mount.server, dataDir: mount.path, env: { WEFT_ACCESS_TOKEN: TOKEN } });
+  return weft;
+}
+
+const emit = (n: number, bytes = 100) =>
+  weft.call("POST", "/events/emit", { body: { topic: "custom.fill", data: { n, text: "x".repeat(bytes) } } });
+const numbers = async () =>
+  (await weft.events({ topic: "custom.fill" })).map(({ data }) => (JSON.parse(data) as { n: number }).n);
+
+/** Everything that was acknowledged is there, once, and new work is done from its event to the end of its run. */
+async function expectSound(acknowledged: readonly number[]): Promise<void> {
+  expect((await numbers()).sort((a, b) => a - b)).toEqual(acknowledged);
+  const before = (await weft.get<Page<unknown>>("/runs?workflow=works")).pagination.total;
+  expect((await weft.emit({ topic: "custom.run" })).triggered_workflows).toEqual(["works"]);
+  const run = await until("the run", async () => {
+    const { data, pagination } = await weft.get<Page<{ run_id: string }>>("/runs?workflow=works");
+    return pagination.total > before && data[0];
+  });
+  expect((await weft.ended(run.run_id)).status).toBe("completed");
+  expect((await weft.steps(run.run_id))["s"]?.output).toBe("fine");
+  await until(
+    "all events to be processed",
+    async () => (await weft.events({ processed: "false" })).length === 0,
+  );
+}
+
+test("a full disk: emits are refused with the reason, reads and health go on; with space again it works, also after kill -9", async () => {
+  await start();
+  await weft.save(SAVED);
+  await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
+  const acknowledged: number[] = [];
+  let refused = 0;
+  for (let n = 0; n < 400 && refused < 5; n += 1) {
+    const answer = await emit(n, 20_000);
+    if (answer.status === 200) acknowledged.push(n);
+    else {
+      refused += 1;
+      expect([answer.status, answer.json]).toEqual([
+        500,
+        { error: true, message: expect.stringMatching(/storage is full/) },
+      ]);
+    }
+  }
+  expect(refused).toBe(5);
+  expect(acknowledged.length).toBeGreaterThan(3);
+  expect((await weft.call("GET", "//health")).status).toBe(200);
+  expect((await numbers()).sort((a, b) => a - b)).toEqual(acknowledged);
+  const run = await weft.call("POST", "/runs", {
+    body: { module: "works", params: { text: "y".repeat(20_000) } },
+  });
+  expect([run.status, run.json]).toEqual([
+    500,
+    { error: true, message: expect.stringMatching(/storage is full/) },
+  ]);
+
+  await mount.sh('rm "$0/ballast"');
+  await until("an emit to be taken again", async () => {
+    const answer = await emit(1000);
+    if (answer.status === 200) acknowledged.push(1000);
+    return answer.status === 200;
+  });
+  await expectSound(acknowledged);
+
+  await weft.kill9();
+  await start();
+  await expectSound(acknowledged);
+});
+
+test("kill -9 on a full disk: with space again it starts and has lost nothing", async () => {
+  await start();
+  await weft.save(SAVED);
+  await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
+  const acknowledged: number[] = [];
+  for (let n = 0; n < 400; n += 1) {
+    if ((await emit(n, 20_000)).status !== 200) break;
+    acknowledged.push(n);
+  }
+  await weft.kill9();
+  await mount.sh('rm "$0/ballast"');
+  await start();
+  await expectSound(acknowledged);
+});
+
+test("a data folder that becomes read-only: writes are refused with the reason, reads go on; mounted again it works", async () => {
+  await start();
+  await weft.save(SAVED);
+  const acknowledged: number[] = [];
+  for (let n = 0; n < 20; n += 1) if ((await emit(n)).status === 200) acknowledged.push(n);
+  expect(acknowledged).toHaveLength(20);
+  await until(
+    "all events to be processed",
+    async () => (await weft.events({ processed: "false" })).length === 0,
+  );
+  await weft.kill9();
+
+  await mount.sh('mount -o remount,ro "$0"');
+  await expect(start()).rejects.toThrow(/did not start: .*(?:read-only|cannot be written|EROFS)/is);
+  await mount.sh('mount -o remount,rw "$0"');
+  await start();
+  await expectSound(acknowledged);
+});
