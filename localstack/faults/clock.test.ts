@@ -14,7 +14,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-clock-"));
 });
 afterEach(async () => {
-  await weft[Symbol.asyncDispose]();
+  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 

@@ -12,7 +12,7 @@ beforeEach(async () => {
   mount = await mountPrivate("4m");
 });
 afterEach(async () => {
-  await weft[Symbol.asyncDispose]();
+  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
   await mount[Symbol.asyncDispose]();
 });
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-handlers-"));
 });
 afterEach(async () => {
-  await weft[Symbol.asyncDispose]();
+  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 

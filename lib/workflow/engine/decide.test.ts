@@ -288,7 +288,32 @@ describe("size", () => {
     }
     expect(pending).toEqual([]);
     expect(peakFrames).toBeGreaterThan(100);
-    expect(peakFrames).toBeLessThanOrEqual(1_200);
-    expect(JSON.stringify(state).length).toBeLessThan(250_000);
+    expect(peakFrames).toBeLessThanOrEqual(520);
+    expect(JSON.stringify(state).length).toBeLessThan(120_000);
+  });
+
+  it("the errors of many children leave a state that still fits", () => {
+    const width = 200;
+    const program = programOf([foreach("f", parallel("p", [bash("a"), bash("b")]))]);
+    const error = "e".repeat(4_000);
+    const run = conducted(program);
+    run.tell({ type: "start" });
+    run.answer("f", { total: width, parallel: width });
+    for (let n = 0; n < width; n += 1) run.answer(`p#${n}`, { total: 2, parallel: 2 });
+    for (let n = 0; n < width; n += 1) run.answer(`a#${n}`, { status: "failed", error });
+    expect(Object.values(run.state.frames).filter(({ children }) => children?.failed === 1)).toHaveLength(
+      width,
+    );
+    expect(JSON.stringify(run.state).length).toBeLessThan(150_000);
+  });
+
+  it("an error of few children is kept whole", () => {
+    const error = "e".repeat(4_000);
+    const run = conducted(programOf([parallel("p", [bash("a")])]));
+    run.tell({ type: "start" });
+    run.answer("p", { total: 1, parallel: 1 });
+    run.answer("a", { status: "failed", error });
+    run.answer("p", { status: "failed", error });
+    expect(run.state.error).toBe(error);
   });
 });

@@ -43,7 +43,7 @@ export interface Decision {
 export const ITEMS_PER_BATCH = 1_000;
 
 /** Steps of a run that are under way at the same time, about: they are kept in its row. */
-const FRAMES_MAX = 1_000;
+const FRAMES_MAX = 500;
 
 /**
  * What a run does next. A pure function: the same program, state and input always give the same decision,

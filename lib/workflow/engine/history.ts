@@ -165,7 +165,8 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
   const parent = frames[frame.parent];
   if (parent?.children !== undefined) {
     const failures = entry.failed_items ?? (entry.status === "failed" && entry.tolerated !== true ? 1 : 0);
-    const error = parent.children.error ?? (failures > 0 ? entry.error : undefined);
+    const error =
+      parent.children.error ?? (failures > 0 ? entry.error?.slice(0, errorRoom(state)) : undefined);
     frames[frame.parent] = {
       ...parent,
       children: {
@@ -177,6 +178,15 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
     };
   }
   return { ...state, frames };
+}
+
+/** Errors that the containers under way keep, all together, about, characters; and each of them at least. */
+const ERRORS_LENGTH = 20_000;
+const ERROR_LENGTH_MIN = 100;
+
+/** How much of an error a container keeps of its children: many of them share the row of the run. */
+function errorRoom(state: RunState): number {
+  return Math.max(ERROR_LENGTH_MIN, Math.floor(ERRORS_LENGTH / Object.keys(state.frames).length));
 }
 
 /** The state that a whole history makes. */

@@ -16,7 +16,7 @@ import { deadlineOf, timeoutOf } from "./deadline.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { layOutItems, loadItems } from "./items.ts";
 import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
-import { type Lease, takeLease, watchLease } from "./lease.ts";
+import { type Lease, releaseLease, takeLease, watchLease } from "./lease.ts";
 import { bindLoop, loadScope } from "./scope.ts";
 
 /** Command, output and exports as they are shown in a step's row, characters. */
@@ -55,6 +55,9 @@ export async function executeStep(deps: StepDeps, command: StepCommand, signal: 
   } catch (thrown) {
     if (watch.isLost()) return;
     if (thrown instanceof StepCancelled && !signal.aborted) return;
+    await releaseLease(deps, run.run_id, request, lease).catch((error: unknown) =>
+      deps.log.warn("lease could not be given up", { run: run.run_id, step: request.key, error }),
+    );
     throw thrown;
   } finally {
     watch.stop();

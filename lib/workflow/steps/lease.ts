@@ -62,6 +62,20 @@ export async function takeLease(
   return taken === undefined ? undefined : { attempt, startedAt: Date.parse(before.started_at) };
 }
 
+/** Gives up a lease, so that the next delivery of the request need not wait until it runs out. */
+export async function releaseLease(
+  deps: LeaseDeps,
+  runId: string,
+  request: Request,
+  lease: Lease,
+): Promise<void> {
+  await deps.tables.update(stepsTable, stepKey(runId, request.key), { set: { leased_until: 0 } }, [
+    ["attempt", "=", lease.attempt],
+    ["dispatch", "=", request.dispatch],
+    ["status", "=", "running"],
+  ]);
+}
+
 export interface Watch {
   readonly signal: AbortSignal;
   /** True where the run is over or the lease is another's: the result is nobody's any more. */

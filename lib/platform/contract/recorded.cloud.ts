@@ -1,0 +1,35 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CloudSubject, openCloudSubject } from "./aws-subject.ts";
+import { type Exchange, record, settle } from "./exchanges.ts";
+import { SCENARIOS } from "./scenarios.ts";
+
+const FILE = new URL("recorded.json", import.meta.url);
+
+/**
+ * What the services answer is what the tests without services take them to answer. After a change that is meant,
+ * `WEFT_RECORD=1` writes the file anew. Services differ in what nobody reads, so other endpoints are not compared.
+ */
+describe.skipIf(process.env.WEFT_EMULATED !== "moto")("the recorded shapes", () => {
+  let subject: CloudSubject;
+  let recorder: ReturnType<typeof record>;
+  const found: Record<string, { result: unknown; exchanges: readonly Exchange[] }> = {};
+  beforeAll(async () => {
+    subject = await openCloudSubject();
+    recorder = record(subject.clients, subject.stack);
+  });
+  afterAll(() => subject.close());
+
+  it.each(Object.entries(SCENARIOS))("are those of the emulators: %s", async (name, scenario) => {
+    recorder.clear();
+    const result = settle(subject.stack, await scenario(subject.ports));
+    found[name] = { result, exchanges: recorder.exchanges };
+    if (process.env.WEFT_RECORD) return;
+    const recorded = JSON.parse(await readFile(FILE, "utf8")) as typeof found;
+    expect(found[name]).toEqual(recorded[name]);
+  });
+
+  afterAll(async () => {
+    if (process.env.WEFT_RECORD) await writeFile(FILE, `${JSON.stringify(found, undefined, 1)}\n`);
+  });
+});

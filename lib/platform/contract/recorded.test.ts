@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import type { DynamoDBClient, ServiceOutputTypes } from "@aws-sdk/client-dynamodb";
+import { mockClient } from "aws-sdk-client-mock";
+import { afterAll, describe, expect, it } from "vitest";
+import { awsClients } from "../aws/clients.ts";
+import { openAwsForTest } from "./aws-subject.ts";
+import { answer, type Exchange, settle } from "./exchanges.ts";
+import { SCENARIOS } from "./scenarios.ts";
+
+const recorded = JSON.parse(readFileSync(new URL("recorded.json", import.meta.url), "utf8")) as Record<
+  string,
+  { result: unknown; exchanges: Exchange[] }
+>;
+
+describe("AWS as it was recorded", () => {
+  const clients = awsClients({ AWS_REGION: "us-east-1" });
+  const mocks = [clients.dynamodb, clients.sqs, clients.eventbridge, clients.s3].map((client) =>
+    // The four differ in the types of their commands alone.
+    mockClient(client as DynamoDBClient),
+  );
+  afterAll(() => {
+    for (const mock of mocks) mock.restore();
+  });
+
+  it.each(Object.entries(SCENARIOS))("is asked the same and understood: %s", async (name, scenario) => {
+    const { result, exchanges = [] } = recorded[name] ?? {};
+    const left = [...exchanges];
+    for (const mock of mocks) {
+      mock.send.callsFake(async (command) => {
+        const asked = {
+          command: command.constructor.name.replace(/Command$/, ""),
+          input: settle("stack", command.input),
+        };
+        // Addresses of queues are asked for when they are first needed, which was in another scenario.
+        const at = left.findIndex((exchange) => exchange.command === asked.command);
+        const next = asked.command === "GetQueueUrl" ? address(asked.input) : left.splice(at, 1)[0];
+        expect(asked).toEqual({ command: next?.command, input: next?.input });
+        return answer(next ?? asked) as ServiceOutputTypes;
+      });
+    }
+    const { ports } = await openAwsForTest("stack", { clients, environment: {} });
+    expect(settle("stack", await scenario(ports))).toEqual(result);
+    expect(left.filter(({ command }) => command !== "GetQueueUrl")).toEqual([]);
+  });
+});
+
+function address(input: unknown): Exchange {
+  const { QueueName } = input as { QueueName: string };
+  return { command: "GetQueueUrl", input, output: { QueueUrl: `https://sqs/${QueueName}` } };
+}

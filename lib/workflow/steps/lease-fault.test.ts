@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { testDeps } from "../../testing/test-deps.ts";
+import { flat, onTopic, store } from "../../testing/test-workflows.ts";
+import { listLetters } from "../dead-letters/letters.ts";
+import { getRun } from "../runs/read.ts";
+import { startRun } from "../runs/start.ts";
+
+describe("an executor that meets a fault of the platform", () => {
+  it("is tried again at once, and succeeds when the fault has passed", async () => {
+    let faults = 2;
+    const flaky = await testDeps({
+      command: async () => {
+        faults -= 1;
+        if (faults >= 0) throw Object.assign(new Error("no space is left"), { code: "storage_full" });
+        return {};
+      },
+    });
+    await store(flaky.deps, onTopic("a", "custom.x"));
+    const { run_id } = await startRun(flaky.deps, { module: "a" });
+    await flaky.drain();
+    expect(await getRun(flaky.deps, run_id)).toMatchObject({ status: "completed" });
+    expect(flaky.commands).toHaveLength(3);
+    await flaky.close();
+  });
+
+  it("that does not pass is dead-lettered, and fails the run", async () => {
+    const full = await testDeps({
+      command: () => Promise.reject(Object.assign(new Error("no space is left"), { code: "storage_full" })),
+    });
+    await store(full.deps, onTopic("a", "custom.x"));
+    const { run_id } = await startRun(full.deps, { module: "a" });
+    await full.drain();
+    expect(await getRun(full.deps, run_id)).toMatchObject({
+      status: "failed",
+      error_message: "step only could not be executed: no space is left",
+    });
+    expect(await flat((await listLetters(full.deps, { offset: 0, limit: 10 })).items)).toMatchObject([
+      { queue: "bash", error: "no space is left" },
+    ]);
+    await full.close();
+  });
+});
