@@ -116,9 +116,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "adapters-behind-deps",
-    why: "lib/deps.ts is the only one that chooses a platform",
+    why: "lib/deps.ts is the only one that chooses a platform; infra/ provisions and emulates one",
     from: /./,
-    except: /^lib\/(?:deps\.ts$|platform\/)/,
+    except: /^lib\/(?:deps\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
     never: /^lib\/platform\/(?:aws|embedded)\//,
   },
   {

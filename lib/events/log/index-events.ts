@@ -1,6 +1,7 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import type { Entry, FieldChange, RankedIndex } from "../../ranked-index/ranked-index.ts";
+import type { Entry } from "../../ranked-index/draft.ts";
+import type { FieldChange, RankedIndex } from "../../ranked-index/ranked-index.ts";
 import {
   eventKey,
   eventLogTable,

@@ -27,11 +27,17 @@ export function endpointOf(environment: Environment, service: Service): string |
   return environment[`AWS_ENDPOINT_URL_${service}`] || environment.AWS_ENDPOINT_URL || undefined;
 }
 
+/** How long and how often a client tries, where not as long as it does by itself. */
+export interface Patience {
+  readonly requestTimeoutMs?: number;
+  readonly attempts?: number;
+}
+
 /**
  * One client a service, with kept connections, a time limit on every request and a budget of repetitions.
  * Endpoints, region and credentials come from the environment as AWS's own tools read them.
  */
-export function awsClients(environment: Environment, region?: string): AwsClients {
+export function awsClients(environment: Environment, region?: string, patience: Patience = {}): AwsClients {
   const chosen = region ?? (environment.AWS_REGION || environment.AWS_DEFAULT_REGION || undefined);
   const options = (service: Service, requestTimeout: number, maxSockets: number) => {
     const endpoint = endpointOf(environment, service);
@@ -40,11 +46,11 @@ export function awsClients(environment: Environment, region?: string): AwsClient
     return {
       ...(where === undefined ? {} : { region: where }),
       ...(endpoint === undefined ? {} : { endpoint }),
-      maxAttempts: ATTEMPTS,
+      maxAttempts: patience.attempts ?? ATTEMPTS,
       retryMode: "standard",
       requestHandler: {
         connectionTimeout: CONNECTION_TIMEOUT_MS,
-        requestTimeout,
+        requestTimeout: patience.requestTimeoutMs ?? requestTimeout,
         throwOnRequestTimeout: true,
         // Of a body that stops coming; above the longest wait for a message.
         socketTimeout: 30_000,

@@ -8,7 +8,7 @@ const PARAMS_MAX = 256;
 const PARAM_MAX_LENGTH = 64 * 1024;
 
 const paramValue = z
-  .union([z.string().max(PARAM_MAX_LENGTH), z.number(), z.boolean()])
+  .union([z.string().max(PARAM_MAX_LENGTH), z.number(), z.boolean()], "must be text, a number, true or false")
   .transform((value) => String(value));
 
 /** Body of `POST /runs`. Reference 1.4. */

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { mockedAws, serviceError } from "./test-mocks.ts";
+
+describe("blobs in S3", () => {
+  it("are deleted a thousand a request, those that S3 stumbled over again", async () => {
+    const { ports, s3 } = await mockedAws();
+    s3.on(DeleteObjectsCommand)
+      .resolvesOnce({ Errors: [{ Key: "k7", Code: "SlowDown" }] })
+      .resolves({});
+    await ports.blobs.delete(Array.from({ length: 1500 }, (_, n) => `k${n}`));
+    const deleted = s3
+      .commandCalls(DeleteObjectsCommand)
+      .map(({ args }) => args[0].input.Delete?.Objects?.map(({ Key }) => Key));
+    expect(deleted.map((keys) => keys?.length)).toEqual([1000, 1, 500]);
+    expect(deleted[1]).toEqual(["k7"]);
+  });
+
+  it("that may not be deleted are an error at once", async () => {
+    const { ports, s3 } = await mockedAws();
+    s3.on(DeleteObjectsCommand).resolves({ Errors: [{ Key: "a", Code: "AccessDenied", Message: "no" }] });
+    await expect(ports.blobs.delete(["a"])).rejects.toThrow("AccessDenied");
+    expect(s3.commandCalls(DeleteObjectsCommand)).toHaveLength(1);
+  });
+
+  it("are listed over as many pages as there are", async () => {
+    const { ports, s3 } = await mockedAws();
+    s3.on(ListObjectsV2Command)
+      .resolvesOnce({ Contents: [{ Key: "p/a" }, { Key: "p/b" }], NextContinuationToken: "next" })
+      .resolvesOnce({ Contents: [{ Key: "p/c" }] });
+    expect(await ports.blobs.list("p/", { limit: 5, after: "p/0" })).toEqual(["p/a", "p/b", "p/c"]);
+    const asked = s3.commandCalls(ListObjectsV2Command).map(({ args }) => args[0].input);
+    expect(asked).toMatchObject([
+      { Bucket: "home-blobs", Prefix: "p/", StartAfter: "p/0", MaxKeys: 5 },
+      { ContinuationToken: "next", MaxKeys: 3 },
+    ]);
+  });
+
+  it("open a file anew for each try, as a stream can be read once", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "weft-blob-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "source"), "from a file");
+    const { ports, s3 } = await mockedAws();
+    const bodies: string[] = [];
+    s3.on(PutObjectCommand).callsFake(
+      async ({ Body, ContentLength }: { Body: Readable; ContentLength: number }) => {
+        bodies.push(await text(Body));
+        expect(ContentLength).toBe(11);
+        if (bodies.length < 3) throw serviceError("SlowDown", 503);
+        return {};
+      },
+    );
+    await ports.blobs.putFile("a", join(folder, "source"));
+    expect(bodies).toEqual(["from a file", "from a file", "from a file"]);
+  });
+
+  it("read a range that begins behind the end, or is empty, as nothing", async () => {
+    const { ports, s3 } = await mockedAws();
+    s3.on(GetObjectCommand).rejects(serviceError("InvalidRange", 416));
+    s3.on(HeadObjectCommand).resolves({ ContentLength: 3 });
+    expect(await ports.blobs.get("a", { start: 9, end: 12 })).toEqual(new Uint8Array());
+    expect(await ports.blobs.get("a", { start: 2, end: 2 })).toEqual(new Uint8Array());
+    const [call] = s3.commandCalls(GetObjectCommand);
+    expect(call?.args[0].input.Range).toBe("bytes=9-11");
+  });
+
+  it("are not taken for missing where the bucket is", async () => {
+    const { ports, s3 } = await mockedAws();
+    s3.on(GetObjectCommand).rejects(serviceError("NoSuchBucket", 404));
+    await expect(ports.blobs.get("a")).rejects.toMatchObject({ name: "NoSuchBucket" });
+  });
+});

@@ -1,0 +1,75 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { awsClients, type Environment, type Patience } from "./clients.ts";
+import { faulting } from "./faults.ts";
+
+const ACCOUNT = { accessKeyId: "test", secretAccessKey: "test" };
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function open(environment: Environment, patience?: Patience) {
+  const clients = awsClients(environment, "eu-west-1", patience);
+  for (const client of [clients.dynamodb, clients.s3]) client.config.credentials = async () => ACCOUNT;
+  onTestFinished(() => clients.close());
+  return clients;
+}
+
+const get = new GetItemCommand({ TableName: "items", Key: { pk: { S: "p" }, sk: { S: "s" } } });
+
+describe("the clients", () => {
+  it("go where the environment sends them, a service's own address first", async () => {
+    const asked: string[] = [];
+    const answer = (name: string): RequestListener => {
+      return (request, response) => {
+        asked.push(`${name} ${request.url}`);
+        response.setHeader("content-type", "application/x-amz-json-1.0").end("{}");
+      };
+    };
+    const clients = open({
+      AWS_ENDPOINT_URL: await serve(answer("all")),
+      AWS_ENDPOINT_URL_DYNAMODB: await serve(answer("tables")),
+    });
+    await clients.dynamodb.send(get);
+    await clients.s3.send(new GetObjectCommand({ Bucket: "bucket", Key: "a/b" }));
+    expect(asked).toEqual(["tables /", "all /bucket/a/b?x-id=GetObject"]);
+  });
+
+  it("repeat a request that was throttled", async () => {
+    let requests = 0;
+    const url = await serve((_, response) => {
+      requests += 1;
+      response.statusCode = requests < 3 ? 400 : 200;
+      const body = requests < 3 ? { __type: "ThrottlingException", message: "slow down" } : {};
+      response.setHeader("content-type", "application/x-amz-json-1.0").end(JSON.stringify(body));
+    });
+    await open({ AWS_ENDPOINT_URL: url }).dynamodb.send(get);
+    expect(requests).toBe(3);
+  });
+
+  it("do not wait for ever for an answer", async () => {
+    let requests = 0;
+    const url = await serve(() => {
+      requests += 1;
+    });
+    const { dynamodb } = open({ AWS_ENDPOINT_URL: url }, { requestTimeoutMs: 100, attempts: 2 });
+    await expect(faulting(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });
+    expect(requests).toBe(2);
+  });
+
+  it("tell an endpoint that is gone from a fault of ours", async () => {
+    const url = await serve(() => undefined);
+    const { dynamodb } = open({ AWS_ENDPOINT_URL: url.replace(/\d+$/, "1") }, { attempts: 1 });
+    await expect(faulting(() => dynamodb.send(get))).rejects.toMatchObject({ code: "unavailable" });
+  });
+});

@@ -1,0 +1,184 @@
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageBatchCommand,
+  GetQueueUrlCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+} from "@aws-sdk/client-sqs";
+import { describe, expect, it } from "vitest";
+import { mockedAws, serviceError } from "./test-mocks.ts";
+
+const STANDARD = "contract-standard";
+const FIFO = "contract-fifo";
+
+async function mocked() {
+  const platform = await mockedAws();
+  platform.sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: "https://sqs/queue" });
+  const sent = () =>
+    platform.sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => args[0].input.Entries ?? []);
+  return { ...platform, sent };
+}
+
+describe("sending", () => {
+  it("takes ten messages a request, and a megabyte", async () => {
+    const { ports, sqs, sent } = await mocked();
+    sqs.on(SendMessageBatchCommand).resolves({});
+    await ports.queues.send(
+      STANDARD,
+      Array.from({ length: 25 }, (_, n) => ({ body: `${n}` })),
+    );
+    expect(sent().map(({ length }) => length)).toEqual([10, 10, 5]);
+    sqs.resetHistory();
+    const body = "x".repeat(400_000);
+    await ports.queues.send(STANDARD, [{ body }, { body }, { body }, { body: "small" }]);
+    expect(sent().map(({ length }) => length)).toEqual([2, 2]);
+  });
+
+  it("sends again what was refused of a batch, and that alone", async () => {
+    const { ports, sqs, sent, pauses } = await mocked();
+    const refused = (Id: string) => ({ Id, SenderFault: false, Code: "InternalError" });
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce({ Failed: [refused("0"), refused("2")] })
+      .resolvesOnce({ Failed: [refused("2")] })
+      .resolvesOnce({});
+    await ports.queues.send(STANDARD, [{ body: "a" }, { body: "b" }, { body: "c" }]);
+    expect(sent().map((entries) => entries.map(({ MessageBody }) => MessageBody))).toEqual([
+      ["a", "b", "c"],
+      ["a", "c"],
+      ["c"],
+    ]);
+    expect(pauses).toHaveLength(2);
+  });
+
+  it("gives up on a message that SQS will never take", async () => {
+    const { ports, sqs, sent } = await mocked();
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolves({ Failed: [{ Id: "0", SenderFault: true, Code: "InvalidMessageContents" }] });
+    await expect(ports.queues.send(STANDARD, [{ body: "\u0000" }])).rejects.toMatchObject({
+      code: "limit_exceeded",
+    });
+    expect(sent()).toHaveLength(1);
+  });
+
+  it("puts one message of a group into a request, so that a refused one cannot be overtaken", async () => {
+    const { ports, sqs, sent } = await mocked();
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce({ Failed: [{ Id: "0", SenderFault: false, Code: "ServiceUnavailable" }] })
+      .resolves({});
+    await ports.queues.send(FIFO, [
+      { body: "a1", groupId: "a" },
+      { body: "b1", groupId: "b" },
+      { body: "a2", groupId: "a" },
+    ]);
+    expect(sent().map((entries) => entries.map(({ MessageBody }) => MessageBody))).toEqual([
+      ["a1", "b1"],
+      ["a1"],
+      ["a2"],
+    ]);
+    const [first, again] = sent();
+    expect(first?.[0]?.MessageDeduplicationId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(again?.[0]?.MessageDeduplicationId).toBe(first?.[0]?.MessageDeduplicationId);
+  });
+
+  it("rounds a delay up to whole seconds", async () => {
+    const { ports, sqs, sent } = await mocked();
+    sqs.on(SendMessageBatchCommand).resolves({});
+    await ports.queues.send(STANDARD, [{ body: "a", delaySeconds: 0.2 }, { body: "b" }]);
+    expect(sent()[0]?.map(({ DelaySeconds }) => DelaySeconds)).toEqual([1, undefined]);
+  });
+});
+
+describe("an address of a queue", () => {
+  it("is asked for once, and again when it could not be had", async () => {
+    const { ports, sqs } = await mockedAws();
+    sqs
+      .on(GetQueueUrlCommand)
+      .rejectsOnce(serviceError("ServiceUnavailable", 503))
+      .resolves({ QueueUrl: "https://sqs/queue" });
+    sqs.on(SendMessageBatchCommand).resolves({});
+    await expect(ports.queues.send(FIFO, [{ body: "a", groupId: "g" }])).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    await ports.queues.send(FIFO, [{ body: "a", groupId: "g" }]);
+    await ports.queues.send(FIFO, [{ body: "b", groupId: "g" }]);
+    const asked = sqs.commandCalls(GetQueueUrlCommand).map(({ args }) => args[0].input.QueueName);
+    expect(asked).toEqual(["home-contract-fifo.fifo", "home-contract-fifo.fifo"]);
+  });
+
+  it("is never asked for a queue that the template has not", async () => {
+    const { ports, sqs } = await mockedAws();
+    await expect(ports.queues.depth("other")).rejects.toThrow(TypeError);
+    expect(sqs.commandCalls(GetQueueUrlCommand)).toEqual([]);
+  });
+});
+
+describe("receiving", () => {
+  it("waits as long as it was told to, and ends with nothing when it is called off", async () => {
+    const { ports, sqs } = await mocked();
+    const abort = new AbortController();
+    sqs.on(ReceiveMessageCommand).callsFake(async () => {
+      abort.abort();
+      throw serviceError("AbortError");
+    });
+    const wanted = { max: 10, visibilitySeconds: 0.5, waitSeconds: 1.5, signal: abort.signal };
+    expect(await ports.queues.receive(STANDARD, wanted)).toEqual([]);
+    const [call] = sqs.commandCalls(ReceiveMessageCommand);
+    expect(call?.args[0].input).toMatchObject({ WaitTimeSeconds: 2, VisibilityTimeout: 1 });
+    const options: unknown = call?.args.at(1);
+    expect(options).toMatchObject({ abortSignal: abort.signal, requestTimeout: 12_000 });
+  });
+
+  it("names its attempt on a FIFO queue, so that a lost answer is given again", async () => {
+    const { ports, sqs } = await mocked();
+    sqs.on(ReceiveMessageCommand).resolves({});
+    const options = { max: 1, visibilitySeconds: 30, waitSeconds: 0 };
+    await ports.queues.receive(FIFO, options);
+    await ports.queues.receive(STANDARD, options);
+    const attempts = sqs
+      .commandCalls(ReceiveMessageCommand)
+      .map(({ args }) => args[0].input.ReceiveRequestAttemptId);
+    expect(attempts).toEqual([expect.any(String), undefined]);
+  });
+
+  it.each([
+    { max: 11, visibilitySeconds: 30, waitSeconds: 0 },
+    { max: 1, visibilitySeconds: 43_201, waitSeconds: 0 },
+    { max: 1, visibilitySeconds: 30, waitSeconds: 21 },
+  ])("refuses what SQS would: %j", async (options) => {
+    const { ports } = await mocked();
+    const receiving = ports.queues.receive(STANDARD, options);
+    await expect(receiving).rejects.toMatchObject({ code: "limit_exceeded" });
+  });
+});
+
+describe("what is done to a delivery", () => {
+  it("takes ten receipts a request, and does not mind those that are over", async () => {
+    const { ports, sqs } = await mocked();
+    sqs
+      .on(DeleteMessageBatchCommand)
+      .resolvesOnce({ Failed: [{ Id: "3", SenderFault: true, Code: "ReceiptHandleIsInvalid" }] })
+      .resolvesOnce({ Failed: [{ Id: "1", SenderFault: false, Code: "InternalError" }] })
+      .resolves({});
+    await ports.queues.delete(
+      STANDARD,
+      Array.from({ length: 12 }, (_, n) => `receipt-${n}`),
+    );
+    const receipts = sqs
+      .commandCalls(DeleteMessageBatchCommand)
+      .map(({ args }) => args[0].input.Entries?.map(({ ReceiptHandle }) => ReceiptHandle));
+    expect(receipts.map((list) => list?.length)).toEqual([10, 2, 1]);
+    expect(receipts[2]).toEqual(["receipt-11"]);
+  });
+
+  it.each(["ReceiptHandleIsInvalid", "MessageNotInflight", "InvalidParameterValue"])(
+    "ends without complaint where the delivery is over: %s",
+    async (name) => {
+      const { ports, sqs } = await mocked();
+      sqs.on(ChangeMessageVisibilityCommand).rejects(serviceError(name));
+      await expect(ports.queues.changeVisibility(STANDARD, "receipt", 30)).resolves.toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,188 @@
+import {
+  BatchGetItemCommand,
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from "@aws-sdk/client-dynamodb";
+import { describe, expect, it } from "vitest";
+import { ITEMS } from "../contract/resources.ts";
+import type { Write } from "../tables.ts";
+import { mockedAws, serviceError } from "./test-mocks.ts";
+
+const table = ITEMS;
+const put = (sk: string): Write => ({ op: "put", table, item: { pk: "p", sk }, when: [["pk", "missing"]] });
+const cancelled = (...codes: string[]) =>
+  new TransactionCanceledException({
+    message: "cancelled",
+    $metadata: {},
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  });
+
+describe("a transaction", () => {
+  it("that others are in the way of is tried again with the same token, after growing pauses", async () => {
+    const { ports, dynamodb, pauses } = await mockedAws();
+    dynamodb
+      .on(TransactWriteItemsCommand)
+      .rejectsOnce(cancelled("None", "TransactionConflict"))
+      .rejectsOnce(cancelled("ThrottlingError", "None"))
+      .rejectsOnce(serviceError("TransactionInProgressException"))
+      .resolves({});
+    expect(await ports.tables.write([put("a"), put("b")])).toEqual({ ok: true });
+    const calls = dynamodb.commandCalls(TransactWriteItemsCommand);
+    expect(calls).toHaveLength(4);
+    const tokens = new Set(calls.map(({ args }) => args[0].input.ClientRequestToken));
+    expect([...tokens]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(pauses).toHaveLength(3);
+  });
+
+  it("that others stay in the way of is a fault of the platform in the end", async () => {
+    const { ports, dynamodb, pauses } = await mockedAws();
+    dynamodb.on(TransactWriteItemsCommand).rejects(cancelled("TransactionConflict", "None"));
+    await expect(ports.tables.write([put("a"), put("b")])).rejects.toMatchObject({ code: "throttled" });
+    expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(10);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(2000);
+  });
+
+  it("whose conditions fail is not tried again, whoever else was in the way", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb
+      .on(TransactWriteItemsCommand)
+      .rejects(cancelled("ConditionalCheckFailed", "TransactionConflict", "ConditionalCheckFailed"));
+    const outcome = await ports.tables.write([put("a"), put("b"), put("c")]);
+    expect(outcome).toEqual({ ok: false, failed: [0, 2] });
+    expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
+  });
+
+  it("that passes a limit of an item is not tried again", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    const error = cancelled("TransactionConflict", "ValidationError");
+    const [, reason] = error.CancellationReasons ?? [];
+    if (reason) reason.Message = "Item size to update has exceeded the maximum allowed size";
+    dynamodb.on(TransactWriteItemsCommand).rejects(error);
+    await expect(ports.tables.write([put("a"), put("b")])).rejects.toMatchObject({ code: "limit_exceeded" });
+    expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
+  });
+
+  it("is what a single write that adds becomes, so that a repeated request adds once", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb.on(TransactWriteItemsCommand).resolves({});
+    await ports.tables.write([{ op: "update", table, key: { pk: "p", sk: "a" }, change: { add: { n: 1 } } }]);
+    expect(dynamodb.commandCalls(TransactWriteItemsCommand)).toHaveLength(1);
+  });
+});
+
+describe("a single write", () => {
+  it("is a plain request, tried again while a transaction holds the item", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    const conflict = serviceError("TransactionConflictException");
+    dynamodb.on(PutItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({});
+    expect(await ports.tables.write([put("a")])).toEqual({ ok: true });
+    expect(dynamodb.commandCalls(PutItemCommand)).toHaveLength(3);
+  });
+
+  it("names itself where its condition fails", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb
+      .on(PutItemCommand)
+      .rejects(new ConditionalCheckFailedException({ message: "failed", $metadata: {} }));
+    expect(await ports.tables.write([put("a")])).toEqual({ ok: false, failed: [0] });
+  });
+
+  it("keeps names and values out of its expressions", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb.on(UpdateItemCommand).resolves({ Attributes: { pk: { S: "p" }, sk: { S: "a" } } });
+    const change = { set: { "size, n = 1": "x" }, remove: ["status"] };
+    await ports.tables.update(table, { pk: "p", sk: "a" }, change, [["name", "=", "x OR 1 = 1"]]);
+    const [call] = dynamodb.commandCalls(UpdateItemCommand);
+    expect(call?.args[0].input).toMatchObject({
+      UpdateExpression: "SET #1 = :0 REMOVE #0",
+      ConditionExpression: "#2 = :1",
+      ExpressionAttributeNames: { "#0": "status", "#1": "size, n = 1", "#2": "name" },
+      ExpressionAttributeValues: { ":0": { S: "x" }, ":1": { S: "x OR 1 = 1" } },
+    });
+  });
+});
+
+describe("a batch of reads", () => {
+  it("asks again for what was left unread, and for that alone", async () => {
+    const { ports, dynamodb, pauses } = await mockedAws();
+    const key = (sk: string) => ({ pk: { S: "p" }, sk: { S: sk } });
+    dynamodb
+      .on(BatchGetItemCommand)
+      .resolvesOnce({
+        Responses: { "home-contract-items": [key("b")] },
+        UnprocessedKeys: { "home-contract-items": { Keys: [key("a"), key("c")] } },
+      })
+      .resolvesOnce({ Responses: { "home-contract-items": [key("c"), key("a")] } });
+    const keys = ["a", "b", "c", "a"].map((sk) => ({ pk: "p", sk }));
+    expect((await ports.tables.batchGet(table, keys)).map(({ sk }) => sk)).toEqual(["a", "b", "c", "a"]);
+    const asked = dynamodb
+      .commandCalls(BatchGetItemCommand)
+      .map(({ args }) => args[0].input.RequestItems?.["home-contract-items"]?.Keys);
+    expect(asked).toEqual([
+      [key("a"), key("b"), key("c")],
+      [key("a"), key("c")],
+    ]);
+    expect(pauses).toHaveLength(1);
+  });
+
+  it("gives up where nothing is read any more", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    const Keys = [{ pk: { S: "p" }, sk: { S: "a" } }];
+    dynamodb
+      .on(BatchGetItemCommand)
+      .resolves({ Responses: {}, UnprocessedKeys: { "home-contract-items": { Keys } } });
+    const reading = ports.tables.batchGet(table, [{ pk: "p", sk: "a" }]);
+    await expect(reading).rejects.toMatchObject({ code: "throttled" });
+  });
+});
+
+describe("a query", () => {
+  const item = (sk: string) => ({ pk: { S: "p" }, sk: { S: sk } });
+
+  it("goes on over pages that hold nothing of the range, and takes a page that ended early as it is", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb
+      .on(QueryCommand)
+      .resolvesOnce({ Items: [item("z")], LastEvaluatedKey: item("z") })
+      .resolvesOnce({ Items: [item("y"), item("x")], LastEvaluatedKey: item("x") });
+    const query = { pk: "p", sk: { from: "a", before: "z" }, reverse: true, limit: 5 };
+    const page = await ports.tables.query(table, query);
+    expect(page.items.map(({ sk }) => sk)).toEqual(["y", "x"]);
+    expect(page.cursor).toBeDefined();
+    const [, second] = dynamodb.commandCalls(QueryCommand);
+    expect(second?.args[0].input.ExclusiveStartKey).toEqual(item("z"));
+  });
+
+  it("ends where it passed the end of the range", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb.on(QueryCommand).resolves({ Items: [item("a"), item("b")], LastEvaluatedKey: item("b") });
+    const page = await ports.tables.query(table, { pk: "p", sk: { from: "a", before: "b" } });
+    expect(page).toEqual({ items: [{ pk: "p", sk: "a" }] });
+  });
+});
+
+describe("a fault of DynamoDB", () => {
+  it.each([
+    ["ProvisionedThroughputExceededException", 400, "throttled"],
+    ["SomethingNew", 429, "throttled"],
+    ["InternalServerError", 500, "unavailable"],
+    ["SomethingNew", 503, "unavailable"],
+    ["TimeoutError", 0, "unavailable"],
+  ])("%s with status %i is one of the platform: %s", async (name, status, code) => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb.on(GetItemCommand).rejects(serviceError(name, status));
+    await expect(ports.tables.get(table, { pk: "p", sk: "a" })).rejects.toMatchObject({ code });
+  });
+
+  it("that is a fault of ours stays as it is", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb.on(GetItemCommand).rejects(serviceError("AccessDeniedException"));
+    const reading = ports.tables.get(table, { pk: "p", sk: "a" });
+    await expect(reading).rejects.toMatchObject({ name: "AccessDeniedException" });
+  });
+});

@@ -1,0 +1,50 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { S3Client } from "@aws-sdk/client-s3";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { mockClient } from "aws-sdk-client-mock";
+import { onTestFinished } from "vitest";
+import { CONTRACT_RESOURCES } from "../contract/resources.ts";
+import { silentLog } from "../embedded/test-platform.ts";
+import type { AwsOptions } from "./platform.ts";
+import { openAws } from "./platform.ts";
+
+const refuse = (): Promise<never> =>
+  Promise.reject(new Error("no processes and no scripts run in this test"));
+
+/** The AWS platform of one test over mocked clients, with what it waited between its tries, in milliseconds. */
+export async function mockedAws(more: Partial<AwsOptions> = {}) {
+  const region = "us-east-1";
+  const clients = {
+    dynamodb: new DynamoDBClient({ region }),
+    sqs: new SQSClient({ region }),
+    eventbridge: new EventBridgeClient({ region }),
+    s3: new S3Client({ region }),
+    close: () => undefined,
+  };
+  const mocks = {
+    dynamodb: mockClient(clients.dynamodb),
+    sqs: mockClient(clients.sqs),
+    eventbridge: mockClient(clients.eventbridge),
+    s3: mockClient(clients.s3),
+  };
+  onTestFinished(() => {
+    for (const mock of Object.values(mocks)) mock.restore();
+  });
+  const pauses: number[] = [];
+  const nothing = { run: refuse };
+  const platform = await openAws({
+    ...{ stack: "home", resources: CONTRACT_RESOURCES, clients, environment: {} },
+    ...{ log: silentLog, commands: nothing, scripts: nothing },
+    pause: async (ms) => {
+      pauses.push(ms);
+    },
+    ...more,
+  });
+  return { ...platform, ...mocks, pauses };
+}
+
+/** An error as the SDK throws it for a service's answer. */
+export function serviceError(name: string, status = 400, message = "from a test"): Error {
+  return Object.assign(new Error(message), { name, $metadata: { httpStatusCode: status } });
+}
