@@ -43,7 +43,7 @@ const TOO_LARGE = new Set([
 const TOO_LARGE_TEXT =
   /item size|maximum allowed size|collection size|size of hashkey|size of rangekey|aggregated size|number overflow|number underflow|magnitude|nesting levels/i;
 
-/** `message rejected` and the like by the code that a service gives one entry of a batch. */
+/** The platform's word for an error's name, or for the code that a service gives one entry of a batch. */
 export function codeOf(name: string | undefined, message = ""): PlatformFaultCode | undefined {
   if (name === undefined) return undefined;
   if (THROTTLES.has(name)) return "throttled";
@@ -52,7 +52,10 @@ export function codeOf(name: string | undefined, message = ""): PlatformFaultCod
   return /^Validation/.test(name) && TOO_LARGE_TEXT.test(message) ? "limit_exceeded" : undefined;
 }
 
-const NETWORK = /^(?:E[A-Z]+|UND_ERR_\w+)$/;
+const NETWORK = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"],
+  ...["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "EMFILE", "ERR_STREAM_PREMATURE_CLOSE"],
+]);
 
 function classify(error: Error): PlatformFaultCode | undefined {
   const known = codeOf(error.name, error.message);
@@ -61,7 +64,7 @@ function classify(error: Error): PlatformFaultCode | undefined {
   const status = $metadata?.httpStatusCode;
   if (status === 429) return "throttled";
   if (status !== undefined && status >= 500) return "unavailable";
-  return typeof code === "string" && NETWORK.test(code) ? "unavailable" : undefined;
+  return typeof code === "string" && NETWORK.has(code) ? "unavailable" : undefined;
 }
 
 /** The error as callers should see it: a platform's fault where it is one, else as it was. */

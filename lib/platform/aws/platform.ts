@@ -16,7 +16,8 @@ import { type Pause, systemPause } from "./retries.ts";
 import { environmentSecrets } from "./secrets.ts";
 import { inStack } from "./table-layout.ts";
 import { awsTables } from "./tables.ts";
-import { awsTimers, timersTable } from "./timers.ts";
+import { awsTimers } from "./timers.ts";
+import { timersTable } from "./timers-table.ts";
 
 export interface AwsOptions {
   /** Name of the stack, which every table and queue begins with and the bus has. */

@@ -42,7 +42,7 @@ export function checkIndexKeys(layout: TableLayout, attributes: Readonly<Record<
   }
 }
 
-/** Bytes of a request that holds nothing but puts, updates and their keys. */
+/** Throws `limit_exceeded` where the items that are put are more than a transaction takes. */
 export function checkTransactionBytes(bytes: number): void {
   if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
 }

@@ -1,25 +1,10 @@
 import type { Clock } from "../clock.ts";
 import { LIMITS } from "../limits.ts";
 import type { OutgoingMessage } from "../queues.ts";
-import type { Key, TableSpec, Tables } from "../tables.ts";
+import type { Key, Tables } from "../tables.ts";
 import type { Timers } from "../timers.ts";
 import type { AwsQueues } from "./queues.ts";
-
-/** A timer that is too far off to be a delayed message, or whose queue cannot delay. */
-interface DueTimer extends Key {
-  readonly due: string;
-  readonly dueAt: string;
-  readonly at: number;
-  readonly queue: string;
-  readonly body: string;
-  readonly groupId?: string;
-  readonly deduplicationId?: string;
-}
-
-export const timersTable: TableSpec<DueTimer> = {
-  name: "timers",
-  indexes: { byTime: { pk: "due", sk: "dueAt" } },
-};
+import { type DueTimer, timersTable } from "./timers-table.ts";
 
 export interface AwsTimers {
   readonly port: Timers;

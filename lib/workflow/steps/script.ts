@@ -28,7 +28,9 @@ export async function evaluateScript(
   source: string,
   timeoutMs = remaining(attempt, SCRIPT_TIMEOUT_MS),
 ): Promise<Evaluation> {
-  const { code, variables } = renderScript(parseTemplate(source, scope), scope.values);
+  const { code, variables } = renderScript(parseTemplate(source, scope), scope.values, {
+    trusted: (root) => scope.trusted.has(root),
+  });
   const named: Record<string, unknown> = {};
   for (const [name] of code.matchAll(IDENTIFIER)) {
     if (Object.hasOwn(scope.values, name) || name in scope.values) named[name] = scope.values[name];

@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { renderScript } from "./script.ts";
+import { TemplateError } from "./template-error.ts";
 
 /** Runs rendered code here, with its variables in scope: only for the code of these tests. */
 function run(source: string, values: Record<string, unknown>): unknown {
@@ -58,4 +60,62 @@ test("whatever the value, it comes out as it went in, in code and in every kind 
     }),
     { numRuns: 300 },
   );
+});
+
+describe("a shell command in a script", () => {
+  /** The command that `exec_cmd` would get. */
+  const commandOf = (
+    source: string,
+    values: Record<string, unknown>,
+    trusted: readonly string[] = [],
+  ): string => {
+    const { code, variables } = renderScript(source, values, { trusted: (root) => trusted.includes(root) });
+    const run = new Function("exec_cmd", ...Object.keys(variables), `${code}`);
+    let command = "";
+    run(
+      (text: string) => {
+        command = text;
+      },
+      ...Object.values(variables),
+    );
+    return command;
+  };
+  const bash = (command: string): string =>
+    execFileSync("bash", ["-c", command], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+  it("gives every value to the shell as data, in any quotes", () => {
+    const hostile = ["a;id", "$(id)", "`id`", "'; id; '", '"; id; "', "x\ny", "a'b\"c\\", "{{v}}", "-n", "*"];
+    for (const v of hostile) {
+      expect(bash(commandOf("exec_cmd(\"printf '<%s>' {{v}}\")", { v }))).toBe(`<${v}>`);
+      expect(bash(commandOf('exec_cmd(\'printf "<%s>" "{{v}}"\')', { v }))).toBe(`<${v}>`);
+      expect(bash(commandOf("exec_cmd( 'printf \\'<%s>\\' \\'{{v}}\\'' )", { v }))).toBe(`<${v}>`);
+    }
+  });
+
+  it("takes text of the workflow file as syntax", () => {
+    expect(
+      bash(commandOf('exec_cmd("{{tool}} {{v}}")', { tool: "printf '<%s>'", v: "$(id)" }, ["tool"])),
+    ).toBe("<$(id)>");
+  });
+
+  it.each([
+    "exec_cmd({{v}})",
+    "exec_cmd('echo ' + '{{v}}')",
+    "exec_cmd('echo {{v}}' + 'x')",
+    "exec_cmd(`echo {{v}}`)",
+    "exec_cmd(trim('{{v}}'))",
+    "bash ( 'a', '{{v}}')",
+  ])("refuses a value that is not in the one text of the call: %s", (source) => {
+    expect(() => renderScript(source, { v: "x" })).toThrow(TemplateError);
+  });
+
+  it("leaves other calls alone", () => {
+    expect(
+      renderScript("trim('{{v}}') + my_exec_cmd('{{v}}') + x.bash('{{v}}')", { v: "x" }).variables,
+    ).toEqual({
+      __w1: "x",
+      __w3: "x",
+      __w5: "x",
+    });
+  });
 });

@@ -1,6 +1,8 @@
 import { evaluate, isRaw } from "./evaluate.ts";
 import { isReference, type Reference, type TemplateSource, toTemplate } from "./parse.ts";
 import { ScriptLexer } from "./script-lexer.ts";
+import { SHELL_CALL, shellText } from "./script-shell.ts";
+import type { ShellOptions } from "./shell.ts";
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
@@ -13,10 +15,16 @@ export interface RenderedScript {
 /**
  * Renders a script: values never become code. In code a placeholder is a variable that holds the value as it
  * is; in a string or template literal it is the value's text; in a comment it is nothing. With `| raw` the
- * value's text is code. Throws TemplateError for a placeholder in a regular expression or after a backslash.
+ * value's text is code. The text of `exec_cmd` and `bash` is a shell command, and its values are rendered as in
+ * one. Throws TemplateError for a placeholder in a regular expression, after a backslash, or anywhere in the
+ * arguments of such a call but in one quoted text that is all of them.
  */
-export function renderScript(source: TemplateSource, values: Values): RenderedScript {
-  const script = new Script();
+export function renderScript(
+  source: TemplateSource,
+  values: Values,
+  options: Pick<ShellOptions, "trusted"> = {},
+): RenderedScript {
+  const script = new Script(values, options);
   for (const part of toTemplate(source).parts) {
     if (!isReference(part)) script.text(part);
     else if (isRaw(part.expression)) script.text(toText(evaluate(part.expression, values).value));
@@ -26,6 +34,8 @@ export function renderScript(source: TemplateSource, values: Values): RenderedSc
 }
 
 class Script {
+  readonly #values: Values;
+  readonly #options: Pick<ShellOptions, "trusted">;
   readonly #lexer = new ScriptLexer();
   readonly #variables: Record<string, unknown> = {};
   #code = "";
@@ -39,6 +49,18 @@ class Script {
   #before = "";
   /** A literal that is a property's name if a colon comes next. */
   #maybeKey: string | undefined;
+  /** Open parentheses, and at which of them a shell call began. */
+  #depth = 0;
+  #shellCalls: number[] = [];
+  /** The pieces of a literal that is a shell command; undefined in any other. */
+  #command: (string | Reference)[] | undefined;
+  /** Where a shell command ended that must be all there is in the call. */
+  #commandEnd: Reference | undefined;
+
+  constructor(values: Values, options: Pick<ShellOptions, "trusted">) {
+    this.#values = values;
+    this.#options = options;
+  }
 
   text(text: string): void {
     for (let index = 0; index < text.length; index += 1) {
@@ -47,19 +69,30 @@ class Script {
       this.#lexer.take(character, text.charAt(index + 1));
       const is = this.#lexer.place;
       if (was === "code" && !is.endsWith("comment") && character.trim() !== "") this.#meaningful(character);
-      if (was === "code" && (is === '"' || is === "'")) this.#start = this.#code.length;
+      if (was === "code" && (is === '"' || is === "'")) {
+        this.#start = this.#code.length;
+        this.#command = SHELL_CALL.test(this.#code) ? [] : undefined;
+      } else if ((was === '"' || was === "'") && is === was) this.#command?.push(character);
       this.#code += character;
       if ((was === '"' || was === "'") && is === "code") this.#endLiteral();
     }
   }
 
-  value({ offset }: Reference, value: unknown): void {
+  value(reference: Reference, value: unknown): void {
+    const { offset } = reference;
     const { place, escaped } = this.#lexer;
     if (escaped) throw new TemplateError("a backslash cannot stand before a value in a script", offset);
     if (place === "regular expression") {
       throw new TemplateError("a value cannot stand in a regular expression: use new RegExp(…)", offset);
     }
     if (place.endsWith("comment")) return;
+    if (this.#shellCalls.length > 0) {
+      if (this.#command === undefined || (place !== '"' && place !== "'")) throw outsideCommand(offset);
+      this.#command.push(reference);
+      this.#filled = true;
+      this.#lexer.takeName();
+      return;
+    }
     const name = this.#newName("w");
     this.#variables[name] = place === "code" ? (value ?? "") : toText(value);
     if (place === "code") {
@@ -82,12 +115,29 @@ class Script {
     if (!this.#filled) return;
     this.#filled = false;
     const name = this.#newName("s");
-    this.#literals += `var ${name} = ${this.#code.slice(this.#start)};`;
+    this.#literals += `var ${name} = ${this.#command === undefined ? this.#code.slice(this.#start) : this.#commandText(name)};`;
     this.#code = this.#code.slice(0, this.#start) + name;
     if (/^[{,]/.test(this.#before)) this.#maybeKey = name;
   }
 
+  /** A shell command goes in as a variable: its text with the values quoted for the shell before it. */
+  #commandText(name: string): string {
+    const pieces = this.#command ?? [];
+    this.#commandEnd = pieces.find((piece) => typeof piece !== "string");
+    this.#variables[`${name}c`] = shellText(pieces, this.#values, this.#options);
+    return `${name}c`;
+  }
+
   #meaningful(character: string): void {
+    if (this.#commandEnd !== undefined && character !== ")") throw outsideCommand(this.#commandEnd.offset);
+    this.#commandEnd = undefined;
+    if (character === "(") {
+      this.#depth += 1;
+      if (SHELL_CALL.test(`${this.#code}(`)) this.#shellCalls.push(this.#depth);
+    } else if (character === ")") {
+      if (this.#shellCalls.at(-1) === this.#depth) this.#shellCalls.pop();
+      this.#depth -= 1;
+    }
     if (this.#maybeKey !== undefined && character === ":") {
       const at = this.#code.lastIndexOf(this.#maybeKey);
       this.#code = `${this.#code.slice(0, at)}[${this.#maybeKey}]${this.#code.slice(at + this.#maybeKey.length)}`;
@@ -100,4 +150,11 @@ class Script {
     this.#names += 1;
     return `__${kind}${this.#names}`;
   }
+}
+
+function outsideCommand(offset: number): TemplateError {
+  return new TemplateError(
+    'a value in the arguments of exec_cmd or bash must stand in one quoted text that is all of them: exec_cmd("… {{x}} …")',
+    offset,
+  );
 }
