@@ -1,7 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 /** Tests against AWS's services as emulators give them: at `AWS_ENDPOINT_URL`, else started here. */
-// biome-ignore lint/style/noDefaultExport: the form that vitest reads
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,

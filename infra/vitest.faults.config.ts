@@ -1,7 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 /** The slow faults and those that need root or user namespaces; `npm test` leaves them out. */
-// biome-ignore lint/style/noDefaultExport: vitest takes the default export
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,

@@ -31,6 +31,8 @@ export interface QueueRows {
   after(seq: number, limit: number): Iterable<Waiting & Content>;
   allWaiting(): Iterable<Waiting>;
   count(): number;
+  /** The highest number there was when the rows were opened; 0 where there was none. */
+  readonly last: number;
   setReceives(tx: Tx, seq: number, receives: number): void;
   /** Number of rows that were there. */
   remove(tx: Tx, seq: number): number;
@@ -60,9 +62,9 @@ export function openQueueRows(store: Store, name: string): QueueRows {
   const insert = `INSERT INTO ${table} (seq, id, receives, sent_at, group_id, body) VALUES (?, ?, 0, ?, ?, ?)`;
   const select = `SELECT id, sent_at, group_id, body FROM ${table} WHERE seq = ?`;
   const drop = `DELETE FROM ${table} WHERE seq = ?`;
-  const last = store.get(`SELECT max(seq) AS seq FROM ${table}`)?.seq;
+  const last = Number(store.get(`SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0);
   // A number that a failed commit took is not used again: numbers only have to grow.
-  let next = Number(last ?? 0) + 1;
+  let next = last + 1;
 
   const read = (reader: Reader, seq: number): (Content & { groupId: string | undefined }) | undefined => {
     const row = reader.get(select, seq);
@@ -75,6 +77,7 @@ export function openQueueRows(store: Store, name: string): QueueRows {
     };
   };
   const rows: QueueRows = {
+    last,
     add: (tx, { id, body, groupId, sentAt }) => {
       const seq = next++;
       tx.run(insert, seq, id, sentAt, groupId ?? null, body);

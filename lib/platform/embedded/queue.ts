@@ -85,6 +85,14 @@ export class Queue {
     return messages;
   }
 
+  /**
+   * Settles once the deliveries of messages that were there at the start are counted on disk: the one that
+   * ended the last process may be among them, and would else end every process after it, uncounted.
+   */
+  async counted(): Promise<void> {
+    for (const { seq } of this.#uncounted) if (seq <= this.#rows.last) return this.#writeCounts();
+  }
+
   /** Settles with the first messages that come, or empty when told to give up. */
   wait(wanted: Wanted): { readonly messages: Promise<ReceivedMessage[]>; giveUp(): void } {
     const { promise, resolve } = Promise.withResolvers<ReceivedMessage[]>();

@@ -56,6 +56,17 @@ describe("embedded queues", () => {
     },
   );
 
+  it("counts the delivery of what was there at the start on disk before it hands it over", async () => {
+    await queues.send("standard", [{ body: "old" }]);
+    embedded.close();
+    embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
+    queues = embedded.port;
+    const waiting = queues.receive("fifo", { max: 1, visibilitySeconds: 30, waitSeconds: 1 });
+    expect(await receive("standard")).toMatchObject([{ body: "old", receiveCount: 1 }]);
+    expect(store.get('SELECT receives FROM "q.standard"')?.receives).toBe(1);
+    expect(await waiting).toEqual([]);
+  });
+
   it("delivers nothing of a send whose commit failed", async () => {
     store.define("PRAGMA query_only = 1");
     await expect(queues.send("standard", [{ body: "lost" }])).rejects.toMatchObject({

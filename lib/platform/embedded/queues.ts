@@ -148,6 +148,7 @@ export function embeddedQueues(options: {
       if (signal?.aborted) return [];
       try {
         const ready = queue.take({ max, visibilitySeconds });
+        await queue.counted();
         if (ready.length > 0 || waitSeconds === 0) return ready;
       } catch (error) {
         throw asFault(error);
@@ -156,7 +157,9 @@ export function embeddedQueues(options: {
       const timer = setTimeout(giveUp, waitSeconds * 1000);
       signal?.addEventListener("abort", giveUp, { once: true });
       try {
-        return await messages;
+        const served = await messages;
+        await queue.counted();
+        return served;
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener("abort", giveUp);

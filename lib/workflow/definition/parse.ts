@@ -3,7 +3,7 @@ import { readJson, type Source } from "./json-source.ts";
 import { normalize } from "./normalize.ts";
 import { cutList, formatPath, type Path, type Problem } from "./problems.ts";
 import { type ReadWorkflow, workflow } from "./schema.ts";
-import { messageOf } from "./schema-values.ts";
+import { messageOf, workflowName } from "./schema-values.ts";
 import type { Definition } from "./types.ts";
 import { warnOfKey } from "./unknown-keys.ts";
 import { readYaml } from "./yaml-source.ts";
@@ -49,9 +49,9 @@ function parseSource(source: Source, options: ParseOptions): ParseOutcome {
 
   const read = readWorkflow(source, refuse, warn);
   if (read === undefined) return { ok: false, errors };
-  const name = read.name ?? options.fallbackName;
-  if (name === undefined) refuse(["name"], "is required");
-  const definition = normalize(read, name ?? "", { refuse, warn });
+  const name = workflowName.safeParse(read.name ?? options.fallbackName);
+  for (const issue of name.error?.issues ?? []) refuse(["name"], messageOf(issue));
+  const definition = normalize(read, name.data ?? "", { refuse, warn });
   return errors.length > 0 ? { ok: false, errors } : { ok: true, definition, warnings };
 }
 

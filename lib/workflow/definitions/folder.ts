@@ -3,6 +3,7 @@ import { basename, extname, relative } from "node:path";
 import type { FSWatcher } from "chokidar";
 import type { Log } from "../../platform/log.ts";
 import { parseDefinition } from "../definition/parse.ts";
+import { lintDefinition } from "./lint.ts";
 import { allWorkflows, type DefinitionDeps, deleteWorkflow, saveWorkflow } from "./store.ts";
 import { describe } from "./upload.ts";
 
@@ -77,7 +78,7 @@ async function loadFile(deps: FolderDeps, folder: string, path: string): Promise
     file,
     workflow: saved.head.name,
     revision: saved.head.revision,
-    warnings: parsed.warnings,
+    warnings: [...parsed.warnings, ...lintDefinition(parsed.definition)],
   });
 }
 

@@ -18,6 +18,8 @@ import {
 
 /** A definition kept in its item at most, bytes; beyond it lies in a blob. */
 const DEFINITION_INLINE_BYTES = 150 * 1024;
+/** Longest name of a workflow, characters. */
+const NAME_MAX_LENGTH = 128;
 const TRIES_MAX = 10;
 /** Cron triggers of one workflow changed in the transaction that stores it, at most. */
 const SCHEDULE_WRITES_MAX = 80;
@@ -180,8 +182,9 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
 
 /** The newest revision's summary. Throws `not_found`. */
 export async function findWorkflow(deps: Pick<Ports, "tables">, name: string): Promise<WorkflowHead> {
-  const head = await deps.tables.get(workflowsTable, headKey(name));
-  if (head === undefined || head.deleted) throw new ApiError("not_found", `Workflow not found: ${name}`);
+  const shown = name.slice(0, NAME_MAX_LENGTH);
+  const head = name === shown ? await deps.tables.get(workflowsTable, headKey(name)) : undefined;
+  if (head === undefined || head.deleted) throw new ApiError("not_found", `Workflow not found: ${shown}`);
   return head;
 }
 

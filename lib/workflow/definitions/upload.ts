@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { parseDefinition } from "../definition/parse.ts";
+import { lintDefinition } from "./lint.ts";
 import { type DefinitionDeps, saveWorkflow } from "./store.ts";
 import type { WorkflowHead } from "./table.ts";
 
@@ -82,7 +83,7 @@ export async function uploadWorkflow(
     kind: head.kind,
     description: head.description,
     revision: head.revision,
-    warnings: [...parsed.warnings],
+    warnings: [...parsed.warnings, ...lintDefinition(parsed.definition)],
   };
 }
 

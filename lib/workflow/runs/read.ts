@@ -122,9 +122,12 @@ async function* inPages<Item>(items: Item[]): AsyncGenerator<Item[]> {
   yield items;
 }
 
+/** Longest id that is looked up, characters. */
+const RUN_ID_MAX_LENGTH = 128;
+
 /** Throws `not_found`. */
 export async function getRun(deps: Pick<Ports, "tables">, runId: string): Promise<StoredRun> {
-  const run = await deps.tables.get(runsTable, runKey(runId));
+  const run = runId.length > RUN_ID_MAX_LENGTH ? undefined : await deps.tables.get(runsTable, runKey(runId));
   if (run === undefined) throw new ApiError("not_found", "Run not found");
   return run;
 }

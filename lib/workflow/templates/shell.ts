@@ -36,10 +36,13 @@ export interface ShellCommand {
   readonly files: readonly ShellFile[];
 }
 
-/** A value on its way into the command; `words` are its parts where it ends in `| split`. */
+/** A value on its way into the command. */
 interface Slot {
   readonly reference: Reference;
   readonly text: string;
+  /** The text is quoted for a shell already. */
+  readonly quoted?: boolean;
+  /** The parts of one that ends in `| split`. */
   readonly words?: readonly string[];
 }
 
@@ -49,7 +52,7 @@ interface Slot {
  * or filter: trusted names, literals and `| raw` are text; `| split` makes each part a word of its own where
  * the shell splits words, with no glob expansion; `| shell` is quoted text, for an inner shell to read.
  * Where bash evaluates arithmetic only integers are taken. Throws TemplateError, for a value in a quoted
- * here-document, as a variable's name or with a NUL among others.
+ * here-document, as the name of a variable or with a NUL among others.
  */
 export function renderShell(
   source: TemplateSource,
@@ -88,7 +91,10 @@ function readSlot(reference: Reference, values: Values, trust: Trust | undefined
   const text = parts === undefined ? toText(value) : parts.join(" ");
   if (text.includes(HOLE))
     throw new TemplateError("a value with a NUL cannot stand in a shell command", offset);
-  if (isRaw(expression) || trusted) return text;
+  if (isRaw(expression)) return text;
+  // Quoted text has to know what reads it before it can be put in, even where the value is trusted.
+  if (endsWith(expression, "shell")) return { reference, text, quoted: true };
+  if (trusted) return text;
   return parts === undefined ? { reference, text } : { reference, text, words: parts };
 }
 
@@ -113,6 +119,8 @@ function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string 
       return `'"${bind(slot.text)}"$'`;
     case "bare":
       if (hole.arithmetic) return bind(slot.text);
+      // Where this shell is the one to read it; an inner one gets the quoted text as data.
+      if (slot.quoted === true && hole.program === undefined && !hole.expansion) return slot.text;
       if (slot.words !== undefined && hole.argument) {
         return slot.words.map((word) => `"${bind(word)}"`).join(" ");
       }

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { parseDefinition } from "../definition/parse.ts";
+import { lintDefinition } from "./lint.ts";
+
+function findings(yaml: string): string[] {
+  const parsed = parseDefinition(yaml);
+  if (!parsed.ok) throw new Error(parsed.errors[0]?.message);
+  return lintDefinition(parsed.definition);
+}
+
+describe("the lint of a workflow", () => {
+  it("finds nothing in templates that are sound", () => {
+    expect(
+      findings('name: w\nsteps: [{name: s, type: bash, command: "echo {{Target}} \'{{x}}\'", log: "{{y}}"}]'),
+    ).toEqual([]);
+  });
+
+  it("names the step and field of a template that does not parse, nested ones too", () => {
+    const yaml = `
+name: w
+steps:
+  - {name: a, type: bash, command: "echo {{Target"}
+  - name: b
+    type: foreach
+    input: [x]
+    variable: x
+    step: {name: inner, type: http, url: "http://{{ | }}/"}
+`;
+    expect(findings(yaml)).toEqual([
+      expect.stringMatching(/^a\.command: /),
+      expect.stringMatching(/^inner\.url: /),
+    ]);
+  });
+
+  it("warns of values that an inner interpreter or a quoted here-document would read, but for the file's own text", () => {
+    const command = 'bash -c "run {{Target}}"; bash -c "{{tool}}"; cat <<\'E\'\n{{Target}}\nE\n{{x | raw}}';
+    const yaml = `name: w\nparams: [{name: tool, default: ls}]\nsteps: [{name: s, type: bash, command: ${JSON.stringify(command)}}]`;
+    const found = findings(yaml);
+    expect(found).toHaveLength(3);
+    expect(found.every((line) => line.startsWith("s.command: "))).toBe(true);
+  });
+});
