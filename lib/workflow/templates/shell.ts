@@ -52,7 +52,7 @@ interface Slot {
  * or filter: trusted names, literals and `| raw` are text; `| split` makes each part a word of its own where
  * the shell splits words, with no glob expansion; `| shell` is quoted text, for an inner shell to read.
  * Where bash evaluates arithmetic only integers are taken. Throws TemplateError, for a value in a quoted
- * here-document, as the name of a variable or with a NUL among others.
+ * here-document, as a variable's name or with a NUL among others.
  */
 export function renderShell(
   source: TemplateSource,

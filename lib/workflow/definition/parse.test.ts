@@ -1,0 +1,350 @@
+import { describe, expect, it } from "vitest";
+import { type ParseOptions, parseDefinition } from "./parse.ts";
+import { describeProblem } from "./problems.ts";
+import type { Definition } from "./types.ts";
+
+const STEP = { name: "only", type: "bash", command: "true" };
+
+function parsed(
+  source: unknown,
+  options?: ParseOptions,
+): { definition: Definition; warnings: readonly string[] } {
+  const outcome = parseDefinition(typeof source === "string" ? source : { json: source }, options);
+  if (!outcome.ok) throw new Error(outcome.errors.map(describeProblem).join("\n"));
+  return outcome;
+}
+
+/** Every problem as one line. */
+function problems(source: unknown): string[] {
+  const outcome = parseDefinition(typeof source === "string" ? source : { json: source });
+  return outcome.ok ? [] : outcome.errors.map(describeProblem);
+}
+
+function withSteps(...steps: readonly unknown[]): unknown {
+  return { name: "w", steps };
+}
+
+function withTrigger(trigger: unknown): unknown {
+  return { name: "w", steps: [STEP], triggers: [trigger] };
+}
+
+describe("a workflow", () => {
+  it("is brought to one form that survives JSON", () => {
+    const { definition, warnings } = parsed(`
+name: audit
+description: Looks at a repository
+tags: git, daily ,
+params:
+  - {name: depth, type: integer, default: 3}
+  - {name: strict, type: boolean, required: true}
+  - name: version
+    default: 1.10
+triggers:
+  - {type: cron, schedule: "*/5 * * * *", timezone: Europe/Berlin}
+steps:
+  - name: list
+    type: bash
+    command: git -C {{Target}} ls-files
+    timeout: 30
+    exports: {count: "{{list_output}}"}
+    on_error: [{action: continue}]
+`);
+
+    expect(warnings).toEqual([]);
+    expect(definition).toEqual({
+      name: "audit",
+      kind: "module",
+      description: "Looks at a repository",
+      tags: ["git", "daily"],
+      hidden: false,
+      params: [
+        { name: "depth", type: "int", default: "3", required: false },
+        { name: "strict", type: "bool", required: true },
+        { name: "version", type: "string", default: "1.10", required: false },
+      ],
+      triggers: [
+        {
+          type: "cron",
+          name: "cron-1",
+          enabled: true,
+          input: {},
+          schedule: "*/5 * * * *",
+          timezone: "Europe/Berlin",
+        },
+      ],
+      steps: [
+        {
+          name: "list",
+          type: "bash",
+          command: "git -C {{Target}} ls-files",
+          timeout: 30,
+          exports: { count: "{{list_output}}" },
+          on_success: [],
+          on_error: [{ action: "continue" }],
+        },
+      ],
+      modules: [],
+    });
+    expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
+  });
+
+  it("reads the same from JSON as from YAML", () => {
+    const json = { name: "w", steps: [{ ...STEP, exports: { a: 1, b: true } }] };
+
+    expect(parsed(json)).toEqual(
+      parsed("name: w\nsteps:\n- {name: only, type: bash, command: 'true', exports: {a: 1, b: true}}"),
+    );
+  });
+
+  it("takes its name from the caller where it has none", () => {
+    expect(parsed({ steps: [STEP] }, { fallbackName: "from-file" }).definition.name).toBe("from-file");
+    expect(problems({ steps: [STEP] })).toEqual(["name: is required"]);
+    expect(parseDefinition({ json: { steps: [STEP] } }, { fallbackName: "no/path" })).toMatchObject({
+      ok: false,
+    });
+  });
+
+  it.each(["-a", "a/b", "a b", "", "../a", "a".repeat(129), "ä"])("refuses the name %j", (name) => {
+    expect(problems({ name, steps: [STEP] }).join()).toMatch(/^name: must/);
+  });
+
+  it("is a flow where it has modules, a module where it has steps, and not both", () => {
+    const modules = [{ name: "m", path: "common/enum.yaml" }];
+
+    expect(parsed({ name: "f", modules }).definition).toMatchObject({
+      kind: "flow",
+      modules: [{ name: "m", path: "enum", params: {}, depends_on: [] }],
+    });
+    expect(problems({ name: "f", modules, steps: [STEP] }).join()).toMatch(/a module has steps, not modules/);
+    expect(problems({ name: "f", kind: "flow", steps: [STEP] }).join()).toMatch(
+      /a flow has modules, not steps/,
+    );
+    expect(problems({ name: "f" }).join()).toMatch(/needs at least one entry in steps/);
+    expect(problems({ name: "f", steps: [] }).join()).toMatch(/needs at least one entry in steps/);
+  });
+
+  it("treats a key without a value as not given", () => {
+    expect(
+      parsed("name: w\ndescription:\ntriggers:\nsteps:\n- name: a\n  type: bash\n  command: x\n  exports:\n"),
+    ).toMatchObject({ warnings: [], definition: { description: "", triggers: [] } });
+  });
+
+  it("warns of unknown keys at any level, by path, and drops them", () => {
+    const { definition, warnings } = parsed(
+      "name: w\nauthor: me\nsteps:\n- name: p\n  type: parallel-steps\n  parallel_steps:\n  - {name: a, type: bash, command: x, desc: y}\n",
+    );
+
+    expect(warnings).toEqual([
+      "steps[0].parallel_steps[0].desc: unknown key, ignored (line 7)",
+      "author: unknown key, ignored (line 2)",
+    ]);
+    expect(JSON.stringify(definition)).not.toContain('desc"');
+  });
+
+  it("warns of what it knows but does not carry out", () => {
+    const { warnings } = parsed({
+      name: "w",
+      hooks: {},
+      help: {},
+      steps: [{ ...STEP, depends_on: [], goto: "x" }],
+    });
+
+    expect(warnings).toEqual([
+      "steps[0].depends_on: is known but not carried out yet, ignored",
+      "steps[0].goto: is known but not carried out yet, ignored",
+      "hooks: is known but not carried out yet, ignored",
+    ]);
+  });
+
+  it("tells all problems at once, and no more than can be read", () => {
+    const steps = Array.from({ length: 80 }, (_, at) => ({ name: `s${at}`, type: "bsh" }));
+
+    expect(problems({ name: "-", steps })).toHaveLength(51);
+    expect(problems({ name: "-", steps }).at(-1)).toBe("and 31 more problems");
+  });
+});
+
+describe("step names", () => {
+  it("are unique over nested steps too", () => {
+    const inner = { name: "only", type: "bash", command: "x" };
+    const foreach = { name: "each", type: "foreach", input: "f", variable: "v", step: inner };
+
+    expect(problems(withSteps(STEP, foreach))).toEqual([
+      'steps[1].step.name: the step name "only" is used twice',
+    ]);
+  });
+
+  it("may be used again in another module of a flow", () => {
+    const modules = [
+      { name: "a", steps: [STEP] },
+      { name: "b", steps: [STEP] },
+    ];
+
+    expect(parsed({ name: "f", modules }).definition.modules).toHaveLength(2);
+  });
+
+  it("warn where two make the same output variable", () => {
+    const { warnings } = parsed(withSteps({ ...STEP, name: "a-b" }, { ...STEP, name: "a_b" }));
+
+    expect(warnings.join()).toMatch(/steps\[1\]\.name: .*a_b_output.*"a-b"/);
+  });
+
+  it.each(["", "-a", "a;b", "a\nb", "a".repeat(129), null])("are not %j", (name) => {
+    expect(problems(withSteps({ ...STEP, name })).join()).toMatch(/^steps\[0\]\.name: (must|is required)/);
+  });
+});
+
+describe("limits", () => {
+  it("bound the steps, nested ones included", () => {
+    const group = (at: number) => ({
+      name: `g${at}`,
+      type: "parallel-steps",
+      parallel_steps: Array.from({ length: 250 }, (_, n) => ({ ...STEP, name: `s${at}-${n}` })),
+    });
+
+    expect(problems(withSteps(group(0), group(1), group(2)))).toEqual([]);
+    expect(problems(withSteps(group(0), group(1), group(2), group(3))).join()).toMatch(/at most 1000 steps/);
+  });
+
+  it("bound the nesting of steps", () => {
+    const nest = (depth: number): unknown =>
+      depth === 1
+        ? STEP
+        : { name: `n${depth}`, type: "foreach", input: "f", variable: "v", step: nest(depth - 1) };
+
+    expect(problems(withSteps(nest(16)))).toEqual([]);
+    expect(problems(withSteps(nest(17))).join()).toMatch(/nested at most 16 deep/);
+  });
+
+  it.each([
+    [
+      {
+        name: "w",
+        steps: [
+          { ...STEP, exports: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`e${n}`, "x"])) },
+        ],
+      },
+      /exports: must have at most 64/,
+    ],
+    [
+      { name: "w", steps: [{ name: "a", type: "bash", commands: Array(1_001).fill("x") }] },
+      /commands: must have at most 1000/,
+    ],
+    [
+      { name: "w", steps: [STEP], triggers: Array(65).fill({ type: "manual" }) },
+      /triggers: must have at most 64/,
+    ],
+    [{ name: "w", steps: [STEP], params: Array(257).fill({ name: "a" }) }, /params: must have at most 256/],
+    [withSteps({ name: "a", type: "bash", command: "x".repeat(65_537) }), /longer than 65536 characters/],
+  ])("bound the parts (%#)", (source, message) => {
+    expect(problems(source).join()).toMatch(message);
+  });
+});
+
+describe("triggers", () => {
+  it("are read in the flat and in the nested spelling alike", () => {
+    const flat = parsed(
+      withTrigger({ type: "event", topic: "custom.x", input: { target: "event_data.url" } }),
+    );
+    const nested = parsed(
+      withTrigger({
+        on: "event",
+        event: { topic: "custom.x" },
+        input: { type: "event_data", field: "url", name: "target" },
+      }),
+    );
+
+    expect(nested.definition).toEqual(flat.definition);
+    expect(flat.definition.triggers).toEqual([
+      {
+        type: "event",
+        name: "event-1",
+        enabled: true,
+        topic: "custom.x",
+        filters: [],
+        input: { target: "event_data.url" },
+      },
+    ]);
+  });
+
+  it("are enabled unless they say otherwise", () => {
+    const enabled = (value: unknown) =>
+      parsed(withTrigger({ type: "manual", enabled: value })).definition.triggers[0]?.enabled;
+
+    expect(enabled(undefined)).toBe(true);
+    expect(enabled(false)).toBe(false);
+    expect(enabled("false")).toBe(false);
+  });
+
+  it("keep a variable that is called type", () => {
+    const { definition } = parsed(
+      withTrigger({ type: "event", topic: "a", input: { type: "event_data.kind" } }),
+    );
+
+    expect(definition.triggers[0]?.input).toEqual({ type: "event_data.kind" });
+  });
+
+  it("warn of conditions that are not applied yet, and of watches", () => {
+    expect(
+      parsed(withTrigger({ type: "event", topic: "a", filters: ["x"], dedupe_key: "k" })).warnings,
+    ).toEqual([
+      "triggers[0]: filters, dedupe_key: not carried out yet, every event of the topic starts a run",
+    ]);
+    expect(parsed(withTrigger({ type: "watch", path: "/in/*", debounce: "500ms" })).warnings.join()).toMatch(
+      /triggers\[0\]: watch triggers are stored/,
+    );
+  });
+
+  it.each([
+    [{ type: "cron", schedule: "* * *" }, /triggers\[0\]\.schedule: .*five fields/],
+    [{ type: "cron", schedule: "0 0 31 2 *" }, /triggers\[0\]\.schedule: .*never fires/],
+    [{ type: "cron", schedule: "* * * * *", timezone: "Mars/X" }, /triggers\[0\]\.timezone: .*no time zone/],
+    [{ type: "cron" }, /triggers\[0\]\.schedule: is required/],
+    [{ type: "event" }, /triggers\[0\]\.topic: is required/],
+    [{ type: "event", topic: "a".repeat(257) }, /triggers\[0\]\.topic: must have at most 256/],
+    [{ type: "watch" }, /triggers\[0\]\.path: is required/],
+    [{ type: "hourly" }, /triggers\[0\]\.type: must be one of cron, event, watch, manual/],
+    [{}, /triggers\[0\]\.type: is required/],
+    [{ type: "cron", on: "event" }, /triggers\[0\]\.on: says event, but type says cron/],
+    [{ type: "event", topic: "a", input: { type: "event_data" } }, /input\.field: is required/],
+    [{ type: "event", topic: "a", input: { "a b": "x" } }, /input\["a b"\]: a name starts/],
+    [{ type: "event", topic: "a", dedupe_window: "soon" }, /dedupe_window: is no duration/],
+  ])("refuse %j", (trigger, message) => {
+    expect(problems(withTrigger(trigger)).join("\n")).toMatch(message);
+  });
+
+  it("have names that are unique in the workflow", () => {
+    const triggers = [{ type: "manual", name: "manual-2" }, { type: "manual" }];
+
+    expect(problems({ name: "w", steps: [STEP], triggers }).join()).toMatch(
+      /triggers\[1\]\.name: .*used twice/,
+    );
+  });
+});
+
+describe("modules of a flow", () => {
+  it.each([
+    [{ name: "m" }, /needs either path/],
+    [{ name: "m", path: "a", steps: [STEP] }, /needs either path/],
+    [{ name: "m", path: "a/" }, /modules\[0\]\.path: must end in the name/],
+    [{ name: "m", path: "a", depends_on: ["x"] }, /modules\[0\]\.depends_on\[0\]: there is no module "x"/],
+    [{ name: "m", steps: [] }, /modules\[0\]\.steps: must not be empty/],
+  ])("refuse %j", (module, message) => {
+    expect(problems({ name: "f", modules: [module] }).join("\n")).toMatch(message);
+  });
+
+  it("warn where the order of the file is not the one asked for", () => {
+    const { warnings } = parsed({
+      name: "f",
+      modules: [
+        { name: "a", path: "x", depends_on: ["b"] },
+        { name: "b", path: "y", condition: "true" },
+      ],
+    });
+
+    expect(warnings).toEqual([
+      expect.stringMatching(/^modules\[0\]\.depends_on: "b" comes later/),
+      expect.stringMatching(/^modules\[1\]\.condition: is known but not carried out yet/),
+    ]);
+  });
+});
