@@ -62,7 +62,7 @@ function copy(value: unknown, path: Path, walk: Walk): unknown {
   for (const [key, item] of entries) {
     if (refuse(walk.guard.key(key), [...path, key])) return undefined;
     // A key without a value counts as not given, in YAML as in JSON.
-    if (item === null && !isFreeForm(path)) continue;
+    if (item === undefined || (item === null && !isFreeForm(path))) continue;
     copied[key] = copy(item, [...path, key], walk);
   }
   return copied;

@@ -145,7 +145,7 @@ describe("steps that are refused", () => {
     [{ type: "parallel-steps" }, /parallel_steps: is required/],
     [{ type: "parallel-steps", parallel_steps: [] }, /parallel_steps: must not be empty/],
     [{ type: "parallel-steps", parallel_steps: ["a"] }, /parallel_steps\[0\]: must be a step/],
-    [{ type: "foreach" }, /input: is required[^]*variable: is required[^]*step: is required/],
+    [{ type: "foreach" }, /input: is required.*variable: is required.*step: is required/s],
     [{ type: "foreach", input: "f", variable: "a b", step: inner }, /variable: must be an identifier/],
     [{ type: "foreach", input: "f", variable: "a", step: inner, parallel: 0 }, /parallel: must be 1 to/],
     [

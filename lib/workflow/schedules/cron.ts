@@ -35,7 +35,7 @@ export function checkCron(
  * The first fire after a time; both in milliseconds since the epoch. Where the clock is put forward, a fire
  * of the skipped hour comes that much later (02:30 becomes 03:30); where it is put back, a fire of the
  * repeated hour comes once, and twice only if the expression has `*` for the hour. Throws an `Error` for
- * what `checkCron` refuses. Choice: reference 2.6 is silent about clock changes.
+ * what `checkCron` refuses. Seed: workflow 2.6, silent about clock changes.
  */
 export function nextFire(expression: string, timezone: string, afterMs: number): number {
   const schedule = read(expression);

@@ -6,6 +6,9 @@ import type { ShellOptions } from "./shell.ts";
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
+/** Code kept to look back at, characters: longer than the start of a call that SHELL_CALL finds. */
+const TAIL = 32;
+
 export interface RenderedScript {
   readonly code: string;
   /** Values that the code names, under names of ours. */
@@ -45,6 +48,8 @@ class Script {
   /** Where the quoted literal that the code ends in begins, and whether a value is in it. */
   #start = 0;
   #filled = false;
+  /** The end of the code, with one space for white space and comments and a quote for each literal. */
+  #tail = "";
   /** The last two characters of the code that mean something, a string literal being one of them. */
   #before = "";
   /** A literal that is a property's name if a colon comes next. */
@@ -68,11 +73,11 @@ class Script {
       const was = this.#lexer.place;
       this.#lexer.take(character, text.charAt(index + 1));
       const is = this.#lexer.place;
-      if (was === "code" && !is.endsWith("comment") && character.trim() !== "") this.#meaningful(character);
       if (was === "code" && (is === '"' || is === "'")) {
         this.#start = this.#code.length;
-        this.#command = SHELL_CALL.test(this.#code) ? [] : undefined;
+        this.#command = SHELL_CALL.test(this.#tail) ? [] : undefined;
       } else if ((was === '"' || was === "'") && is === was) this.#command?.push(character);
+      if (was === "code") this.#takeCode(is.endsWith("comment") ? " " : character);
       this.#code += character;
       if ((was === '"' || was === "'") && is === "code") this.#endLiteral();
     }
@@ -96,7 +101,7 @@ class Script {
     const name = this.#newName("w");
     this.#variables[name] = place === "code" ? (value ?? "") : toText(value);
     if (place === "code") {
-      this.#meaningful("v");
+      this.#takeCode("v");
       this.#code += name;
     } else if (place === "template") this.#code += `\${${name}}`;
     else {
@@ -128,12 +133,19 @@ class Script {
     return `${name}c`;
   }
 
+  #takeCode(character: string): void {
+    const isSpace = character.trim() === "";
+    if (!isSpace) this.#meaningful(character);
+    if (!isSpace || !this.#tail.endsWith(" "))
+      this.#tail = (this.#tail + (isSpace ? " " : character)).slice(-TAIL);
+  }
+
   #meaningful(character: string): void {
     if (this.#commandEnd !== undefined && character !== ")") throw outsideCommand(this.#commandEnd.offset);
     this.#commandEnd = undefined;
     if (character === "(") {
       this.#depth += 1;
-      if (SHELL_CALL.test(`${this.#code}(`)) this.#shellCalls.push(this.#depth);
+      if (SHELL_CALL.test(`${this.#tail}(`)) this.#shellCalls.push(this.#depth);
     } else if (character === ")") {
       if (this.#shellCalls.at(-1) === this.#depth) this.#shellCalls.pop();
       this.#depth -= 1;

@@ -5,6 +5,21 @@
 
 const SUBSCRIPT_OR_OFFSET = /^[#!]?(?:\w+|[@*])(?:\[[^\]]*$|(?:\[[^\]]*\])?:(?![-=?+]))/;
 const ELEMENT = /^["']?[A-Za-z_]\w*\[[^\]]*$/;
+const ELEMENT_OF_LIST = /^["']?\[[^\]]*$/;
+const QUOTE_ONLY = /^["']?$/;
+/** Builtins that take names of variables; a name may have a subscript, which is evaluated. */
+const TAKES_NAMES: ReadonlySet<string> = new Set([
+  "declare",
+  "export",
+  "local",
+  "mapfile",
+  "read",
+  "readarray",
+  "readonly",
+  "typeset",
+  "unset",
+]);
+const DECLARES: ReadonlySet<string> = new Set(["declare", "local", "typeset"]);
 const OPERATOR_BEFORE = /-(?:eq|ne|lt|le|gt|ge|v)[ \t]+["']?$/;
 const OPERATOR_AFTER = /^["']?[ \t]+-(?:eq|ne|lt|le|gt|ge)[ \t]/;
 const TAKES_ELEMENTS: ReadonlySet<string> = new Set([
@@ -31,6 +46,22 @@ export function isSubscriptOrOffset(expansion: string): boolean {
 /** Whether what follows this start of a word is the subscript of an array's element that is set or named. */
 export function isElement(word: string, command: string | undefined): boolean {
   return (command === undefined || TAKES_ELEMENTS.has(command)) && ELEMENT.test(word);
+}
+
+/** Whether what follows this start of a word of `a=(…)` is the subscript of the element that is set. */
+export function isElementOfList(word: string): boolean {
+  return ELEMENT_OF_LIST.test(word);
+}
+
+/** Whether what follows this start of a word, with that word before it, names a variable for the command. */
+export function isVariableName(word: string, command: string, previous: string): boolean {
+  if (!QUOTE_ONLY.test(word)) return false;
+  return TAKES_NAMES.has(command) || (previous === "-v" && /^(?:printf|test|\[)$/.test(command));
+}
+
+/** Whether after this option of the command its variables are integers, or refer to others. */
+export function makesIntegers(option: string, command: string | undefined): boolean {
+  return command !== undefined && DECLARES.has(command) && /^-\w*[in]/.test(option);
 }
 
 /** Whether a place inside `[[ … ]]` is an operand of `-eq`, `-lt` and the like, or of `-v`. */

@@ -1,3 +1,4 @@
+import { makesIntegers } from "./shell-arithmetic.ts";
 import { ProgramWatch } from "./shell-programs.ts";
 
 /** How the text around a place is quoted, and so what a value there has to look like. */
@@ -20,6 +21,8 @@ export interface Hole {
   readonly quoting: Quoting;
   /** The shell will evaluate what stands here as arithmetic, in which text can run commands. */
   readonly arithmetic: boolean;
+  /** The value would name a variable for a builtin, in which a subscript can run commands. */
+  readonly names: boolean;
   /** Inside `${…}`. */
   readonly expansion: boolean;
   /** In a word of a command where unquoted text would be split: no assignment, redirection or test. */
@@ -50,6 +53,10 @@ export interface CommandFrame {
   redirects: boolean;
   /** The command's first word, once it is complete. */
   name: string | undefined;
+  /** The word before. */
+  previous: string;
+  /** The command makes its variables integers: what they are set to is evaluated. */
+  calculates: boolean;
   watch: ProgramWatch;
 }
 
@@ -95,6 +102,8 @@ export function commandFrame(opener: CommandFrame["opener"], inTest = false): Co
     heredocs: [],
     redirects: false,
     name: undefined,
+    previous: "",
+    calculates: false,
     watch: new ProgramWatch(),
   };
 }
@@ -139,7 +148,7 @@ export function endWord(frame: CommandFrame, source: string, end: number): void 
     return;
   }
   if (frame.expectsCommand) {
-    const isHead = word.startsWith("(") || word.endsWith("()");
+    const isHead = word.startsWith("(") || /\(\)\{?$/.test(word);
     if (isHead || KEEPS_COMMAND_POSITION.has(word) || ASSIGNMENT.test(word)) return;
     frame.expectsCommand = false;
     frame.name = word;
@@ -147,6 +156,8 @@ export function endWord(frame: CommandFrame, source: string, end: number): void 
     else if (word === "esac") frame.cases = Math.max(0, frame.cases - 1);
     else if (word === "[[") frame.inTest = true;
   }
+  frame.previous = word;
+  frame.calculates ||= makesIntegers(word, frame.name);
   frame.watch.word(word.replace(/^(["'])(.*)\1$/s, "$2"));
 }
 
@@ -156,5 +167,7 @@ export function endCommand(frame: CommandFrame, source: string, end: number): vo
   frame.expectsCommand = frame.opener !== "array";
   frame.redirects = false;
   frame.name = undefined;
+  frame.previous = "";
+  frame.calculates = false;
   frame.watch = new ProgramWatch();
 }

@@ -1,5 +1,18 @@
-import { isCompared, isElement, isSubscriptOrOffset } from "./shell-arithmetic.ts";
-import { commandFrame, type Frame, type Hole, type Quoting, splitsWords } from "./shell-context.ts";
+import {
+  isCompared,
+  isElement,
+  isElementOfList,
+  isSubscriptOrOffset,
+  isVariableName,
+} from "./shell-arithmetic.ts";
+import {
+  type CommandFrame,
+  commandFrame,
+  type Frame,
+  type Hole,
+  type Quoting,
+  splitsWords,
+} from "./shell-context.ts";
 import { TemplateError } from "./template-error.ts";
 
 /** Constructs nested deeper than this are no command that somebody wrote. */
@@ -81,20 +94,27 @@ export class FrameStack {
       arithmetic: within.some((frame) => this.#isArithmetic(frame, index)),
       expansion: within.some((frame) => frame.kind === "expansion"),
       backticks: this.#backticks,
+      names: false,
       argument: false,
       program: undefined,
     };
     const command = this.#frames[scope];
     if (command?.kind !== "command") return hole;
     const word = command.wordStart === -1 ? "" : this.#head(command.wordStart, index);
-    const isOperand = command.inTest && isCompared(this.#source, index);
-    const name = command.expectsCommand ? undefined : (command.name ?? "");
+    const program = command.watch.readerOf(word);
     return {
       ...hole,
-      arithmetic: hole.arithmetic || isOperand || isElement(word, name),
+      arithmetic: hole.arithmetic || program === "let" || this.#calculates(command, word, index),
+      names: isVariableName(word, command.name ?? "", command.previous),
       argument: within.length === 0 && splitsWords(command, word),
-      program: command.watch.readerOf(word),
+      program,
     };
+  }
+
+  #calculates(command: CommandFrame, word: string, index: number): boolean {
+    if (command.inTest) return isCompared(this.#source, index);
+    if (command.opener === "array" && isElementOfList(word)) return true;
+    return command.calculates || isElement(word, command.expectsCommand ? undefined : (command.name ?? ""));
   }
 
   #isArithmetic(frame: Frame, at: number): boolean {

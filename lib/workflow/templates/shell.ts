@@ -15,6 +15,7 @@ const MAX_TOTAL_BYTES = 1024 * 1024;
 /** Each word of `| split` is a variable of its own. */
 const MAX_WORDS = 4096;
 const INTEGER = /^\s*(?:[+-]?\d+\s*)?$/;
+const ELEMENT = /^\s*[A-Za-z_]\w*\[/;
 
 export interface ShellOptions {
   /** Largest value passed in the environment, in bytes; larger ones go by file. 96 KiB where not given. */
@@ -40,8 +41,8 @@ export interface ShellCommand {
 interface Slot {
   readonly reference: Reference;
   readonly text: string;
-  /** The text is quoted for a shell already. */
-  readonly quoted?: boolean;
+  /** The text is quoted for a shell already: as one word, or as the words of a list. */
+  readonly quoted?: "word" | "words";
   /** The parts of one that ends in `| split`. */
   readonly words?: readonly string[];
 }
@@ -93,7 +94,10 @@ function readSlot(reference: Reference, values: Values, trust: Trust | undefined
     throw new TemplateError("a value with a NUL cannot stand in a shell command", offset);
   if (isRaw(expression)) return text;
   // Quoted text has to know what reads it before it can be put in, even where the value is trusted.
-  if (endsWith(expression, "shell")) return { reference, text, quoted: true };
+  if (endsWith(expression, "shell")) {
+    const { value: unquoted } = evaluate({ ...expression, filters: expression.filters.slice(0, -1) }, values);
+    return { reference, text, quoted: Array.isArray(unquoted) ? "words" : "word" };
+  }
   if (trusted) return text;
   return parts === undefined ? { reference, text } : { reference, text, words: parts };
 }
@@ -120,7 +124,7 @@ function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string 
     case "bare":
       if (hole.arithmetic) return bind(slot.text);
       // Where this shell is the one to read it; an inner one gets the quoted text as data.
-      if (slot.quoted === true && hole.program === undefined && !hole.expansion) return slot.text;
+      if (isReadHere(hole, slot)) return slot.text;
       if (slot.words !== undefined && hole.argument) {
         return slot.words.map((word) => `"${bind(word)}"`).join(" ");
       }
@@ -128,6 +132,12 @@ function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string 
     default:
       return bind(slot.text);
   }
+}
+
+/** Whether quoted text is syntax of this command: a list only where words stand side by side, or `x=a b` runs b. */
+function isReadHere(hole: Hole, slot: Slot): boolean {
+  if (slot.quoted === undefined || hole.program !== undefined || hole.expansion) return false;
+  return slot.quoted === "word" || hole.argument;
 }
 
 /** What a backslash or dollar sign before the value becomes, so that it acts on nothing. */
@@ -152,6 +162,9 @@ function check(hole: Hole, slot: Slot): void {
   }
   if (hole.arithmetic && !INTEGER.test(slot.text)) {
     fail("only an integer can stand where the shell calculates; put the value into a variable first");
+  }
+  if (hole.names && ELEMENT.test(slot.text)) {
+    fail("a value with a subscript cannot be the name of a shell variable");
   }
   if ((slot.words?.length ?? 0) > MAX_WORDS) {
     fail(`| split made more than ${MAX_WORDS} words; write them to a file and use xargs`);

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { isReference, parseTemplate, referencedNames } from "./parse.ts";
+import { TemplateCache } from "./template-cache.ts";
+import { TemplateError } from "./template-error.ts";
+
+function failure(text: string): TemplateError {
+  try {
+    parseTemplate(text);
+  } catch (error) {
+    if (error instanceof TemplateError) return error;
+  }
+  throw new Error(`${text} was parsed`);
+}
+
+describe("a template", () => {
+  it.each([
+    ["a {{", 2, /never closed/],
+    ["a {{ x", 2, /never closed/],
+    ['{{ x | default("}}', 0, /never closed/],
+    ["a {{ }}", 2, /nothing in it/],
+    ["{{ x | nope }}", 7, /unknown filter "nope"/],
+    ["{{ x | default }}", 7, /takes 1 arguments, not 0/],
+    ["{{ x | upper(1) }}", 7, /takes 0 arguments, not 1/],
+    ["{{ a + b }}", 5, /unexpected "\+"/],
+    ["{{.State}}", 2, /unexpected "\."/],
+    ["{{ a b }}", 5, /unexpected "b"/],
+    ["{{ secrets }}", 3, /secrets\.NAME/],
+  ])("%j is refused at %d", (text, offset, message) => {
+    const error = failure(text);
+    expect(error.offset).toBe(offset);
+    expect(error.message).toMatch(message);
+  });
+
+  it("names the values that it needs, each once, a secret by its full name", () => {
+    const text =
+      "{{a.b}} {{a}} {{ b | default(c.d) }} {{secrets.KEY}} {{ 'x' }} {{my-step.x}} [[item]] [[no]]";
+    expect(referencedNames(parseTemplate(text, { loopVariables: ["item"] }))).toEqual([
+      "a",
+      "b",
+      "c",
+      "secrets.KEY",
+      "my-step",
+      "my_step",
+      "item",
+    ]);
+  });
+
+  it("has references only to loop variables in scope between double brackets", () => {
+    const text = "[[ -f x ]] [[x]] [[[x]]] [[x ]] [[y]]";
+    const references = (loopVariables: string[]): number[] =>
+      parseTemplate(text, { loopVariables })
+        .parts.filter(isReference)
+        .map(({ offset }) => offset);
+    expect(references([])).toEqual([]);
+    expect(references(["x"])).toEqual([11, 18]);
+    expect(references(["y"])).toEqual([32]);
+  });
+
+  it("is parsed once", () => {
+    expect(parseTemplate("kept {{x}}")).toBe(parseTemplate("kept {{x}}"));
+    const scope = { loopVariables: ["x"] };
+    expect(parseTemplate("kept [[x]]", scope)).toBe(parseTemplate("kept [[x]]", scope));
+    expect(parseTemplate("kept [[x]]", scope)).not.toBe(parseTemplate("kept [[x]]"));
+  });
+});
+
+describe("the cache", () => {
+  it("drops what was not used for longest, by number and by size of keys", () => {
+    const cache = new TemplateCache<number>({ entries: 2, characters: 10 });
+    cache.add("a", 1);
+    cache.add("b", 2);
+    cache.get("a");
+    cache.add("c", 3);
+    expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual([1, undefined, 3]);
+    cache.add("123456789", 4);
+    expect([cache.get("a"), cache.get("c"), cache.get("123456789")]).toEqual([undefined, 3, 4]);
+    cache.add("longer than ten", 5);
+    expect(cache.get("longer than ten")).toBeUndefined();
+    expect(cache.size).toBe(2);
+  });
+});

@@ -1,0 +1,102 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseTemplate } from "./parse.ts";
+import { TemplateError } from "./template-error.ts";
+import { renderHeader, renderText, renderValue } from "./text.ts";
+
+const values = {
+  s: "text",
+  empty: "",
+  yes: true,
+  no: false,
+  n: 1.5,
+  big: 1e21,
+  nil: null,
+  list: ["a", "b c", 3],
+  o: { a: { b: [{ c: "deep" }] }, "x-y": "hyphen", snake_case: "under" },
+  my_step: "stepped",
+  words: " a  b\nc ",
+  path: "/tmp/dir/file.txt",
+};
+
+describe("text", () => {
+  it.each([
+    ["{{s}}|{{ s }}|{{none}}|{{nil}}|{{empty}}", "text|text|||"],
+    ["{{yes}} {{no}} {{n}} {{big}}", "true false 1.5 1000000000000000000000"],
+    ["{{list}} {{o.a}}", '["a","b c",3] {"b":[{"c":"deep"}]}'],
+    ["{{o.a.b.0.c}} {{o.a.b[0].c}} {{o[\"a\"].b[0]['c']}}", "deep deep deep"],
+    [
+      "{{o.x-y}} {{o.snake-case}} {{my-step}} {{list.1}} {{list.9}} {{s.length}}",
+      "hyphen under stepped b c  ",
+    ],
+    ["{{__proto__}}{{constructor}}{{o.__proto__}}{{o.constructor.name}}{{list.length}}", ""],
+    ["{{{s}}} {{{{s}}}}", "{text} {{text}}"],
+    ['{{ "{{" }}s}} {{ "}}" }}', "{{s}} }}"],
+    [
+      "{{ none | default('d') }} {{ empty | default:\"e\" }} {{ no | default(1) }} {{ nil | default(s) }}",
+      "d e false text",
+    ],
+    ["{{ s | upper }} {{ 'ABC' | lower }} <{{ words | trim }}>", "TEXT abc <a  b\nc>"],
+    [
+      "{{ list | length }} {{ s | length }} {{ o | length }} {{ none | length }} {{ 'é😀' | length }}",
+      "3 4 3 0 2",
+    ],
+    ["{{ list | first }} {{ list | last }} {{ s | first }} {{ none | first }}", "a 3 t "],
+    ["{{ list | join }} {{ list | join(' + ') }} {{ s | join }}", "a,b c,3 a + b c + 3 text"],
+    ["{{ words | split }} {{ 'a,b,,c' | split(',') }}", '["a","b","c"] ["a","b","","c"]'],
+    ["{{ 'a.b.c' | split('.') | last | upper }} {{ 'a.b.b' | replace('.b', '$&') }}", "C a$&$&"],
+    [
+      "{{ path | basename }} {{ path | dirname }} {{ s | json }} {{ none | json }}",
+      'file.txt /tmp/dir "text" null',
+    ],
+    [
+      "{{ 'a b/é' | urlencode }} {{ \"it's\" | shell }} {{ list | shell }} {{ s | raw }}",
+      "a%20b%2F%C3%A9 'it'\\''s' a 'b c' 3 text",
+    ],
+  ])("of %j", (template, expected) => {
+    expect(renderText(template, values)).toBe(expected);
+    expect(renderText(template, (name) => (values as Record<string, unknown>)[name])).toBe(expected);
+  });
+
+  it("holds data as it is: nothing in it is rendered again", () => {
+    const template = parseTemplate("{{x}}[[x]]", { loopVariables: ["x"] });
+    const braces = fc.array(fc.constantFrom("{{", "}}", "[[", "]]", "x", "|", '"', "\\", " "));
+    fc.assert(
+      fc.property(braces, (pieces) => {
+        const x = pieces.join("");
+        expect(renderText(template, { x })).toBe(x + x);
+      }),
+    );
+  });
+
+  it("keeps every text that has no opening braces", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "binary" }).filter((text) => !text.includes("{{")),
+        (text) => {
+          expect(renderText(text, {})).toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+describe("a value", () => {
+  it("is what a template of one reference stands for, else text", () => {
+    expect(renderValue(" {{list}}\n", values)).toEqual(["a", "b c", 3]);
+    expect(renderValue("{{ words | split }}", values)).toEqual(["a", "b", "c"]);
+    expect(renderValue("{{none}}", values)).toBeUndefined();
+    expect(renderValue("{{list}}{{n}}", values)).toBe('["a","b c",3]1.5');
+    expect(renderValue("plain", values)).toBe("plain");
+  });
+});
+
+describe("a header", () => {
+  it.each(["a\r\nX: y", "a\n", "\r", "\0"])("takes no line break or NUL from a value: %j", (v) => {
+    expect(() => renderHeader("Bearer {{v}}", { v })).toThrow(TemplateError);
+  });
+
+  it("takes other values as they are", () => {
+    expect(renderHeader("Bearer {{v}}", { v: "a: b; é" })).toBe("Bearer a: b; é");
+  });
+});
