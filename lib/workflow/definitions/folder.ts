@@ -3,9 +3,9 @@ import { basename, extname, relative } from "node:path";
 import type { FSWatcher } from "chokidar";
 import type { Log } from "../../platform/log.ts";
 import { parseDefinition } from "../definition/parse.ts";
+import { describeProblem } from "../definition/problems.ts";
 import { lintDefinition } from "./lint.ts";
 import { allWorkflows, type DefinitionDeps, deleteWorkflow, saveWorkflow } from "./store.ts";
-import { describe } from "./upload.ts";
 
 const EXTENSIONS: ReadonlySet<string> = new Set([".yaml", ".yml"]);
 /** A file is read once it has not changed for so long, milliseconds. */
@@ -64,7 +64,7 @@ async function loadFile(deps: FolderDeps, folder: string, path: string): Promise
   }
   const parsed = parseDefinition(yaml, { fallbackName: basename(path, extname(path)) });
   if (!parsed.ok) {
-    deps.log.error("workflow file refused", { file, errors: parsed.errors.map(describe) });
+    deps.log.error("workflow file refused", { file, errors: parsed.errors.map(describeProblem) });
     return;
   }
   const saved = await saveWorkflow(deps, {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { parseDefinition } from "../definition/parse.ts";
+import { describeProblem } from "../definition/problems.ts";
 import { lintDefinition } from "./lint.ts";
 import { type DefinitionDeps, saveWorkflow } from "./store.ts";
 import type { WorkflowHead } from "./table.ts";
@@ -71,7 +72,7 @@ export async function uploadWorkflow(
 ): Promise<z.infer<typeof savedAnswer>> {
   const source = readSource(body);
   const parsed = parseDefinition(source.parse);
-  if (!parsed.ok) throw new ApiError("bad_request", parsed.errors.map(describe).join("; "));
+  if (!parsed.ok) throw new ApiError("bad_request", parsed.errors.map(describeProblem).join("; "));
   const { head } = await saveWorkflow(deps, {
     definition: parsed.definition,
     yaml: source.text,
@@ -133,18 +134,6 @@ function parsedJson(text: string): unknown {
   } catch {
     throw new ApiError("bad_request", "body: must be JSON, it does not parse");
   }
-}
-
-/** `line 3, column 5: steps.0.type: …` */
-export function describe(problem: {
-  message: string;
-  path?: string;
-  line?: number;
-  column?: number;
-}): string {
-  const place = problem.line === undefined ? "" : `line ${problem.line}, column ${problem.column ?? 1}: `;
-  const path = problem.path === undefined || problem.path === "" ? "" : `${problem.path}: `;
-  return `${place}${path}${problem.message}`;
 }
 
 export interface WorkflowFilters {

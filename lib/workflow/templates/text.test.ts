@@ -61,6 +61,7 @@ describe("text", () => {
   it("holds data as it is: nothing in it is rendered again", () => {
     const template = parseTemplate("{{x}}[[x]]", { loopVariables: ["x"] });
     const braces = fc.array(fc.constantFrom("{{", "}}", "[[", "]]", "x", "|", '"', "\\", " "));
+    // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
     fc.assert(
       fc.property(braces, (pieces) => {
         const x = pieces.join("");
@@ -70,6 +71,7 @@ describe("text", () => {
   });
 
   it("keeps every text that has no opening braces", () => {
+    // biome-ignore lint/nursery/noFloatingPromises: a property that is not asynchronous is checked at once
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }).filter((text) => !text.includes("{{")),
