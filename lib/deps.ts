@@ -55,19 +55,24 @@ export interface EmbeddedDepsOptions {
   readonly hostile?: HostileOptions;
 }
 
-export interface EmbeddedDeps {
+/** Dependencies opened for a process of its own, whatever platform is below. */
+export interface OpenedDeps {
   readonly deps: Deps;
   readonly ports: Ports;
   readonly tokenSource: "environment" | "file";
   readonly tokenPath: string;
   /** Reads and watches the workflow folder. */
   start(): Promise<void>;
-  /** Serves what is due by the clock now. For tests that move the clock. */
-  poke(): Promise<void>;
   close(): Promise<void>;
 }
 
-const TOKEN_FILE = "access-token";
+export interface EmbeddedDeps extends OpenedDeps {
+  /** Serves what is due by the clock now. For tests that move the clock. */
+  poke(): Promise<void>;
+}
+
+/** In the data folder. */
+export const TOKEN_FILE = "access-token";
 const TOKEN_BYTES = 32;
 
 /** Opens the embedded platform on a data folder and puts the services together over it. */
@@ -167,7 +172,7 @@ function findShell(log: Log): string {
 }
 
 /** The owner's token: the environment's, else the one made at the first start, kept in clear for its owner alone. */
-async function accessToken(
+export async function accessToken(
   dataDir: string,
   given: string | undefined,
 ): Promise<{ value: string; source: "environment" | "file" }> {

@@ -1,10 +1,11 @@
 import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openEmbeddedDeps } from "../lib/deps.ts";
+import { type OpenedDeps, openEmbeddedDeps } from "../lib/deps.ts";
 import { SERVICE_BASE } from "../lib/http/route.ts";
-import { readConfig } from "../lib/platform/config.ts";
+import { type Config, readConfig } from "../lib/platform/config.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
+import type { Resources } from "../lib/platform/resources.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { readTemplateOnce } from "./template-cache.ts";
@@ -48,13 +49,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let redact = (line: string): string => line;
   const write = options.writeLog ?? writeToStderr;
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
-  const opened = await openEmbeddedDeps({
-    dataDir: config.dataDir,
-    resources: template.resources,
-    config,
-    log,
-    schedulerEnabled: config.schedulerEnabled,
-  });
+  const opened = await openPlatform(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
   const { host, port, dataDir } = config;
   const platform = await startPlatform({ template, root: dirname(templatePath), opened, log, host, port });
@@ -77,6 +72,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log.info("stopped");
     },
   };
+}
+
+/** Loaded as it is asked for: one platform has no use for the other's code. */
+async function openPlatform(config: Config, resources: Resources, log: Log): Promise<OpenedDeps> {
+  const { dataDir, stack, schedulerEnabled } = config;
+  if (config.platform === "embedded") return openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled });
+  const { openCloudDeps } = await import("../lib/deps-cloud.ts");
+  return openCloudDeps({ dataDir, resources, config, log, stack });
 }
 
 /**

@@ -118,7 +118,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "adapters-behind-deps",
     why: "lib/deps.ts is the only one that chooses a platform; infra/ provisions and emulates one",
     from: /./,
-    except: /^lib\/(?:deps\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
+    except: /^lib\/(?:deps(?:-cloud)?\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
     never: /^lib\/platform\/(?:aws|embedded)\//,
   },
   {
@@ -137,7 +137,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "deps-at-the-edge",
     why: "lib/ is handed its dependencies, only entry points open them",
     from: /^lib\//,
-    except: /^lib\/deps\.ts$/,
+    except: /^lib\/deps(?:-cloud)?\.ts$/,
     never: /^lib\/deps\.ts$/,
   },
   {

@@ -37,6 +37,15 @@ export const settings = z.object({
       description: "Access token of the owner; without it one is made at the first start",
       default: "",
     }),
+  WEFT_PLATFORM: text("embedded")
+    .refine((value): value is Platform => value === "embedded" || value === "aws", "must be embedded or aws")
+    .meta({
+      description: "Where tables, queues, bus and blobs are: in the data folder, or at AWS (or AWS_ENDPOINT_URL)",
+      default: "embedded",
+    }),
+  WEFT_STACK: text("weft")
+    .refine((value) => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value), "must be the name of a stack")
+    .meta({ description: "Name of the stack whose resources are used, on the platform aws", default: "weft" }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
@@ -44,7 +53,11 @@ export const settings = z.object({
   }),
 });
 
+export type Platform = "embedded" | "aws";
+
 export interface Config {
+  readonly platform: Platform;
+  readonly stack: string;
   readonly port: number;
   readonly host: string;
   readonly dataDir: string;
@@ -63,6 +76,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   const scheduler = parsed.data.SCHEDULER_ENABLED ?? true;
   return {
+    platform: parsed.data.WEFT_PLATFORM,
+    stack: parsed.data.WEFT_STACK,
     port: parsed.data.PORT,
     host: parsed.data.HOST,
     dataDir: parsed.data.WEFT_DATA_DIR,

@@ -31,7 +31,7 @@ const PLACES: readonly [source: string, expected: (value: string) => string][] =
   ["printf '<%s>' \"${none:-{{v}}}\"", (v) => `<${v}>`],
   ["printf '<%s>' ${none:-{{v}}}", (v) => `<${v}>`],
   ['printf \'<%s>\' "${none:-"{{v}}"}"', (v) => `<${v}>`],
-  ["printf '<%s>' \"${none:-it's {{v}}}\"", (v) => `<it's ${v}>`],
+  ["printf '<%s>' \"${none:-'{{v}}'}\"", (v) => `<'${v}'>`],
   ["x=AZA; printf '<%s>' \"${x/Z/{{v}}}\"", (v) => `<A${v}A>`],
   ["x={{v}}END; printf '<%s>' \"${x#{{v}}}\" \"${x#'{{v}}'}\" ${x#'{{v}}'}", () => "<END><END><END>"],
   ["cat <<E\n${none:-{{v}}}\nE", (v) => `${v}\n`],

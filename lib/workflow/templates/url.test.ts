@@ -5,7 +5,7 @@ import { renderUrl } from "./url.ts";
 describe("a URL", () => {
   it.each([
     ["{{v}}/x", "https://h:1/a?b#c", "https://h:1/a?b#c/x"],
-    ["\n {{v}}/x", "https://h", "\n https://h/x"],
+    ["\n {{v}}/x", "https://h", "https://h/x"],
     ["{{none}}{{v}}", "a/b", "a%2Fb"],
     ["{{s}}{{v}}", "a/b", "https://ha%2Fb"],
     ["https://h/{{v}}/y", "a/b?c#d e", "https://h/a%2Fb%3Fc%23d%20e/y"],
