@@ -40,7 +40,9 @@ export async function openCloudDeps(options: CloudDepsOptions): Promise<OpenedDe
     });
     await firstStart(deps);
     const sweep = (): void => {
-      platform.sweepTimers(Date.now()).catch((error: unknown) => log.error("timers cannot be swept", { error }));
+      platform
+        .sweepTimers(Date.now())
+        .catch((error: unknown) => log.error("timers cannot be swept", { error }));
     };
     const timer = setInterval(sweep, TIMERS_SWEPT_EVERY_MS);
     timer.unref();

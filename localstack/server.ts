@@ -77,7 +77,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** Loaded as it is asked for: one platform has no use for the other's code. */
 async function openPlatform(config: Config, resources: Resources, log: Log): Promise<OpenedDeps> {
   const { dataDir, stack, schedulerEnabled } = config;
-  if (config.platform === "embedded") return openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled });
+  if (config.platform === "embedded")
+    return openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled });
   const { openCloudDeps } = await import("../lib/deps-cloud.ts");
   return openCloudDeps({ dataDir, resources, config, log, stack });
 }

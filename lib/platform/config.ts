@@ -40,12 +40,16 @@ export const settings = z.object({
   WEFT_PLATFORM: text("embedded")
     .refine((value): value is Platform => value === "embedded" || value === "aws", "must be embedded or aws")
     .meta({
-      description: "Where tables, queues, bus and blobs are: in the data folder, or at AWS (or AWS_ENDPOINT_URL)",
+      description:
+        "Where tables, queues, bus and blobs are: in the data folder, or at AWS (or AWS_ENDPOINT_URL)",
       default: "embedded",
     }),
   WEFT_STACK: text("weft")
     .refine((value) => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value), "must be the name of a stack")
-    .meta({ description: "Name of the stack whose resources are used, on the platform aws", default: "weft" }),
+    .meta({
+      description: "Name of the stack whose resources are used, on the platform aws",
+      default: "weft",
+    }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",

@@ -26,10 +26,12 @@ export async function evaluateScript(
   attempt: Attempt,
   scope: Scope,
   source: string,
-  timeoutMs = remaining(attempt, SCRIPT_TIMEOUT_MS),
+  options: { readonly timeoutMs?: number; readonly condition?: boolean } = {},
 ): Promise<Evaluation> {
+  const { timeoutMs = remaining(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
   const { code, variables } = renderScript(parseTemplate(source, scope), scope.values, {
     trusted: (root) => scope.trusted.has(root),
+    condition,
   });
   const named: Record<string, unknown> = {};
   for (const [name] of code.matchAll(IDENTIFIER)) {
@@ -58,7 +60,10 @@ export async function evaluateScript(
 
 /** JavaScript's truth of a condition. Throws StepFailed where it cannot be evaluated. */
 export async function isTrue(attempt: Attempt, scope: Scope, condition: string): Promise<boolean> {
-  const { value } = await evaluateScript(attempt, scope, condition, remaining(attempt, CONDITION_TIMEOUT_MS));
+  const { value } = await evaluateScript(attempt, scope, condition, {
+    timeoutMs: remaining(attempt, CONDITION_TIMEOUT_MS),
+    condition: true,
+  });
   return Boolean(value);
 }
 

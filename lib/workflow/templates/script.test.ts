@@ -119,3 +119,26 @@ describe("a shell command in a script", () => {
     });
   });
 });
+
+describe("a value in code", () => {
+  const inCode = (value: unknown, condition: boolean): unknown =>
+    Object.values(renderScript("{{v}}", { v: value }, { condition }).variables)[0];
+
+  it("is a truth value where its text is one", () => {
+    expect([inCode("true", false), inCode("false", true), inCode("False", true)]).toEqual([
+      true,
+      false,
+      "False",
+    ]);
+  });
+
+  it("is a number in a condition where its text is a plain one, and text elsewhere", () => {
+    expect(["10", "-3.5", "0"].map((text) => inCode(text, true))).toEqual([10, -3.5, 0]);
+    expect(
+      ["007", "1e3", "0x10", "1.", "", " 1", "12345678901234567890"].filter(
+        (text) => inCode(text, true) !== text,
+      ),
+    ).toEqual([]);
+    expect(inCode("10", false)).toBe("10");
+  });
+});

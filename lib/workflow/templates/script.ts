@@ -9,6 +9,11 @@ import { toText, type Values } from "./values.ts";
 /** Code kept to look back at, characters: longer than the start of a call that SHELL_CALL finds. */
 const TAIL = 32;
 
+export interface ScriptOptions extends Pick<ShellOptions, "trusted"> {
+  /** The script is a condition: text that is a plain number counts as that number. */
+  readonly condition?: boolean;
+}
+
 export interface RenderedScript {
   readonly code: string;
   /** Values that the code names, under names of ours. */
@@ -16,16 +21,16 @@ export interface RenderedScript {
 }
 
 /**
- * Renders a script: values never become code. In code a placeholder is a variable that holds the value as it
- * is; in a string or template literal it is the value's text; in a comment it is nothing. With `| raw` the
- * value's text is code. The text of `exec_cmd` and `bash` is a shell command, and its values are rendered as in
+ * Renders a script: values never become code. In code a placeholder is a variable that holds the value, the
+ * texts `true` and `false` as truth values; in a string or template literal it is the value's text; in a
+ * comment it is nothing. With `| raw` the value's text is code. The text of `exec_cmd` and `bash` is a shell command, and its values are rendered as in
  * one. Throws TemplateError for a placeholder in a regular expression, after a backslash, or anywhere in the
  * arguments of such a call but in one quoted text that is all of them.
  */
 export function renderScript(
   source: TemplateSource,
   values: Values,
-  options: Pick<ShellOptions, "trusted"> = {},
+  options: ScriptOptions = {},
 ): RenderedScript {
   const script = new Script(values, options);
   for (const part of toTemplate(source).parts) {
@@ -36,9 +41,12 @@ export function renderScript(
   return script.done();
 }
 
+/** A number as people write it; one with zeros before it is an id, and stays text. */
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
+
 class Script {
   readonly #values: Values;
-  readonly #options: Pick<ShellOptions, "trusted">;
+  readonly #options: ScriptOptions;
   readonly #lexer = new ScriptLexer();
   readonly #variables: Record<string, unknown> = {};
   #code = "";
@@ -62,7 +70,7 @@ class Script {
   /** Where a shell command ended that must be all there is in the call. */
   #commandEnd: Reference | undefined;
 
-  constructor(values: Values, options: Pick<ShellOptions, "trusted">) {
+  constructor(values: Values, options: ScriptOptions) {
     this.#values = values;
     this.#options = options;
   }
@@ -99,7 +107,7 @@ class Script {
       return;
     }
     const name = this.#newName("w");
-    this.#variables[name] = place === "code" ? (value ?? "") : toText(value);
+    this.#variables[name] = place === "code" ? this.#inCode(value) : toText(value);
     if (place === "code") {
       this.#takeCode("v");
       this.#code += name;
@@ -109,6 +117,14 @@ class Script {
       this.#code += `${place} + ${name} + ${place}`;
     }
     this.#lexer.takeName();
+  }
+
+  /** Outputs and parameters are text: `true` and `false` are meant as such, numbers where they are compared. */
+  #inCode(value: unknown): unknown {
+    if (value === "true" || value === "false") return value === "true";
+    if (this.#options.condition === true && typeof value === "string" && NUMBER.test(value))
+      return Number(value);
+    return value ?? "";
   }
 
   done(): RenderedScript {
