@@ -1,4 +1,4 @@
-import { type Command, textFlag, UsageError } from "../command.ts";
+import { type Command, type Terminal, textFlag, UsageError } from "../command.ts";
 
 const PORT_MAX = 65_535;
 
@@ -6,7 +6,7 @@ const PORT_MAX = 65_535;
 export const start: Command = {
   name: "start",
   summary: "Starts the server",
-  usage: "[--port PORT] [--host HOST] [--data-dir FOLDER]",
+  usage: "[--port PORT] [--host HOST] [--data-dir FOLDER] [--localstack]",
   flags: {
     port: { type: "string", value: "PORT", summary: "Port, 0 for any free one (PORT, 3000)" },
     host: { type: "string", value: "HOST", summary: "Address to listen on (HOST, 127.0.0.1)" },
@@ -15,8 +15,16 @@ export const start: Command = {
       value: "FOLDER",
       summary: "Where everything is kept (WEFT_DATA_DIR, ./.weft)",
     },
+    localstack: {
+      type: "boolean",
+      summary: "Tables, queues, bus and blobs in LocalStack, at AWS_ENDPOINT_URL (http://127.0.0.1:4566)",
+    },
   },
   examples: [
+    [
+      "weft start --localstack",
+      "over LocalStack: makes its resources at AWS_ENDPOINT_URL, port 4566 where it is not set",
+    ],
     ["weft start", "on http://127.0.0.1:3000, data in ./.weft"],
     ["weft start --port 0 --data-dir /tmp/try", "on a free port, with data of its own"],
   ],
@@ -30,6 +38,24 @@ export const start: Command = {
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     // Loaded only here: the other commands start without it.
     const { runServer } = await import("../../localstack/server.ts");
-    await runServer({ ...terminal.env, ...Object.fromEntries(given) });
+    const environment = { ...terminal.env, ...Object.fromEntries(given) };
+    await runServer(args.flags.localstack === true ? await overLocalStack(environment) : environment);
   },
 };
+
+/** What LocalStack takes; real accounts are never meant here. */
+const LOCALSTACK = {
+  AWS_ENDPOINT_URL: "http://127.0.0.1:4566",
+  AWS_REGION: "us-east-1",
+  AWS_ACCESS_KEY_ID: "test",
+  AWS_SECRET_ACCESS_KEY: "test",
+};
+
+/** Makes the template's resources at the endpoint, and answers the settings of a server over them. */
+async function overLocalStack(environment: Terminal["env"]): Promise<Terminal["env"]> {
+  for (const [name, value] of Object.entries(LOCALSTACK)) process.env[name] ||= value;
+  const stack = environment.WEFT_STACK || "weft";
+  const { provisionTemplate } = await import("../../infra/provision.ts");
+  await provisionTemplate(stack, process.env);
+  return { ...environment, WEFT_PLATFORM: "aws", WEFT_STACK: stack };
+}

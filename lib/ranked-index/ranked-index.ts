@@ -90,9 +90,13 @@ export class RankedIndex {
     throw new Error(`the index ${this.#name} is contended`);
   }
 
-  /** Records that pass every filter: how many, and those of one page, newest first. */
-  async select(filters: readonly Filter[], page: { offset: number; limit: number }): Promise<Selected> {
-    const head = await this.#head();
+  /** Records that pass every filter: how many, and those of one page, newest first; with `upTo`, of those numbers alone. */
+  async select(
+    filters: readonly Filter[],
+    page: { readonly offset: number; readonly limit: number; readonly upTo?: number },
+  ): Promise<Selected> {
+    const now = await this.#head();
+    const head = page.upTo === undefined ? now : { ...now, last: Math.min(now.last, page.upTo) };
     const picked: number[] = [];
     let total = 0;
     for (

@@ -44,6 +44,8 @@ export interface EventListing {
 
 export type LogDeps = Pick<Ports, "tables" | "blobs"> & { readonly eventIndex: RankedIndex };
 
+/** Numbers before the last among which a record may be that the tail still shows. */
+const RECENT = 1_000;
 /** Records read together, page by page. */
 const READ_PAGE = 100;
 
@@ -57,17 +59,22 @@ export async function listEvents(
   filters: EventFilters,
   page: { offset: number; limit: number },
 ): Promise<EventListing> {
-  const before = await deps.eventIndex.last();
   const waiting = await unindexed(deps);
   const terms = termsOf(filters);
   const selected = await deps.eventIndex.select(terms, page);
-  // What was indexed between the two readings is in both: the index has it.
-  const meanwhile = new Set(await deps.eventIndex.keys(before + 1, selected.last));
+  // What was indexed between the two readings is in both: the index has it. A transaction of the indexer may
+  // also be seen in part, so the numbers before are looked at too.
+  const recent =
+    waiting.length === 0
+      ? []
+      : await deps.eventIndex.keys(Math.max(1, selected.last - RECENT), selected.last);
+  const meanwhile = new Set(recent);
   const ids = waiting.filter((id) => !meanwhile.has(id));
   const tail = await tailRecords(deps, ids, selected.last, filters);
   if (tail.length === 0) return { total: selected.total, items: indexedRecords(deps, selected.found) };
   const shown = tail.slice(page.offset, page.offset + page.limit);
-  const rest = { offset: Math.max(0, page.offset - tail.length), limit: page.limit - shown.length };
+  const offset = Math.max(0, page.offset - tail.length);
+  const rest = { offset, limit: page.limit - shown.length, upTo: selected.last };
   const found = rest.limit === 0 ? [] : (await deps.eventIndex.select(terms, rest)).found;
   return { total: selected.total + tail.length, items: both(deps, shown, found) };
 }

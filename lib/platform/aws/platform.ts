@@ -8,7 +8,7 @@ import type { Scripts } from "../scripts.ts";
 import type { Secrets } from "../secrets.ts";
 import { awsBlobs } from "./blobs.ts";
 import { awsBus } from "./bus.ts";
-import { type AwsClients, awsClients, type Environment } from "./clients.ts";
+import { type AwsClients, awsClients, type Environment, endpointOf } from "./clients.ts";
 import { oneOfManyInstances } from "./instances.ts";
 import { awsOutbox } from "./outbox.ts";
 import { awsQueues } from "./queues.ts";
@@ -51,6 +51,9 @@ export interface AwsPlatform {
   close(): Promise<void>;
 }
 
+/** Emulators do not look again, during one wait, at a FIFO group that has been set free meanwhile. */
+const EMULATED_WAIT_SECONDS = 1;
+
 /** The name of the stack's bucket for blobs where CloudFormation did not choose one. */
 export function blobsBucketOf(stack: string): string {
   return inStack(stack, "blobs").toLowerCase();
@@ -77,7 +80,13 @@ export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
     resources: withTimers(resources.tables),
     pause,
   });
-  const queues = awsQueues({ client: clients.sqs, stack, resources: resources.queues, pause });
+  const queues = awsQueues({
+    client: clients.sqs,
+    stack,
+    resources: resources.queues,
+    pause,
+    ...(endpointOf(environment, "SQS") === undefined ? {} : { longestWaitSeconds: EMULATED_WAIT_SECONDS }),
+  });
   const bus = awsBus({ client: clients.eventbridge, stack, pause });
   const timers = awsTimers({ tables: tables.port, queues, clock });
   return {

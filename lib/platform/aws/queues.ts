@@ -101,8 +101,10 @@ export function awsQueues(options: {
   readonly stack: string;
   readonly resources: readonly QueueResource[];
   readonly pause: Pause;
+  /** Longest wait for a message in one request, seconds; as long as the caller waits unless given. */
+  readonly longestWaitSeconds?: number;
 }): AwsQueues {
-  const { client, pause } = options;
+  const { client, pause, longestWaitSeconds = Number.POSITIVE_INFINITY } = options;
   const { resource, url } = queueUrls(client, options.stack, options.resources);
 
   const prepare = (queue: string, messages: readonly OutgoingMessage[]): PreparedSend => {
@@ -142,6 +144,34 @@ export function awsQueues(options: {
     }
   };
 
+  const receiveOnce = async (
+    queue: string,
+    fifo: boolean,
+    max: number,
+    VisibilityTimeout: number,
+    WaitTimeSeconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ReceivedMessage[]> => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: await url(queue),
+      MaxNumberOfMessages: max,
+      VisibilityTimeout,
+      WaitTimeSeconds,
+      MessageSystemAttributeNames: ["ApproximateReceiveCount", "SentTimestamp", "MessageGroupId"],
+      // A repeated request gets the messages again that the lost answer had.
+      ...(fifo ? { ReceiveRequestAttemptId: randomUUID() } : {}),
+    });
+    const requestTimeout = WaitTimeSeconds * 1000 + RECEIVE_MARGIN_MS;
+    try {
+      const abort = signal === undefined ? {} : { abortSignal: signal };
+      const { Messages = [] } = await faulting(() => client.send(command, { requestTimeout, ...abort }));
+      return Messages.map(toReceived);
+    } catch (error) {
+      if (signal?.aborted) return [];
+      throw error;
+    }
+  };
+
   const port: Queues = {
     send: async (queue, messages) => send(prepare(queue, messages)),
     receive: async (queue, { max, visibilitySeconds, waitSeconds, signal }) => {
@@ -150,26 +180,12 @@ export function awsQueues(options: {
       if (max > LIMITS.messageBatch.value) throw limitFault("messageBatch", "the request", max);
       checkRange(visibilitySeconds, "visibilitySeconds");
       checkRange(waitSeconds, "messageWaitSeconds");
-      if (signal?.aborted) return [];
-      const WaitTimeSeconds = Math.ceil(waitSeconds);
-      const command = new ReceiveMessageCommand({
-        QueueUrl: await url(queue),
-        MaxNumberOfMessages: max,
-        VisibilityTimeout: Math.ceil(visibilitySeconds),
-        WaitTimeSeconds,
-        MessageSystemAttributeNames: ["ApproximateReceiveCount", "SentTimestamp", "MessageGroupId"],
-        // A repeated request gets the messages again that the lost answer had.
-        ...(fifo ? { ReceiveRequestAttemptId: randomUUID() } : {}),
-      });
-      const requestTimeout = WaitTimeSeconds * 1000 + RECEIVE_MARGIN_MS;
-      try {
-        const abort = signal === undefined ? {} : { abortSignal: signal };
-        const { Messages = [] } = await faulting(() => client.send(command, { requestTimeout, ...abort }));
-        return Messages.map(toReceived);
-      } catch (error) {
-        if (signal?.aborted) return [];
-        throw error;
+      for (let left = Math.ceil(waitSeconds); !signal?.aborted; left -= longestWaitSeconds) {
+        const wait = Math.min(left, longestWaitSeconds);
+        const messages = await receiveOnce(queue, fifo, max, Math.ceil(visibilitySeconds), wait, signal);
+        if (messages.length > 0 || left <= longestWaitSeconds) return messages;
       }
+      return [];
     },
     delete: async (queue, receipts) => {
       if (receipts.length === 0) return;
