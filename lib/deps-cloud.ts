@@ -1,6 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { accessToken, composeDeps, type EmbeddedDepsOptions, type OpenedDeps, TOKEN_FILE } from "./deps.ts";
+import { accessToken, TOKEN_FILE } from "./access-token.ts";
+import type { OpenedDeps } from "./deps.ts";
+import { composeDeps } from "./deps-compose.ts";
+import type { EmbeddedDepsOptions } from "./deps-embedded.ts";
 import { hashToken, ownerAuthenticator } from "./http/auth.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { startRunner } from "./platform/embedded/runner/client.ts";

@@ -1,6 +1,6 @@
 import { dirname, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type OpenedDeps, openEmbeddedDeps } from "../lib/deps.ts";
+import type { OpenedDeps } from "../lib/deps.ts";
 import { SERVICE_BASE } from "../lib/http/route.ts";
 import { type Config, readConfig } from "../lib/platform/config.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
@@ -77,8 +77,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** Loaded as it is asked for: one platform has no use for the other's code. */
 async function openPlatform(config: Config, resources: Resources, log: Log): Promise<OpenedDeps> {
   const { dataDir, stack, schedulerEnabled } = config;
-  if (config.platform === "embedded")
+  if (config.platform === "embedded") {
+    const { openEmbeddedDeps } = await import("../lib/deps-embedded.ts");
     return openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled });
+  }
   const { openCloudDeps } = await import("../lib/deps-cloud.ts");
   return openCloudDeps({ dataDir, resources, config, log, stack });
 }

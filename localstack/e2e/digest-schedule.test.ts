@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { openEmbeddedDeps } from "../../lib/deps.ts";
+import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
 import type { EventRecord } from "../../lib/events/log/list.ts";
 import { readConfig } from "../../lib/platform/config.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";

@@ -4,7 +4,7 @@
  */
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { openEmbeddedDeps } from "../../lib/deps.ts";
+import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
 import { readConfig } from "../../lib/platform/config.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
 import { startPlatform } from "../platform.ts";

@@ -1,0 +1,26 @@
+import { randomBytes } from "node:crypto";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** In the data folder. */
+export const TOKEN_FILE = "access-token";
+const TOKEN_BYTES = 32;
+
+/** The owner's token: the environment's, else the one made at the first start, kept in clear for its owner alone. */
+export async function accessToken(
+  dataDir: string,
+  given: string | undefined,
+): Promise<{ value: string; source: "environment" | "file" }> {
+  if (given !== undefined) return { value: given, source: "environment" };
+  const path = join(dataDir, TOKEN_FILE);
+  try {
+    await writeFile(path, `${randomBytes(TOKEN_BYTES).toString("base64url")}\n`, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+  }
+  if (((await stat(path)).mode & 0o077) !== 0)
+    throw new Error(`${TOKEN_FILE} is readable by others: chmod 600 ${path}`);
+  const value = (await readFile(path, "utf8")).trim();
+  if (value === "") throw new Error(`${TOKEN_FILE} is empty: remove ${path} and start again`);
+  return { value, source: "file" };
+}

@@ -1,0 +1,81 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Deps } from "./deps.ts";
+import { composeDeps } from "./deps-compose.ts";
+import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
+import type { Environment } from "./platform/aws/clients.ts";
+import { readParameter } from "./platform/aws/parameters.ts";
+import { openAws } from "./platform/aws/platform.ts";
+import { readConfig } from "./platform/config.ts";
+import { PlatformFault } from "./platform/faults.ts";
+import { jsonLog } from "./platform/json-log.ts";
+import type { QueueResource } from "./platform/resources.ts";
+import { tables } from "./tables.ts";
+
+/**
+ * The services over AWS, for a function of the stack that the environment names. Commands and scripts of steps
+ * are not started here: they are run where the run's workspace is. Throws where a setting is missing.
+ */
+export async function openAwsDeps(environment: Environment): Promise<Deps> {
+  const config = readConfig(environment);
+  const log = jsonLog();
+  const queues = readQueues(required(environment, "WEFT_QUEUES"));
+  const platform = await openAws({
+    stack: required(environment, "WEFT_STACK"),
+    resources: { tables: Object.values(tables), queues, rules: [], schedules: [] },
+    log,
+    environment,
+    commands: { run: () => Promise.reject(notHere("a command")) },
+    scripts: { run: () => Promise.reject(notHere("a script")) },
+  });
+  return composeDeps(platform.ports, config, {
+    auth: ownerAuth(config.accessToken, environment),
+    // Nothing is kept in them: steps with files are a worker's.
+    paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
+    queueNames: queues.map(({ name }) => name),
+  });
+}
+
+function required(environment: Environment, name: string): string {
+  const value = environment[name];
+  if (value === undefined || value === "") throw new Error(`${name} is not set`);
+  return value;
+}
+
+const notHere = (what: string): PlatformFault =>
+  new PlatformFault("command_not_started", `${what} runs on a worker, not in Lambda`);
+
+/**
+ * The stack's queues by name, as the template writes them: `conduct.fifo bash …`. What they are like else is
+ * for their pollers to know, which in AWS are Lambda's.
+ */
+export function readQueues(text: string): QueueResource[] {
+  return text
+    .split(" ")
+    .filter((name) => name !== "")
+    .map((name) => ({
+      name: name.replace(/\.fifo$/, ""),
+      fifo: name.endsWith(".fifo"),
+      visibilitySeconds: 0,
+      retentionSeconds: 0,
+    }));
+}
+
+/** Knows the owner's token, which is read when the first request brings one: consumers never need it. */
+function ownerAuth(given: string | undefined, environment: Environment): Authenticator {
+  let reading: Promise<Authenticator> | undefined;
+  const read = async (): Promise<Authenticator> => {
+    const token =
+      given ?? (await readParameter(required(environment, "WEFT_ACCESS_TOKEN_PARAMETER"), environment));
+    return ownerAuthenticator(hashToken(token.trim()));
+  };
+  return {
+    authenticate: async (token) => {
+      reading ??= read();
+      reading.catch(() => {
+        reading = undefined;
+      });
+      return (await reading).authenticate(token);
+    },
+  };
+}

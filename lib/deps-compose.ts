@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Deps } from "./deps.ts";
+import { EVENT_INDEX } from "./events/log/table.ts";
+import type { Authenticator } from "./http/auth.ts";
+import type { Config } from "./platform/config.ts";
+import type { Log } from "./platform/log.ts";
+import type { Ports } from "./platform/ports.ts";
+import { RankedIndex } from "./ranked-index/ranked-index.ts";
+import { assetEffects } from "./workflow/assets/upsert.ts";
+import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
+import { cachedDefinitions } from "./workflow/definitions/store.ts";
+import { numbers } from "./workflow/runs/numbers.ts";
+import type { StepPaths } from "./workflow/steps/context.ts";
+import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
+
+/** Puts the services together over the ports of a platform. */
+export function composeDeps(
+  ports: Ports,
+  config: Config,
+  own: { auth: Authenticator; paths: StepPaths; queueNames: readonly string[] },
+): Deps {
+  const catalog = catalogReader(ports);
+  const assetNumbers = numbers(ports, "assets");
+  const base = {
+    ...ports,
+    ...own,
+    catalog,
+    definitions: cachedDefinitions(ports),
+    eventIndex: new RankedIndex(ports, EVENT_INDEX),
+    matcher: triggerMatcher(catalog, config.receiverEnabled),
+    effects: assetEffects({ assetNumbers }),
+    runNumbers: numbers(ports, "runs"),
+    assetNumbers,
+    workspacesDir: own.paths.workspacesDir,
+    shell: findShell(ports.log),
+    receiverEnabled: config.receiverEnabled,
+  };
+  return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
+}
+
+function findShell(log: Log): string {
+  const folders = (process.env["PATH"] ?? "/usr/bin:/bin").split(":");
+  if (folders.some((folder) => folder !== "" && existsSync(join(folder, "bash")))) return "bash";
+  log.warn("no bash found: bash steps are run by sh");
+  return "sh";
+}
