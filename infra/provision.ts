@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { blobsBucketOf } from "../lib/platform/aws/platform.ts";
 import { provision } from "../lib/platform/aws/provision/provision.ts";
@@ -17,7 +17,9 @@ export async function provisionTemplate(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Readonly<Record<string, number>>> {
   const bucket = environment.WEFT_BLOBS_BUCKET || blobsBucketOf(stack);
-  const blueprint = blueprintOfTemplate(await readFile(TEMPLATE, "utf8"), stack, bucket);
+  const blueprint = blueprintOfTemplate(readFileSync(TEMPLATE, "utf8"), stack, bucket, (location) =>
+    readFileSync(new URL(location, TEMPLATE), "utf8"),
+  );
   await provision(blueprint, { environment });
   return Object.fromEntries(Object.entries(blueprint).map(([kind, list]) => [kind, list.length]));
 }

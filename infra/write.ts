@@ -1,10 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { toOpenApi } from "./openapi/document.ts";
 import { ScanError, scan } from "./scan.ts";
-import { countResources, templateText, toTemplate } from "./template/template.ts";
+import { countResources, templateText } from "./template/sam-template.ts";
+import { toTemplates } from "./template/template.ts";
 
 /** What is written from code. */
 export interface Generated {
@@ -14,7 +15,6 @@ export interface Generated {
   readonly sizes: ReadonlyMap<string, { readonly functions: number; readonly resources: number }>;
 }
 
-export const TEMPLATE_FILE = "template.yaml";
 export const OPENAPI_FILE = "openapi.json";
 
 /** CloudFormation takes 500 resources a stack; there must be room left. */
@@ -24,19 +24,20 @@ const RESOURCES_MAX = 450;
 export async function generate(root: string): Promise<Generated> {
   const found = await scan(root);
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-  const template = toTemplate(found);
-  const sizes = countResources(template);
-  if (sizes.resources > RESOURCES_MAX) {
-    throw new ScanError([
-      `${TEMPLATE_FILE}: ${sizes.resources} resources, at most ${RESOURCES_MAX}: split the stack`,
-    ]);
-  }
+  const templates = [...toTemplates(found)];
+  const sizes = new Map(templates.map(([file, template]) => [file, countResources(template)]));
+  const faults = [...sizes]
+    .filter(([, { resources }]) => resources > RESOURCES_MAX)
+    .map(
+      ([file, { resources }]) => `${file}: ${resources} resources, at most ${RESOURCES_MAX}: split the stack`,
+    );
+  if (faults.length > 0) throw new ScanError(faults);
   return {
     files: new Map([
-      [TEMPLATE_FILE, templateText(template)],
+      ...templates.map(([file, template]) => [file, templateText(template)] as const),
       [OPENAPI_FILE, `${JSON.stringify(toOpenApi(found.routes, version), null, 2)}\n`],
     ]),
-    sizes: new Map([[TEMPLATE_FILE, sizes]]),
+    sizes,
   };
 }
 
@@ -56,7 +57,10 @@ async function main(root: string, check: boolean): Promise<number> {
     const { files, sizes } = await generate(root);
     const stale = await staleFiles(root, files);
     if (!check) {
-      for (const name of stale) await writeFile(join(root, name), files.get(name) ?? "");
+      for (const name of stale) {
+        await mkdir(dirname(join(root, name)), { recursive: true });
+        await writeFile(join(root, name), files.get(name) ?? "");
+      }
     } else if (stale.length > 0) {
       console.error(`not as the code says: ${stale.join(", ")}. Run: npm run infra:write`);
       return 1;

@@ -1,36 +1,55 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readTemplate, type Template } from "./template.ts";
+import { readTemplateFiles, type Template } from "./template.ts";
 
 const FILE = "template-cache.json";
 /** Moves when a template is read in another form. */
-const FORM = 1;
+const FORM = 2;
 
 interface Cached {
   readonly form: number;
+  /** The template's files, its own first, and the hash of what they held. */
+  readonly files: readonly string[];
   readonly hash: string;
   readonly template: Template;
 }
 
 /**
  * A template as it was read at the last start with the same text: parsing YAML of this size takes longer than
- * all else of a start. The text decides; a cache that cannot be read or written is as if there were none.
+ * all else of a start. The text decides, that of nested templates too; a cache that cannot be read or written
+ * is as if there were none.
  */
 export function readTemplateOnce(path: string, dataDir: string): Template {
-  const hash = createHash("sha256").update(readFileSync(path)).digest("hex");
   const cached = readCache(dataDir);
-  if (cached?.form === FORM && cached.hash === hash) return cached.template;
-  const template = readTemplate(path);
+  if (cached?.form === FORM && cached.files[0] === path && hashOf(cached.files) === cached.hash)
+    return cached.template;
+  const { template, files } = readTemplateFiles(path);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(join(dataDir, FILE), JSON.stringify({ form: FORM, hash, template } satisfies Cached), {
-      mode: 0o600,
-    });
+    const hash = hashOf(files) ?? "";
+    writeFileSync(
+      join(dataDir, FILE),
+      JSON.stringify({ form: FORM, files, hash, template } satisfies Cached),
+      {
+        mode: 0o600,
+      },
+    );
   } catch {
     // The start says what is wrong with the folder.
   }
   return template;
+}
+
+/** Undefined where one of the files is gone. */
+function hashOf(files: readonly string[]): string | undefined {
+  const hash = createHash("sha256");
+  try {
+    for (const file of files) hash.update(createHash("sha256").update(readFileSync(file)).digest());
+  } catch {
+    return undefined;
+  }
+  return hash.digest("hex");
 }
 
 function readCache(dataDir: string): Cached | undefined {

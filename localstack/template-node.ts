@@ -8,14 +8,21 @@ export class TemplateError extends Error {
   }
 }
 
-const STACK_PREFIX = "${AWS::StackName}-";
+/** Names begin with the main stack's, which a nested stack knows as a parameter. */
+const STACK_PREFIXES = ["${AWS::StackName}-", "${StackName}-"] as const;
 
 /** CloudFormation's short forms become the long ones; other tags are read as if they were not there. */
 const SHORT_FORMS: ScalarTag[] = [
   { tag: "!Ref", resolve: (text) => ({ Ref: text }) },
   { tag: "!Sub", resolve: (text) => ({ "Fn::Sub": text }) },
-  { tag: "!GetAtt", resolve: (text) => ({ "Fn::GetAtt": text.split(".") }) },
+  { tag: "!GetAtt", resolve: (text) => ({ "Fn::GetAtt": attributeOf(text) }) },
 ];
+
+/** `Stack.Outputs.Name` names the attribute `Outputs.Name`. */
+function attributeOf(text: string): readonly string[] {
+  const dot = text.indexOf(".");
+  return dot < 0 ? [text] : [text.slice(0, dot), text.slice(dot + 1)];
+}
 
 /** Parses a template's text. `name` is how errors call it. Throws TemplateError with line and column. */
 export function parseTemplate(text: string, name: string): Node {
@@ -66,7 +73,8 @@ export class Node {
     return this.#value.map((item, index) => new Node(item, this.#file, [...this.#path, String(index)]));
   }
 
-  text(): string {
+  text(missing?: string): string {
+    if (!this.isThere && missing !== undefined) return missing;
     return typeof this.#value === "string" ? this.#value : this.fail("must be text");
   }
 
@@ -85,17 +93,19 @@ export class Node {
   /** The name after the stack's prefix, in `Fn::Sub: ${AWS::StackName}-name`. */
   stackName(): string {
     const text = this.isThere ? this.record()["Fn::Sub"] : undefined;
-    if (typeof text !== "string" || !text.startsWith(STACK_PREFIX) || text.length === STACK_PREFIX.length) {
-      return this.fail(`must be Fn::Sub: ${STACK_PREFIX}<name>`);
+    const prefix =
+      typeof text === "string" ? STACK_PREFIXES.find((start) => text.startsWith(start)) : undefined;
+    if (typeof text !== "string" || prefix === undefined || text.length === prefix.length) {
+      return this.fail(`must be Fn::Sub: ${STACK_PREFIXES[0]}<name>`);
     }
-    return text.slice(STACK_PREFIX.length);
+    return text.slice(prefix.length);
   }
 
-  /** The logical id in `Fn::GetAtt: [id, Arn]`. */
-  referenced(): string {
+  /** The resource and the attribute that `Fn::GetAtt: [<resource>, <attribute>]` names. */
+  referenced(): { readonly id: string; readonly attribute: string } {
     const [id, attribute] = this.at("Fn::GetAtt").items();
-    return id !== undefined && attribute?.text() === "Arn"
-      ? id.text()
+    return id !== undefined && attribute !== undefined
+      ? { id: id.text(), attribute: attribute.text() }
       : this.fail("must be Fn::GetAtt: [<resource>, Arn]");
   }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
 import type { EventPattern } from "../lib/platform/bus.ts";
 import type {
   QueueResource,
@@ -35,7 +36,7 @@ export interface TemplateSource {
 
 export interface TemplateFunction {
   readonly logicalId: string;
-  /** The file with the handler, from the template's folder. */
+  /** The file with the handler, from the main template's folder. */
   readonly entry: string;
   readonly handlerExport: string;
   readonly timeoutSeconds: number;
@@ -61,31 +62,95 @@ const RETENTION_SECONDS = 345_600;
 const BATCH_SIZE = 10;
 const CONCURRENCY = 1000;
 
-/**
- * Reads a deployable template back, as the platform that runs it needs it. Names are ours: without the
- * stack's prefix and `.fifo`. What is not in the file is not there: a reference to a removed queue counts
- * as removed with it. Throws TemplateError naming the resource that cannot be read.
- */
-export function readTemplate(path: string): Template {
-  return toTemplate(parseTemplate(readFileSync(path, "utf8"), path));
+/** A template as it was read, and the files that it lies in: its own first, then those of its nested stacks. */
+export interface ReadTemplate {
+  readonly template: Template;
+  /** Absolute paths, or as `path` was given. */
+  readonly files: readonly string[];
 }
 
-function toTemplate(root: Node): Template {
-  const resources = root.at("Resources").entries();
-  const ofType = (type: string): (readonly [string, Node])[] =>
-    resources.filter(([, resource]) => resource.at("Type").text() === type);
-  const queues = readQueues(ofType("AWS::SQS::Queue"));
-  const rules = ofType("AWS::Events::Rule");
-  const globals = root.at("Globals").at("Function");
+/**
+ * Reads a deployable template back, as the platform that runs it needs it, with its nested stacks. Names are
+ * ours: without the stack's prefix and `.fifo`. What is not in the files is not there: a reference to a removed
+ * queue counts as removed with it. Throws TemplateError naming the resource that cannot be read.
+ */
+export function readTemplate(path: string): Template {
+  return readTemplateFiles(path).template;
+}
+
+/** As `readTemplate`, and tells which files it has read. */
+export function readTemplateFiles(path: string): ReadTemplate {
+  const files: string[] = [];
+  const stack = openStack(path, ".", files);
+  const parts = partsOf(stack);
   return {
-    resources: {
-      tables: ofType("AWS::DynamoDB::Table").map(([, resource]) => toTable(resource.at("Properties"))),
-      queues: [...queues.values()],
-      rules: rules.flatMap(([, resource]) => toRule(resource.at("Properties"), queues)),
-      schedules: rules.flatMap(([, resource]) => toSchedule(resource.at("Properties"), queues)),
+    files,
+    template: {
+      resources: {
+        tables: parts.flatMap(({ resources }) => resources.tables),
+        queues: parts.flatMap(({ resources }) => resources.queues),
+        rules: parts.flatMap(({ resources }) => resources.rules),
+        schedules: parts.flatMap(({ resources }) => resources.schedules),
+      },
+      functions: parts.flatMap(({ functions }) => functions),
     },
-    functions: ofType("AWS::Serverless::Function").map(([id, node]) => toFunction(id, node, globals, queues)),
   };
+}
+
+/** A template of the tree of nested ones. */
+interface Stack {
+  readonly root: Node;
+  /** Its folder, from that of the main template, with forward slashes. */
+  readonly folder: string;
+  /** By logical id. */
+  readonly nested: ReadonlyMap<string, Stack>;
+  readonly queues: Queues;
+}
+
+function openStack(path: string, folder: string, files: string[]): Stack {
+  const root = parseTemplate(readFileSync(path, "utf8"), path);
+  files.push(path);
+  const nested = ofType(root, "AWS::Serverless::Application").map(([id, resource]) => {
+    const location = resource.at("Properties").at("Location");
+    try {
+      const file = location.text();
+      return [
+        id,
+        openStack(join(dirname(path), file), posix.join(folder, posix.dirname(file)), files),
+      ] as const;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "ENOENT")
+        return location.fail("names a file that is not there");
+      throw error;
+    }
+  });
+  return { root, folder, nested: new Map(nested), queues: readQueues(ofType(root, "AWS::SQS::Queue")) };
+}
+
+function ofType(root: Node, type: string): (readonly [string, Node])[] {
+  return root
+    .at("Resources")
+    .entries()
+    .filter(([, resource]) => resource.at("Type").text() === type);
+}
+
+/** What each template holds by itself. */
+function partsOf(stack: Stack): Template[] {
+  const { root, queues } = stack;
+  const rules = ofType(root, "AWS::Events::Rule").map(([, resource]) => resource.at("Properties"));
+  const globals = root.at("Globals").at("Function");
+  const own: Template = {
+    resources: {
+      tables: ofType(root, "AWS::DynamoDB::Table").map(([, resource]) => toTable(resource.at("Properties"))),
+      queues: [...queues.values()],
+      rules: rules.flatMap((rule) => toRule(rule, stack)),
+      schedules: rules.flatMap((rule) => toSchedule(rule, stack)),
+    },
+    functions: ofType(root, "AWS::Serverless::Function").map(([id, node]) =>
+      toFunction(id, node, globals, stack),
+    ),
+  };
+  return [own, ...[...stack.nested.values()].flatMap(partsOf)];
 }
 
 /** By logical id. */
@@ -97,7 +162,9 @@ function readQueues(found: readonly (readonly [string, Node])[]): Queues {
     found.map(([id, resource]) => {
       const properties = resource.at("Properties");
       const redrive = properties.at("RedrivePolicy");
-      const target = redrive.isThere ? names.get(redrive.at("deadLetterTargetArn").referenced()) : undefined;
+      const target = redrive.isThere
+        ? names.get(redrive.at("deadLetterTargetArn").referenced().id)
+        : undefined;
       return [
         id,
         {
@@ -142,27 +209,38 @@ function toIndex(schema: Node): IndexSpec {
   return { pk: attribute("HASH"), sk: attribute("RANGE") };
 }
 
-function toRule(properties: Node, queues: Queues): RuleResource[] {
+function toRule(properties: Node, stack: Stack): RuleResource[] {
   if (!properties.at("EventPattern").isThere) return [];
   const pattern = properties.at("EventPattern").record() as EventPattern;
-  return [{ name: properties.at("Name").stackName(), pattern, queues: targetsOf(properties, queues) }];
+  return [{ name: properties.at("Name").stackName(), pattern, queues: targetsOf(properties, stack) }];
 }
 
-function toSchedule(properties: Node, queues: Queues): ScheduleResource[] {
+function toSchedule(properties: Node, stack: Stack): ScheduleResource[] {
   const expression = properties.at("ScheduleExpression");
   if (!expression.isThere) return [];
   const name = properties.at("Name").stackName();
-  return [{ name, expression: expression.text(), queues: targetsOf(properties, queues) }];
+  return [{ name, expression: expression.text(), queues: targetsOf(properties, stack) }];
 }
 
-function targetsOf(properties: Node, queues: Queues): string[] {
+function targetsOf(properties: Node, stack: Stack): string[] {
   return properties
     .at("Targets")
     .items()
-    .flatMap((target) => queues.get(target.at("Arn").referenced())?.name ?? []);
+    .flatMap((target) => queueAt(target.at("Arn"), stack)?.name ?? []);
 }
 
-function toFunction(logicalId: string, resource: Node, globals: Node, queues: Queues): TemplateFunction {
+/** The queue whose ARN stands at a place: one of the template itself, or one that a nested stack gives out. */
+function queueAt(place: Node, { queues, nested }: Stack): QueueResource | undefined {
+  const { id, attribute } = place.referenced();
+  if (attribute === "Arn") return queues.get(id);
+  const output = /^Outputs\.(.+)$/.exec(attribute)?.[1];
+  if (output === undefined) return place.fail("must be an ARN or an output");
+  const child = nested.get(id);
+  const value = child?.root.at("Outputs").at(output).at("Value");
+  return child === undefined || value?.isThere !== true ? undefined : queueAt(value, child);
+}
+
+function toFunction(logicalId: string, resource: Node, globals: Node, stack: Stack): TemplateFunction {
   const properties = resource.at("Properties");
   const weft = resource.at("Metadata").at("Weft");
   const [entry] = resource.at("Metadata").at("BuildProperties").at("EntryPoints").items();
@@ -174,7 +252,9 @@ function toFunction(logicalId: string, resource: Node, globals: Node, queues: Qu
   const limit = weft.at("BodyLimitBytes");
   return {
     logicalId,
-    entry: entry.text(),
+    entry: posix.isAbsolute(entry.text())
+      ? entry.text()
+      : posix.join(stack.folder, properties.at("CodeUri").text("."), entry.text()),
     handlerExport: properties.at("Handler").text().split(".").at(-1) ?? "",
     timeoutSeconds: properties.at("Timeout").number(globals.at("Timeout").number(FUNCTION_TIMEOUT_SECONDS)),
     memoryMb: properties.at("MemorySize").number(globals.at("MemorySize").number(FUNCTION_MEMORY_MB)),
@@ -185,7 +265,7 @@ function toFunction(logicalId: string, resource: Node, globals: Node, queues: Qu
       .map((event) => toRoute(event.at("Properties"))),
     sources: events
       .filter((event) => event.at("Type").text() === "SQS")
-      .flatMap((event) => toSource(event.at("Properties"), weft, queues)),
+      .flatMap((event) => toSource(event.at("Properties"), weft, stack)),
   };
 }
 
@@ -200,8 +280,8 @@ function toRoute(properties: Node): TemplateRoute {
 }
 
 /** A source that is switched off counts for workers alone: they poll instead of Lambda. */
-function toSource(properties: Node, weft: Node, queues: Queues): TemplateSource[] {
-  const queue = queues.get(properties.at("Queue").referenced());
+function toSource(properties: Node, weft: Node, stack: Stack): TemplateSource[] {
+  const queue = queueAt(properties.at("Queue"), stack);
   if (queue === undefined || (!properties.at("Enabled").flag(true) && !weft.at("Worker").flag())) return [];
   const scaled = properties.at("ScalingConfig").at("MaximumConcurrency").number(CONCURRENCY);
   return [

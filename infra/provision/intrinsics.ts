@@ -9,7 +9,8 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-const STACK_NAME = /\$\{AWS::StackName\}/g;
+/** A nested stack knows the name of the main one as a parameter. */
+const STACK_NAME = /\$\{(?:AWS::)?StackName\}/g;
 
 /** Text as it is in a stack of this name. Throws for another function than `Fn::Sub` of the stack's name. */
 export function textIn(stack: string, value: unknown): string {
@@ -20,13 +21,13 @@ export function textIn(stack: string, value: unknown): string {
   return text;
 }
 
-/** The logical id that `Ref` or `Fn::GetAtt` names. Throws for anything else. */
-export function logicalIdOf(value: unknown): string {
-  const { Ref: ref, "Fn::GetAtt": attribute } = partOf(value);
-  const [id] = listOf(attribute);
-  const found = ref ?? id;
-  if (typeof found !== "string") throw new Error(`${JSON.stringify(value)} names no resource`);
-  return found;
+/** What `Ref` or `Fn::GetAtt` names: a resource, and the attribute where one is asked for. Throws for anything else. */
+export function referenceOf(value: unknown): { readonly id: string; readonly attribute?: string } {
+  const { Ref: ref, "Fn::GetAtt": get } = partOf(value);
+  const [first, attribute] = listOf(get);
+  const id = ref ?? first;
+  if (typeof id !== "string") throw new Error(`${JSON.stringify(value)} names no resource`);
+  return typeof attribute === "string" ? { id, attribute } : { id };
 }
 
 export function numberOf(value: unknown): number {

@@ -1,14 +1,16 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { blueprintOfTemplate } from "./template.ts";
 
-const template = await readFile(new URL("../../template.yaml", import.meta.url), "utf8");
+const read = (location: string): string =>
+  readFileSync(new URL(`../../${location}`, import.meta.url), "utf8");
+const templates = ["template.yaml", "infra/stacks/workflows.yaml"].map(read).join("\n");
 
 describe("the blueprint of the template", () => {
-  const blueprint = blueprintOfTemplate(template, "home", "home-blobs");
+  const blueprint = blueprintOfTemplate(read("template.yaml"), "home", "home-blobs", read);
 
   it("has every resource of the kinds that are provisioned, named by the stack", () => {
-    const count = (type: string): number => template.split(`Type: ${type}\n`).length - 1;
+    const count = (type: string): number => templates.split(`Type: ${type}\n`).length - 1;
     expect(blueprint.tables).toHaveLength(count("AWS::DynamoDB::Table"));
     expect(blueprint.queues).toHaveLength(count("AWS::SQS::Queue"));
     expect(blueprint.rules).toHaveLength(count("AWS::Events::Rule"));
@@ -41,6 +43,9 @@ describe("the blueprint of the template", () => {
 });
 
 describe("a template that cannot be provisioned", () => {
+  const nothingNested = (): string => {
+    throw new Error("there is none");
+  };
   const queue = (properties: string): string =>
     `Resources:\n  Jobs:\n    Type: AWS::SQS::Queue\n    Properties:\n      ${properties}\n`;
 
@@ -54,6 +59,29 @@ describe("a template that cannot be provisioned", () => {
       "Jobs: names Gone, which is not there",
     ],
   ])("is refused by the resource: %s", (properties, message) => {
-    expect(() => blueprintOfTemplate(queue(properties), "home", "blobs")).toThrow(message);
+    expect(() => blueprintOfTemplate(queue(properties), "home", "blobs", nothingNested)).toThrow(message);
+  });
+
+  it("is refused where a rule points at what its nested stack does not give out", () => {
+    const main = `Resources:
+  Nested:
+    Type: AWS::Serverless::Application
+    Properties: { Location: nested.yaml }
+  Tick:
+    Type: AWS::Events::Rule
+    Properties:
+      Name: tick
+      ScheduleExpression: rate(1 minute)
+      Targets: [{ Id: queue, Arn: { Fn::GetAtt: [Nested, Outputs.JobsArn] } }]
+`;
+    const nested = (output: string): string =>
+      `${queue("QueueName: jobs")}Outputs:\n  ${output}:\n    Value: { Fn::GetAtt: [Jobs, Arn] }\n`;
+
+    expect(blueprintOfTemplate(main, "home", "blobs", () => nested("JobsArn")).rules).toMatchObject([
+      { name: "tick", targets: [{ queue: "jobs" }] },
+    ]);
+    expect(() => blueprintOfTemplate(main, "home", "blobs", () => nested("OtherArn"))).toThrow(
+      "Tick: names Outputs.JobsArn of Nested, which is not there",
+    );
   });
 });

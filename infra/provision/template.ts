@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { parse } from "yaml";
 import type {
   Blueprint,
@@ -8,50 +9,111 @@ import type {
 } from "../../lib/platform/aws/provision/blueprint.ts";
 import type { EventPattern } from "../../lib/platform/bus.ts";
 import type { IndexSpec } from "../../lib/platform/tables.ts";
-import { listOf, logicalIdOf, numberOf, type Part, partOf, textIn } from "./intrinsics.ts";
+import { listOf, numberOf, type Part, partOf, referenceOf, textIn } from "./intrinsics.ts";
+
+/** Gives the text of a nested template by its path from the main one's folder. */
+export type ReadNested = (location: string) => string;
 
 /**
- * The tables, queues, buses, rules and buckets that a template declares, under the names that they have in a stack.
- * Roles, functions and the gateway are left to CloudFormation. A bucket that the template leaves the name of to
- * CloudFormation gets `bucket`. Throws an Error that names the resource which cannot be read.
+ * The tables, queues, buses, rules and buckets that a template and its nested ones declare, under the names that they
+ * have in a stack. Roles, functions and the gateway are left to CloudFormation. A bucket that the template leaves the
+ * name of to CloudFormation gets `bucket`. Throws an Error that names the resource which cannot be read.
  */
-export function blueprintOfTemplate(text: string, stack: string, bucket: string): Blueprint {
-  const resources = Object.entries(partOf(partOf(parse(text)).Resources));
-  const ofType = <Result>(type: string, read: (properties: Part, id: string) => Result): Result[] =>
-    resources.flatMap(([id, resource]) => {
-      const { Type, Properties } = partOf(resource);
-      if (Type !== type) return [];
-      try {
-        return [read(partOf(Properties), id)];
-      } catch (error) {
-        throw new Error(`${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-      }
-    });
-
-  const queueNames = new Map(
-    ofType("AWS::SQS::Queue", ({ QueueName }, id) => [id, textIn(stack, QueueName)] as const),
-  );
-  const busNames = new Map(
-    ofType("AWS::Events::EventBus", ({ Name }, id) => [id, textIn(stack, Name)] as const),
-  );
-  const found = (names: ReadonlyMap<string, string>, reference: unknown): string => {
-    const id = logicalIdOf(reference);
-    const name = names.get(id);
-    if (name === undefined) throw new Error(`names ${id}, which is not there`);
-    return name;
-  };
-  const queueOf = (reference: unknown): string => found(queueNames, reference);
-  const busOf = (reference: unknown): string => found(busNames, reference);
-
+export function blueprintOfTemplate(
+  text: string,
+  stack: string,
+  bucket: string,
+  readNested: ReadNested,
+): Blueprint {
+  const opened = openTemplate(text, ".", readNested);
+  const parts = all(opened).map((template) => blueprintOf(template, stack, bucket));
   return {
-    tables: ofType("AWS::DynamoDB::Table", (properties) => toTable(stack, properties)),
-    queues: ofType("AWS::SQS::Queue", (properties) => toQueue(stack, properties, queueOf)),
-    buses: [...busNames.values()],
-    rules: ofType("AWS::Events::Rule", (properties) => toRule(stack, properties, queueOf, busOf)),
-    buckets: ofType("AWS::S3::Bucket", ({ BucketName }) =>
+    tables: parts.flatMap(({ tables }) => tables),
+    queues: parts.flatMap(({ queues }) => queues),
+    buses: parts.flatMap(({ buses }) => buses),
+    rules: parts.flatMap(({ rules }) => rules),
+    buckets: parts.flatMap(({ buckets }) => buckets),
+  };
+}
+
+/** A template of the tree of nested ones. */
+interface Template {
+  readonly resources: readonly (readonly [id: string, resource: unknown])[];
+  readonly outputs: Part;
+  /** By logical id. */
+  readonly nested: ReadonlyMap<string, Template>;
+}
+
+function openTemplate(text: string, folder: string, readNested: ReadNested): Template {
+  const { Resources, Outputs } = partOf(parse(text));
+  const resources = Object.entries(partOf(Resources));
+  const nested = eachOf({ resources }, "AWS::Serverless::Application", ({ Location }, id) => {
+    if (typeof Location !== "string") throw new Error("names no template");
+    const path = posix.join(folder, Location);
+    return [id, openTemplate(readNested(path), posix.dirname(path), readNested)] as const;
+  });
+  return { resources, outputs: partOf(Outputs), nested: new Map(nested) };
+}
+
+const all = (template: Template): Template[] => [template, ...[...template.nested.values()].flatMap(all)];
+
+function eachOf<Result>(
+  { resources }: Pick<Template, "resources">,
+  type: string,
+  read: (properties: Part, id: string) => Result,
+): Result[] {
+  return resources.flatMap(([id, resource]) => {
+    const { Type, Properties } = partOf(resource);
+    if (Type !== type) return [];
+    try {
+      return [read(partOf(Properties), id)];
+    } catch (error) {
+      throw new Error(`${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  });
+}
+
+function blueprintOf(template: Template, stack: string, bucket: string): Blueprint {
+  const nameOf =
+    (type: string, property: string) =>
+    (reference: unknown): string =>
+      findName(template, stack, type, property, reference);
+  const queueOf = nameOf("AWS::SQS::Queue", "QueueName");
+  const busOf = nameOf("AWS::Events::EventBus", "Name");
+  return {
+    tables: eachOf(template, "AWS::DynamoDB::Table", (properties) => toTable(stack, properties)),
+    queues: eachOf(template, "AWS::SQS::Queue", (properties) => toQueue(stack, properties, queueOf)),
+    buses: eachOf(template, "AWS::Events::EventBus", ({ Name }) => textIn(stack, Name)),
+    rules: eachOf(template, "AWS::Events::Rule", (properties) => toRule(stack, properties, queueOf, busOf)),
+    buckets: eachOf(template, "AWS::S3::Bucket", ({ BucketName }) =>
       BucketName === undefined ? bucket : textIn(stack, BucketName),
     ),
   };
+}
+
+/** The name of a resource that is referred to: one of the template itself, or one that a nested stack gives out. */
+function findName(
+  template: Template,
+  stack: string,
+  type: string,
+  property: string,
+  reference: unknown,
+): string {
+  const { id, attribute = "" } = referenceOf(reference);
+  const output = /^Outputs\.(.+)$/.exec(attribute)?.[1];
+  const child = template.nested.get(id);
+  if (child !== undefined && output !== undefined) {
+    const { Value } = partOf(child.outputs[output]);
+    if (Value === undefined) throw new Error(`names ${attribute} of ${id}, which is not there`);
+    return findName(child, stack, type, property, Value);
+  }
+  const [found] = eachOf(
+    { resources: template.resources.filter(([own]) => own === id) },
+    type,
+    (properties) => textIn(stack, properties[property]),
+  );
+  if (found === undefined) throw new Error(`names ${id}, which is not there`);
+  return found;
 }
 
 function toKeys(schema: unknown): IndexSpec {

@@ -8,9 +8,11 @@ import {
 } from "../../lib/http/route.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
+import { CODE_FOLDER, codeEntry, ESBUILD } from "./bundling.ts";
 import { API_ID } from "./gateway.ts";
 import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
-import { WORKER_VISIBILITY_SECONDS } from "./messaging.ts";
+import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
+import { kindOf, roleId } from "./roles.ts";
 
 /** Bounds of an event source mapping's `MaximumConcurrency`. */
 const SCALING_MIN = 2;
@@ -26,10 +28,6 @@ export const FUNCTION_GLOBALS = {
   Timeout: ROUTE_TIMEOUT_SECONDS,
 } as const;
 
-/** CommonJS packages inside an ES module bundle call `require`, which such a module lacks. */
-const REQUIRE_BANNER =
-  "js=import { createRequire as weftCreateRequire } from 'node:module'; const require = weftCreateRequire(import.meta.url);";
-
 export function functionId(name: string): string {
   return `${toPascalCase(name)}Function`;
 }
@@ -37,7 +35,7 @@ export function functionId(name: string): string {
 export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
-  const properties = sizes(route.timeoutSeconds, route.memoryMb);
+  const properties = { ...sizes(route.timeoutSeconds, route.memoryMb), Role: arnOf(roleId("http")) };
   return { [functionId(route.operationId)]: toFunction(entry, route.summary, properties, events, weft) };
 }
 
@@ -53,10 +51,8 @@ function apiEvent(route: Route): Record<string, unknown> {
 }
 
 /** The function of a consumer, fed by the queues with these logical ids. */
-export function consumerFunction(
-  { entry, consumer }: ScannedConsumer,
-  queueIds: readonly string[],
-): ResourceMap {
+export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly string[]): ResourceMap {
+  const { entry, consumer } = scanned;
   const { batchSize, concurrency } = consumer.queue;
   const scaled = Math.min(Math.max(concurrency, SCALING_MIN), SCALING_MAX);
   const events: Record<string, unknown> = {};
@@ -82,7 +78,7 @@ export function consumerFunction(
     consumer.worker === true
       ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS)
       : consumer.timeoutSeconds;
-  const properties = sizes(timeout, consumer.memoryMb);
+  const properties = { ...sizes(timeout, consumer.memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
   return { [functionId(consumer.name)]: toFunction(entry, consumer.summary, properties, events, weft) };
 }
 
@@ -97,7 +93,7 @@ function sizes(timeoutSeconds = ROUTE_TIMEOUT_SECONDS, memoryMb = ROUTE_MEMORY_M
 function toFunction(
   entry: string,
   summary: string,
-  properties: Readonly<Record<string, number>>,
+  properties: Readonly<Record<string, unknown>>,
   events: Readonly<Record<string, unknown>>,
   weft: Readonly<Record<string, unknown>>,
 ): Resource {
@@ -105,20 +101,12 @@ function toFunction(
     Type: "AWS::Serverless::Function",
     Metadata: {
       BuildMethod: "esbuild",
-      BuildProperties: {
-        EntryPoints: [entry],
-        Format: "esm",
-        Target: "node24",
-        Minify: true,
-        Sourcemap: true,
-        OutExtension: [".js=.mjs"],
-        Banner: [REQUIRE_BANNER],
-      },
+      BuildProperties: { EntryPoints: [codeEntry(entry)], ...ESBUILD },
       ...(Object.keys(weft).length === 0 ? {} : { Weft: weft }),
     },
     Properties: {
       Description: summary,
-      CodeUri: ".",
+      CodeUri: CODE_FOLDER,
       // esbuild puts the bundle of a single entry point at the top, under its own name.
       Handler: `${basename(entry, ".ts")}.handler`,
       ...properties,

@@ -1,5 +1,5 @@
-import type { ResourceMap } from "./intrinsics.ts";
-import { stackName } from "./intrinsics.ts";
+import { installationName, type ResourceMap } from "./intrinsics.ts";
+import type { StackService } from "./services.ts";
 
 export const API_ID = "Api";
 export const STAGE = "live";
@@ -27,7 +27,13 @@ const GATEWAY_ANSWERS: Readonly<Record<string, GatewayAnswer>> = {
   DEFAULT_5XX: { status: 500, message: "Internal server error" },
 };
 
-function toGatewayResponse(answer: Partial<GatewayAnswer>): Record<string, unknown> {
+/** Error bodies, a service each, around the JSON text of a message. Seed: workflow 2.1. */
+const ERROR_BODY: Readonly<Record<StackService, (message: string) => string>> = {
+  workflows: (message) => `{"error":true,"message":${message}}`,
+  documents: (message) => `{"detail":${message}}`,
+};
+
+function toGatewayResponse(service: StackService, answer: Partial<GatewayAnswer>): Record<string, unknown> {
   const message =
     answer.message === undefined ? "$context.error.messageString" : JSON.stringify(answer.message);
   const headers: Record<string, string> = {
@@ -38,19 +44,23 @@ function toGatewayResponse(answer: Partial<GatewayAnswer>): Record<string, unkno
   return {
     ...(answer.status === undefined ? {} : { StatusCode: answer.status }),
     ResponseParameters: { Headers: headers },
-    ResponseTemplates: { "application/json": `{"error":true,"message":${message}}` },
+    ResponseTemplates: { "application/json": ERROR_BODY[service](message) },
   };
 }
 
-/** The REST API. API Gateway serves `/x/` wherever `/x` is defined, so a path is written once. */
-export function gatewayResources(): ResourceMap {
-  const responses: Record<string, unknown> = { DEFAULT_4XX: toGatewayResponse({}) };
-  for (const [kind, answer] of Object.entries(GATEWAY_ANSWERS)) responses[kind] = toGatewayResponse(answer);
+/** What the main template calls the name of a service's API, after the stack's. */
+export const apiName = (service: StackService): string => service;
+
+/** The REST API of a service. API Gateway serves `/x/` wherever `/x` is defined, so a path is written once. */
+export function gatewayResources(service: StackService): ResourceMap {
+  const responses: Record<string, unknown> = { DEFAULT_4XX: toGatewayResponse(service, {}) };
+  for (const [kind, answer] of Object.entries(GATEWAY_ANSWERS))
+    responses[kind] = toGatewayResponse(service, answer);
   return {
     [API_ID]: {
       Type: "AWS::Serverless::Api",
       Properties: {
-        Name: stackName("api"),
+        Name: installationName(apiName(service)),
         StageName: STAGE,
         OpenApiVersion: "3.0.3",
         EndpointConfiguration: { Type: "REGIONAL" },

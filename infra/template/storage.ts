@@ -7,11 +7,14 @@ export const BLOBS_ID = "BlobsBucket";
 /** Data outlives the stack. */
 const KEPT = { DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" } as const;
 
+/** The logical id of a table. */
+export const tableId = (table: TableSpec): string => `${toPascalCase(table.name)}Table`;
+
 export function tableResources(table: TableSpec): ResourceMap {
   const indexes = Object.entries(table.indexes).sort(([left], [right]) => byCodeUnits(left, right));
   const attributes = new Set(["pk", "sk", ...indexes.flatMap(([, index]) => [index.pk, index.sk])]);
   return {
-    [`${toPascalCase(table.name)}Table`]: {
+    [tableId(table)]: {
       Type: "AWS::DynamoDB::Table",
       ...KEPT,
       Properties: {

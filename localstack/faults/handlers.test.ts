@@ -34,7 +34,7 @@ const behave = (how: string) => writeFile(join(folder, "behaviour"), how);
 
 async function startMisbehaving(): Promise<Weft> {
   const template = await editedTemplate(folder, [
-    ["- functions/executors/dispatch.ts", `- ${MISBEHAVING}`],
+    ["- executors/dispatch.ts", `- ${MISBEHAVING}`],
     [
       "Handler: dispatch.handler\n      Timeout: 60",
       "Handler: misbehaving-dispatch.handler\n      Timeout: 1",

@@ -1,0 +1,146 @@
+import type { TableSpec } from "../../lib/platform/tables.ts";
+import { type Resource, type ResourceMap, ref, stackName } from "./intrinsics.ts";
+import { type LOG_METRICS, metricNamespace } from "./logs.ts";
+import { deadLetterQueues, mainQueue } from "./queues.ts";
+import type { ServiceScan } from "./services.ts";
+
+export const TOPIC_PARAMETER = "AlarmTopicArn";
+export const TOPIC_CONDITION = "HasAlarmTopic";
+
+const MINUTE = 60;
+const PERIOD_SECONDS = 5 * MINUTE;
+/** An alarm adds up ten metrics at most. */
+const METRICS_MAX = 10;
+/** A message that waits for so long has no consumer that keeps up, seconds. */
+const AGE_MAX_SECONDS = 10 * MINUTE;
+/** A step may take its time, and its message is there all the while, seconds. */
+const WORKER_AGE_MAX_SECONDS = 60 * MINUTE;
+
+interface Metric {
+  readonly Namespace: unknown;
+  readonly MetricName: string;
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: unknown }[];
+}
+
+interface Watch {
+  readonly description: string;
+  readonly metrics: readonly Metric[];
+  readonly stat: "Maximum" | "Sum";
+  /** The alarm goes off above it. */
+  readonly threshold: number;
+}
+
+/** Alarms on what no healthy installation shows. They tell the topic, where one is given. */
+export function alarmResources(services: readonly ServiceScan[], tables: readonly TableSpec[]): ResourceMap {
+  const consumers = services.flatMap((service) => service.consumers.map(({ consumer }) => consumer));
+  const ages = (worker: boolean): Metric[] =>
+    consumers
+      .filter((consumer) => (consumer.worker === true) === worker)
+      .flatMap((consumer) => mainQueue(consumer) ?? [])
+      .map(({ name }) => queueMetric("ApproximateAgeOfOldestMessage", name));
+  return {
+    ...watched("FailedRunsAlarm", {
+      description: "Runs failed",
+      metrics: [own("FailedRuns")],
+      stat: "Sum",
+      threshold: 0,
+    }),
+    ...watched("DeadLettersAlarm", {
+      description: "Messages were given up: GET /automation/dead-letters lists them",
+      metrics: [own("DeadLetters")],
+      stat: "Sum",
+      threshold: 0,
+    }),
+    ...watched("DeadLetterDepthAlarm", {
+      description: "Dead-letter queues hold messages that nobody takes in",
+      metrics: consumers
+        .flatMap(deadLetterQueues)
+        .map(({ name }) => queueMetric("ApproximateNumberOfMessagesVisible", name)),
+      stat: "Maximum",
+      threshold: 0,
+    }),
+    ...watched("MessageAgeAlarm", {
+      description: "Messages wait for their consumer",
+      metrics: ages(false),
+      stat: "Maximum",
+      threshold: AGE_MAX_SECONDS,
+    }),
+    ...watched("StepAgeAlarm", {
+      description: "Steps wait for a worker, or take very long",
+      metrics: ages(true),
+      stat: "Maximum",
+      threshold: WORKER_AGE_MAX_SECONDS,
+    }),
+    ...watched("FunctionThrottlesAlarm", {
+      description: "Functions of the account are throttled",
+      metrics: [{ Namespace: "AWS/Lambda", MetricName: "Throttles" }],
+      stat: "Sum",
+      threshold: 0,
+    }),
+    ...watched("TableThrottlesAlarm", {
+      description: "Reads or writes of tables are throttled",
+      metrics: tables.flatMap(({ name }) =>
+        ["ReadThrottleEvents", "WriteThrottleEvents"].map((MetricName) => ({
+          Namespace: "AWS/DynamoDB",
+          MetricName,
+          Dimensions: [{ Name: "TableName", Value: stackName(name) }],
+        })),
+      ),
+      stat: "Sum",
+      threshold: 0,
+    }),
+  };
+}
+
+function own(name: keyof typeof LOG_METRICS): Metric {
+  return { Namespace: metricNamespace("${AWS::StackName}"), MetricName: name };
+}
+
+function queueMetric(MetricName: string, queue: string): Metric {
+  return { Namespace: "AWS/SQS", MetricName, Dimensions: [{ Name: "QueueName", Value: stackName(queue) }] };
+}
+
+/** As many alarms as it takes to look at all metrics; the first bears the plain name. */
+function watched(name: string, watch: Watch): ResourceMap {
+  const alarms: [string, Resource][] = [];
+  for (let from = 0; from < watch.metrics.length; from += METRICS_MAX) {
+    const metrics = watch.metrics.slice(from, from + METRICS_MAX);
+    const number = from === 0 ? "" : String(from / METRICS_MAX + 1);
+    alarms.push([`${name}${number}`, alarm({ ...watch, metrics })]);
+  }
+  return Object.fromEntries(alarms);
+}
+
+function alarm({ description, metrics, stat, threshold }: Watch): Resource {
+  const [only, ...others] = metrics;
+  const common = {
+    AlarmDescription: description,
+    ComparisonOperator: "GreaterThanThreshold",
+    Threshold: threshold,
+    EvaluationPeriods: 1,
+    TreatMissingData: "notBreaching",
+    AlarmActions: { "Fn::If": [TOPIC_CONDITION, [ref(TOPIC_PARAMETER)], ref("AWS::NoValue")] },
+  };
+  if (others.length === 0) {
+    return {
+      Type: "AWS::CloudWatch::Alarm",
+      Properties: { ...common, ...only, Statistic: stat, Period: PERIOD_SECONDS },
+    };
+  }
+  const queries = metrics.map((Metric, index) => ({
+    Id: `m${index + 1}`,
+    MetricStat: { Metric, Period: PERIOD_SECONDS, Stat: stat },
+    ReturnData: false,
+  }));
+  const all = queries.map(({ Id }) => Id).join(",");
+  return {
+    Type: "AWS::CloudWatch::Alarm",
+    Properties: {
+      ...common,
+      Metrics: [
+        { Id: "all", Expression: `${stat === "Sum" ? "SUM" : "MAX"}([${all}])`, ReturnData: true },
+        ...queries,
+      ],
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { Consumer } from "../../lib/events/consumer.ts";
+import { toPascalCase } from "../names.ts";
+import type { ScannedConsumer } from "../scan.ts";
+import {
+  arnOf,
+  installationArn,
+  installationName,
+  type Resource,
+  type ResourceMap,
+  ref,
+} from "./intrinsics.ts";
+
+/** A message is hidden this many times the function's timeout, as Lambda's guide advises. */
+const VISIBILITY_FACTOR = 6;
+/** SQS hides a message at most 12 hours. */
+const VISIBILITY_MAX_SECONDS = 43_200;
+/** Short, as a worker's poller renews it while the step runs: a worker that died is noticed after this long. */
+export const WORKER_VISIBILITY_SECONDS = 60;
+/** The longest that SQS keeps a message: 14 days. */
+const RETENTION_SECONDS = 14 * 24 * 3600;
+
+/** A queue of a consumer. */
+export interface QueueName {
+  readonly logicalId: string;
+  /** As in AWS, without the stack's name before it. */
+  readonly name: string;
+}
+
+export const isTarget = (consumer: Consumer): boolean =>
+  consumer.rule !== undefined || consumer.schedule !== undefined;
+const hasQueue = (consumer: Consumer): boolean => consumer.deadLetters !== true || isTarget(consumer);
+/** A rule's dead-letter queue must be a standard queue, so FIFO consumers have one more. */
+const hasUndelivered = (consumer: Consumer): boolean => isTarget(consumer) && consumer.queue.fifo === true;
+
+const fifoName = (name: string, { queue }: Consumer): string => (queue.fifo === true ? `${name}.fifo` : name);
+
+/** The queue that feeds a consumer; undefined where the dead letters of others are all that it reads. */
+export function mainQueue(consumer: Consumer): QueueName | undefined {
+  if (!hasQueue(consumer)) return undefined;
+  return { logicalId: `${toPascalCase(consumer.name)}Queue`, name: fifoName(consumer.name, consumer) };
+}
+
+/** Where what its consumer gave up goes, and what a rule could not deliver. */
+export function deadLetterQueues(consumer: Consumer): QueueName[] {
+  if (!hasQueue(consumer)) return [];
+  const pascal = toPascalCase(consumer.name);
+  const own = {
+    logicalId: `${pascal}DeadLetterQueue`,
+    name: fifoName(`${consumer.name}-dead-letters`, consumer),
+  };
+  const undelivered = { logicalId: `${pascal}UndeliveredQueue`, name: `${consumer.name}-undelivered` };
+  return hasUndelivered(consumer) ? [own, undelivered] : [own];
+}
+
+/** The queue for what a rule could not deliver to a consumer. */
+export function undeliveredQueue(consumer: Consumer): QueueName | undefined {
+  return isTarget(consumer) ? deadLetterQueues(consumer).at(-1) : undefined;
+}
+
+/** Logical ids of the queues that feed a consumer's function. */
+export function sourcesOf(consumer: Consumer, all: readonly ScannedConsumer[]): string[] {
+  const own = mainQueue(consumer)?.logicalId;
+  const others = all
+    .map((scanned) => scanned.consumer)
+    .filter((other) => consumer.deadLetters === true && other !== consumer)
+    .flatMap((other) => deadLetterQueues(other).map(({ logicalId }) => logicalId));
+  return own === undefined ? others : [own, ...others];
+}
+
+/** The queue of a consumer, its dead-letter queues, and who may send to them. */
+export function queueResources(consumer: Consumer, all: readonly ScannedConsumer[]): ResourceMap {
+  const main = mainQueue(consumer);
+  if (main === undefined) return {};
+  const fifo = consumer.queue.fifo === true;
+  const reader = all.find((scanned) => scanned.consumer.deadLetters === true)?.consumer;
+  const deadLetterVisibility = reader === undefined ? undefined : visibilityOf(reader);
+  const [own, undelivered] = deadLetterQueues(consumer);
+  return {
+    [main.logicalId]: toQueue(main, visibilityOf(consumer), {
+      // EventBridge sends to a FIFO queue without deduplication ids.
+      ...(fifo && isTarget(consumer) ? { ContentBasedDeduplication: true } : {}),
+      RedrivePolicy: {
+        deadLetterTargetArn: arnOf(own?.logicalId ?? ""),
+        maxReceiveCount: consumer.queue.maxReceiveCount,
+      },
+    }),
+    ...(own === undefined ? {} : { [own.logicalId]: toQueue(own, deadLetterVisibility) }),
+    ...(undelivered === undefined
+      ? {}
+      : { [undelivered.logicalId]: toQueue(undelivered, deadLetterVisibility) }),
+    ...(isTarget(consumer) ? queuePolicy(consumer, main) : {}),
+  };
+}
+
+function visibilityOf(consumer: Consumer): number {
+  if (consumer.worker === true) return WORKER_VISIBILITY_SECONDS;
+  return Math.min(consumer.timeoutSeconds * VISIBILITY_FACTOR, VISIBILITY_MAX_SECONDS);
+}
+
+function toQueue(
+  { name }: QueueName,
+  visibilitySeconds: number | undefined,
+  further: Readonly<Record<string, unknown>> = {},
+): Resource {
+  return {
+    Type: "AWS::SQS::Queue",
+    Properties: {
+      QueueName: installationName(name),
+      ...(name.endsWith(".fifo") ? { FifoQueue: true } : {}),
+      ...(visibilitySeconds === undefined ? {} : { VisibilityTimeout: visibilitySeconds }),
+      MessageRetentionPeriod: RETENTION_SECONDS,
+      SqsManagedSseEnabled: true,
+      ...further,
+    },
+  };
+}
+
+/** The rules are the main template's, which comes after this one: they are named, not referred to. */
+function queuePolicy(consumer: Consumer, main: QueueName): ResourceMap {
+  const rules = [
+    // A rule of a bus has the bus's name, which is the installation's, before its own.
+    ...(consumer.rule === undefined ? [] : [installationArn("events", `rule/*/*-${consumer.name}`)]),
+    ...(consumer.schedule === undefined ? [] : [installationArn("events", `rule/*-${consumer.name}`)]),
+  ];
+  return {
+    [`${toPascalCase(consumer.name)}QueuePolicy`]: {
+      Type: "AWS::SQS::QueuePolicy",
+      Properties: {
+        Queues: [ref(main.logicalId), ref(undeliveredQueue(consumer)?.logicalId ?? "")],
+        PolicyDocument: {
+          Version: "2012-10-17",
+          Statement: [
+            {
+              Effect: "Allow",
+              Principal: { Service: "events.amazonaws.com" },
+              Action: "sqs:SendMessage",
+              Resource: "*",
+              Condition: { ArnEquals: { "aws:SourceArn": rules } },
+            },
+          ],
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { byCodeUnits } from "../names.ts";
+import type { ScannedConsumer } from "../scan.ts";
+import type { Access, FunctionKind, TableGrant } from "./access.ts";
+import { arnOf, installationArn, type ResourceMap, sub } from "./intrinsics.ts";
+import { LOG_GROUP_ID } from "./logs.ts";
+import { deadLetterQueues, mainQueue, type QueueName, sourcesOf } from "./queues.ts";
+import type { ServiceScan } from "./services.ts";
+
+/** Parameters of a nested stack that its roles speak of. */
+export const BUS_PARAMETER = "EventBusName";
+export const BLOBS_PARAMETER = "BlobsBucketName";
+export const TOKEN_PARAMETER = "AccessTokenParameter";
+
+const ROLE_IDS: Readonly<Record<FunctionKind, string>> = {
+  http: "HttpRole",
+  consumers: "ConsumersRole",
+  schedules: "SchedulesRole",
+  workers: "WorkersRole",
+};
+
+export const roleId = (kind: FunctionKind): string => ROLE_IDS[kind];
+
+/** Users' code apart from ours; what the clock calls apart from what the bus does. */
+export function kindOf({ entry, consumer }: ScannedConsumer): FunctionKind {
+  if (consumer.worker === true) return "workers";
+  return entry.startsWith("functions/schedules/") ? "schedules" : "consumers";
+}
+
+interface Statement {
+  readonly Effect: "Allow";
+  readonly Action: readonly string[];
+  readonly Resource: unknown;
+}
+
+const allow = (actions: readonly string[], resources: readonly unknown[]): Statement => ({
+  Effect: "Allow",
+  Action: actions,
+  Resource: resources.length === 1 ? resources[0] : resources,
+});
+
+/** The roles of the kinds of functions that a service has. */
+export function roleResources(
+  { routes, consumers }: ServiceScan,
+  access: Readonly<Record<FunctionKind, Access>>,
+): ResourceMap {
+  const byKind = Map.groupBy(consumers, kindOf);
+  const kinds = (["http", "consumers", "schedules", "workers"] as const).filter(
+    (kind) => (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0,
+  );
+  return Object.fromEntries(
+    kinds.map((kind) => {
+      const sources = (byKind.get(kind) ?? []).flatMap(({ consumer }) => sourcesOf(consumer, consumers));
+      return [roleId(kind), role(statements(access[kind], sources, consumers))];
+    }),
+  );
+}
+
+function role(statement: readonly Statement[]) {
+  return {
+    Type: "AWS::IAM::Role",
+    Properties: {
+      AssumeRolePolicyDocument: {
+        Version: "2012-10-17",
+        Statement: [
+          { Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" },
+        ],
+      },
+      Policies: [{ PolicyName: "access", PolicyDocument: { Version: "2012-10-17", Statement: statement } }],
+    },
+  };
+}
+
+function statements(
+  access: Access,
+  sources: readonly string[],
+  consumers: readonly ScannedConsumer[],
+): Statement[] {
+  const mains = consumers.flatMap(({ consumer }) => mainQueue(consumer) ?? []);
+  const sent = mains.filter(({ name }) =>
+    access.sends === "all" ? true : access.sends?.includes(name.replace(/\.fifo$/, "")),
+  );
+  const watched = [...mains, ...consumers.flatMap(({ consumer }) => deadLetterQueues(consumer))];
+  return [
+    allow(["logs:CreateLogStream", "logs:PutLogEvents"], [arnOf(LOG_GROUP_ID)]),
+    ...tableStatements(access.tables ?? {}),
+    ...some(
+      ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"],
+      sources.map(arnOf),
+    ),
+    ...some(["sqs:SendMessage", "sqs:GetQueueUrl"], sent.map(queueArn)),
+    ...(access.watchesQueues === true
+      ? some(["sqs:GetQueueAttributes", "sqs:GetQueueUrl"], watched.map(queueArn))
+      : []),
+    ...(access.publishes === true
+      ? [
+          allow(
+            ["events:PutEvents"],
+            [
+              sub(
+                `arn:\${AWS::Partition}:events:\${AWS::Region}:\${AWS::AccountId}:event-bus/\${${BUS_PARAMETER}}`,
+              ),
+            ],
+          ),
+        ]
+      : []),
+    ...blobStatements(access.blobs ?? []),
+    ...(access.readsToken === true
+      ? [
+          allow(
+            ["ssm:GetParameter"],
+            [
+              sub(
+                `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter\${${TOKEN_PARAMETER}}`,
+              ),
+            ],
+          ),
+        ]
+      : []),
+  ];
+}
+
+const queueArn = ({ logicalId }: QueueName) => arnOf(logicalId);
+
+const some = (actions: readonly string[], resources: readonly unknown[]): Statement[] =>
+  resources.length === 0 ? [] : [allow(actions, resources)];
+
+/** One statement for the tables that are used alike. */
+function tableStatements(tables: NonNullable<Access["tables"]>): Statement[] {
+  const byActions = new Map<string, unknown[]>();
+  const grant = (grants: readonly TableGrant[], resource: string): void => {
+    const actions = grants.map((name) => `dynamodb:${name.split(":")[0]}`);
+    const key = [...new Set(actions)].sort(byCodeUnits).join(" ");
+    if (key === "") return;
+    byActions.set(key, [...(byActions.get(key) ?? []), installationArn("dynamodb", resource)]);
+  };
+  for (const [table, grants] of Object.entries(tables)) {
+    grant(
+      grants.filter((name) => !name.includes(":")),
+      `table/*-${table}`,
+    );
+    for (const name of grants.filter((one) => one.includes(":")))
+      grant([name], `table/*-${table}/index/${name.split(":")[1]}`);
+  }
+  return [...byActions].map(([actions, resources]) => allow(actions.split(" "), resources));
+}
+
+/** Without the right to list, a blob that is not there would be one that may not be read. */
+function blobStatements(blobs: readonly ("get" | "put")[]): Statement[] {
+  if (blobs.length === 0) return [];
+  const bucket = `arn:\${AWS::Partition}:s3:::\${${BLOBS_PARAMETER}}`;
+  const actions = blobs.map((action) => (action === "get" ? "s3:GetObject" : "s3:PutObject"));
+  return [
+    allow(actions, [sub(`${bucket}/*`)]),
+    ...(blobs.includes("get") ? [allow(["s3:ListBucket"], [sub(bucket)])] : []),
+  ];
+}

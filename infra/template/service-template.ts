@@ -1,0 +1,83 @@
+import { ACCESS } from "./access.ts";
+import { consumerFunction, FUNCTION_GLOBALS, routeFunction } from "./functions.ts";
+import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
+import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
+import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
+import { deadLetterQueues, mainQueue, queueResources, sourcesOf, undeliveredQueue } from "./queues.ts";
+import { BLOBS_PARAMETER, BUS_PARAMETER, roleResources, TOKEN_PARAMETER } from "./roles.ts";
+import { arnOutput } from "./rules.ts";
+import type { SamTemplate } from "./sam-template.ts";
+import type { ServiceScan } from "./services.ts";
+
+/** What a service's stack is handed by the main one. */
+export const SERVICE_PARAMETERS = {
+  [STACK_NAME]: { Type: "String", Description: "Name of the main stack, which all names begin with" },
+  [BUS_PARAMETER]: { Type: "String", Description: "Name of the bus" },
+  [BLOBS_PARAMETER]: { Type: "String", Description: "Name of the bucket for blobs" },
+  [TOKEN_PARAMETER]: {
+    Type: "String",
+    Description: "Name of the parameter that holds the owner's access token",
+  },
+  [RETENTION_PARAMETER]: { Type: "Number", Description: "Days that logs are kept" },
+} as const;
+
+/** The nested template of a service: its API, functions, queues, roles and logs. */
+export function toServiceTemplate(scan: ServiceScan): SamTemplate {
+  const { service, routes, consumers } = scan;
+  const targets = consumers.flatMap(({ consumer }) => {
+    const undelivered = undeliveredQueue(consumer);
+    const main = mainQueue(consumer);
+    return undelivered === undefined || main === undefined ? [] : [main, undelivered];
+  });
+  return {
+    AWSTemplateFormatVersion: "2010-09-09",
+    Transform: "AWS::Serverless-2016-10-31",
+    Description: `Weft: the functions of the ${service} service`,
+    Parameters: SERVICE_PARAMETERS,
+    Globals: {
+      Function: {
+        ...FUNCTION_GLOBALS,
+        LoggingConfig: { LogFormat: "JSON", LogGroup: ref(LOG_GROUP_ID) },
+        Environment: { Variables: environment(scan) },
+      },
+    },
+    Resources: merged([
+      ...(routes.length === 0 ? [] : [gatewayResources(service)]),
+      ...routes.map(routeFunction),
+      ...consumers.map((scanned) => ({
+        ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
+        ...queueResources(scanned.consumer, consumers),
+      })),
+      roleResources(scan, ACCESS[service]),
+      logResources(service),
+    ]),
+    Outputs: {
+      ...(routes.length === 0
+        ? {}
+        : {
+            ApiUrl: {
+              Description: "Where the service answers",
+              Value: sub(`https://\${${API_ID}}.execute-api.\${AWS::Region}.\${AWS::URLSuffix}/${STAGE}`),
+            },
+          }),
+      ...Object.fromEntries(
+        targets.map(({ logicalId }) => [arnOutput(logicalId), { Value: arnOf(logicalId) }]),
+      ),
+    },
+  };
+}
+
+function environment({ consumers }: ServiceScan): Record<string, unknown> {
+  const queues = consumers.flatMap(({ consumer }) => {
+    const main = mainQueue(consumer);
+    return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];
+  });
+  return {
+    NODE_OPTIONS: "--enable-source-maps",
+    WEFT_PLATFORM: "aws",
+    WEFT_STACK: ref(STACK_NAME),
+    WEFT_BLOBS_BUCKET: ref(BLOBS_PARAMETER),
+    WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
+    WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
+  };
+}
