@@ -5,6 +5,9 @@ import { describe, expect, it } from "vitest";
 import { FIXTURE_FILES, makeTree } from "./fixture-tree.ts";
 import { generate, staleFiles } from "./write.ts";
 
+const NESTED = "infra/stacks/workflows.yaml";
+const FILES = ["template.yaml", NESTED, "openapi.json"];
+
 describe("generate", () => {
   it("gives the same bytes whatever order the files were made in", async () => {
     await using tree = await makeTree();
@@ -13,20 +16,23 @@ describe("generate", () => {
     const first = await generate(tree.root);
     const second = await generate(reversed.root);
 
-    expect([...first.files.keys()]).toEqual(["template.yaml", "openapi.json"]);
+    expect([...first.files.keys()]).toEqual(FILES);
     expect([...second.files]).toEqual([...first.files]);
   });
 
   it("tells which files are not as they would be written", async () => {
     await using tree = await makeTree();
     const { files } = await generate(tree.root);
-    expect(await staleFiles(tree.root, files)).toEqual(["template.yaml", "openapi.json"]);
+    expect(await staleFiles(tree.root, files)).toEqual(FILES);
 
     await tree.write(Object.fromEntries(files));
     expect(await staleFiles(tree.root, files)).toEqual([]);
 
     await tree.write({ "template.yaml": `${files.get("template.yaml")} ` });
     expect(await staleFiles(tree.root, files)).toEqual(["template.yaml"]);
+
+    await tree.write({ ...Object.fromEntries(files), [NESTED]: `${files.get(NESTED)} ` });
+    expect(await staleFiles(tree.root, files)).toEqual([NESTED]);
   });
 });
 
@@ -40,12 +46,12 @@ describe("the program", () => {
 
     const unwritten = run(tree.root, "--check");
     expect(unwritten.status).toBe(1);
-    expect(unwritten.stderr).toContain("template.yaml, openapi.json. Run: npm run infra:write");
+    expect(unwritten.stderr).toContain(`${FILES.join(", ")}. Run: npm run infra:write`);
 
     const written = run(tree.root);
     expect(written.status).toBe(0);
-    expect(written.stdout).toContain("template.yaml: 11 functions, 59 CloudFormation resources of 450");
-    expect(await readFile(join(tree.root, "template.yaml"), "utf8")).toContain("EmitEventFunction:");
+    expect(written.stdout).toContain(`${NESTED}: 11 functions, 48 CloudFormation resources of 450`);
+    expect(await readFile(join(tree.root, NESTED), "utf8")).toContain("EmitEventFunction:");
 
     expect(run(tree.root, "--check").status).toBe(0);
   });

@@ -19,9 +19,10 @@ import { tables } from "./tables.ts";
 export async function openAwsDeps(environment: Environment): Promise<Deps> {
   const config = readConfig(environment);
   const log = jsonLog();
+  const stack = required(environment, "WEFT_STACK");
   const queues = readQueues(required(environment, "WEFT_QUEUES"));
   const platform = await openAws({
-    stack: required(environment, "WEFT_STACK"),
+    stack,
     resources: { tables: Object.values(tables), queues, rules: [], schedules: [] },
     log,
     environment,
@@ -33,6 +34,7 @@ export async function openAwsDeps(environment: Environment): Promise<Deps> {
     // Nothing is kept in them: steps with files are a worker's.
     paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
     queueNames: queues.map(({ name }) => name),
+    queueNamePrefix: `${stack}-`,
   });
 }
 

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
-import type { Authenticator } from "./http/auth.ts";
 import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
@@ -11,14 +10,13 @@ import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
-import type { StepPaths } from "./workflow/steps/context.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 
 /** Puts the services together over the ports of a platform. */
 export function composeDeps(
   ports: Ports,
   config: Config,
-  own: { auth: Authenticator; paths: StepPaths; queueNames: readonly string[] },
+  own: Pick<Deps, "auth" | "paths" | "queueNames" | "queueNamePrefix">,
 ): Deps {
   const catalog = catalogReader(ports);
   const assetNumbers = numbers(ports, "assets");

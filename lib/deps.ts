@@ -25,6 +25,8 @@ export interface Deps extends Ports {
   readonly receiverEnabled: boolean;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
+  /** What the names of queues begin with in AWS: the stack's. */
+  readonly queueNamePrefix?: string;
   noteLastFailure(failure: LastFailure): Promise<void>;
 }
 

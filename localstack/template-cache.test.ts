@@ -1,27 +1,50 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readTemplate } from "./template.ts";
 import { readTemplateOnce } from "./template-cache.ts";
 
-const TEMPLATE = new URL("../template.yaml", import.meta.url).pathname;
+const ROOT = new URL("..", import.meta.url).pathname;
+const NESTED = "infra/stacks/workflows.yaml";
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "weft-template-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("reads the same again from its cache, and anew when the text has changed or the cache is broken", () => {
-  const expected = readTemplate(TEMPLATE);
+it("reads the same again from its cache, and anew when a text has changed or the cache is broken", () => {
+  const expected = readTemplate(join(ROOT, "template.yaml"));
   const copy = join(folder, "template.yaml");
   const data = join(folder, "data");
-  const text = readFileSync(TEMPLATE, "utf8");
-  writeFileSync(copy, text);
+  for (const file of ["template.yaml", NESTED]) cpSync(join(ROOT, file), join(folder, file));
   expect(readTemplateOnce(copy, data)).toEqual(expected);
   expect(readTemplateOnce(copy, data)).toEqual(JSON.parse(JSON.stringify(expected)));
   writeFileSync(join(data, "template-cache.json"), "{");
   expect(readTemplateOnce(copy, data)).toEqual(expected);
-  writeFileSync(copy, text.replace("Timeout: 29", "Timeout: 28"));
-  expect(readTemplateOnce(copy, data)).not.toEqual(expected);
+
+  edit(NESTED, "Timeout: 29", "Timeout: 28");
+  const slower = readTemplateOnce(copy, data);
+  expect(slower).not.toEqual(expected);
+  expect(slower).toEqual(readTemplate(copy));
+
+  edit("template.yaml", "rate(1 minute)", "rate(2 minutes)");
+  expect(readTemplateOnce(copy, data)).toEqual(readTemplate(copy));
+  expect(readTemplateOnce(copy, data)).not.toEqual(slower);
 });
+
+it("says what is wrong where a nested template has gone since", () => {
+  const copy = join(folder, "template.yaml");
+  const data = join(folder, "data");
+  for (const file of ["template.yaml", NESTED]) cpSync(join(ROOT, file), join(folder, file));
+  readTemplateOnce(copy, data);
+  rmSync(join(folder, NESTED));
+
+  expect(() => readTemplateOnce(copy, data)).toThrow("names a file that is not there");
+});
+
+function edit(file: string, from: string, to: string): void {
+  const text = readFileSync(join(folder, file), "utf8");
+  expect(text).toContain(from);
+  writeFileSync(join(folder, file), text.replace(from, to));
+}

@@ -3,25 +3,34 @@ import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { makeTree } from "../infra/fixture-tree.ts";
 import { scan } from "../infra/scan.ts";
-import { templateText, toTemplate } from "../infra/template/template.ts";
+import { templateText } from "../infra/template/sam-template.ts";
+import { toTemplates } from "../infra/template/template.ts";
 import { readTemplate, type Template, TemplateError } from "./template.ts";
 
 await using tree = await makeTree();
-const generated = templateText(toTemplate(await scan(tree.root)));
+const NESTED = "infra/stacks/workflows.yaml";
+const generated = Object.fromEntries(
+  [...toTemplates(await scan(tree.root))].map(([file, template]) => [file, templateText(template)]),
+);
+const main = generated["template.yaml"]!;
+const nested = generated[NESTED]!;
 
-async function read(text: string): Promise<Template> {
-  await using folder = await makeTree({ "template.yaml": text });
+/** Reads a main template, and the nested one that it names where it names one. */
+async function read(text: string, nestedText = nested): Promise<Template> {
+  await using folder = await makeTree({ "template.yaml": text, [NESTED]: nestedText });
   return readTemplate(join(folder.root, "template.yaml"));
 }
 
-/** The generated template after a change by hand. */
-function changed(change: (resources: Record<string, never>) => void): Promise<Template> {
-  const template = parse(generated) as { Resources: Record<string, never> };
-  change(template.Resources);
-  return read(stringify(template));
+/** The generated templates after a change of their resources by hand. */
+function changed(change: (main: Resources, nested: Resources) => void): Promise<Template> {
+  const parsed = [main, nested].map((text) => parse(text) as { Resources: Resources });
+  change(parsed[0]!.Resources, parsed[1]!.Resources);
+  return read(...(parsed.map((template) => stringify(template)) as [string, string]));
 }
 
-const template = await read(generated);
+type Resources = Record<string, Record<string, never>>;
+
+const template = await read(main);
 
 describe("readTemplate", () => {
   it("names queues as their consumers, with their dead letters", () => {
@@ -101,11 +110,11 @@ describe("readTemplate", () => {
   });
 
   it("loses a rule, a function and a queue that were taken out, and nothing else", async () => {
-    const without = await changed((resources) => {
-      delete resources.BashRule;
-      delete resources.FireFunction;
-      delete resources.ConductQueue;
-      delete resources.IndexEventsDeadLetterQueue;
+    const without = await changed((main, nested) => {
+      delete main.BashRule;
+      delete nested.FireFunction;
+      delete nested.ConductQueue;
+      delete nested.IndexEventsDeadLetterQueue;
     });
 
     expect(without.resources.rules.map(({ name }) => name)).toEqual(["index-events"]);
@@ -118,8 +127,38 @@ describe("readTemplate", () => {
     expect(queues.has("bash")).toBe(true);
   });
 
+  it("loses what a rule sends where the nested stack does not give out the queue, and the stack with its file", async () => {
+    const unheard = await read(main, nested.replace("  BashQueueArn:\n", "  OtherQueueArn:\n"));
+    expect(unheard.resources.rules.map(({ name, queues }) => [name, queues])).toEqual([
+      ["bash", []],
+      ["index-events", ["index-events"]],
+    ]);
+
+    const alone = await changed((main) => {
+      delete main.WorkflowsStack;
+    });
+    expect(alone.functions).toEqual([]);
+    expect(alone.resources.queues).toEqual([]);
+    expect(alone.resources.tables).toEqual(template.resources.tables);
+
+    await expect(read(main.replace(NESTED, "infra/stacks/gone.yaml"))).rejects.toThrow(
+      "WorkflowsStack: Properties.Location names a file that is not there",
+    );
+  });
+
+  it("finds a function's file from its own template's folder", async () => {
+    const moved = await read(main, nested.replaceAll("CodeUri: ../../functions/", "CodeUri: ../code/"));
+    expect(moved.functions[0]?.entry).toBe("infra/code/workflows/event-logs/list.ts");
+
+    const absolute = await read(main, nested.replace("- executors/bash.ts", "- /opt/bash.ts"));
+    expect(absolute.functions.find(({ worker }) => worker)?.entry).toBe("/opt/bash.ts");
+  });
+
   it("takes no messages for a function whose source is switched off, unless it is a worker's", async () => {
-    const off = await read(generated.replace("BatchSize: 5\n", "BatchSize: 5\n            Enabled: false\n"));
+    const off = await read(
+      main,
+      nested.replace("BatchSize: 5\n", "BatchSize: 5\n            Enabled: false\n"),
+    );
 
     const sources = new Map(off.functions.map((found) => [found.logicalId, found.sources.length]));
     expect(sources.get("ConductFunction")).toBe(0);
@@ -165,12 +204,12 @@ describe("readTemplate", () => {
     ["Resources:\n", "Things:\n", "Resources must be a map"],
     ["Globals:\n", "Globals: [\n", "at line"],
   ])("says what it cannot read: %j as %j", async (there, instead, message) => {
-    const text = there.startsWith("AttributeName")
-      ? generated.replaceAll(there, instead)
-      : generated.replace(there, instead);
-    expect(text).not.toBe(generated);
+    const edit = (text: string): string =>
+      there.startsWith("AttributeName") ? text.replaceAll(there, instead) : text.replace(there, instead);
+    const edited = [main, nested].map(edit) as [string, string];
+    expect(edited).not.toEqual([main, nested]);
 
-    const failure = await read(text).catch((error: unknown) => error);
+    const failure = await read(...edited).catch((error: unknown) => error);
 
     expect(failure).toBeInstanceOf(TemplateError);
     expect((failure as Error).message).toContain(message);

@@ -116,10 +116,22 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "adapters-behind-deps",
-    why: "lib/deps.ts is the only one that chooses a platform; infra/ provisions and emulates one",
+    why: "the openers of lib/deps are the only ones that choose a platform; infra/ provisions and emulates one",
     from: /./,
-    except: /^lib\/(?:deps(?:-cloud)?\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
+    except: /^lib\/(?:deps-(?:aws|cloud|embedded)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
     never: /^lib\/platform\/(?:aws|embedded)\//,
+  },
+  {
+    name: "one-platform-an-opener",
+    why: "what a function bundles opens AWS alone; what runs on one machine opens the embedded platform alone",
+    from: /^lib\/deps(?:-aws|-compose)?\.ts$/,
+    never: /^lib\/platform\/embedded\/|^lib\/deps-embedded\.ts$/,
+  },
+  {
+    name: "no-cloud-in-the-embedded-opener",
+    why: "what runs on one machine does not load AWS's SDK",
+    from: /^lib\/deps-embedded\.ts$/,
+    never: /^lib\/platform\/aws\/|^lib\/deps-aws\.ts$/,
   },
   {
     name: "ports-know-no-adapter",
@@ -137,14 +149,14 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "deps-at-the-edge",
     why: "lib/ is handed its dependencies, only entry points open them",
     from: /^lib\//,
-    except: /^lib\/deps(?:-cloud)?\.ts$/,
-    never: /^lib\/deps\.ts$/,
+    except: /^lib\/deps(?:-\w+)?\.ts$/,
+    never: /^lib\/deps(?:-\w+)?\.ts$/,
   },
   {
     name: "tables-at-the-edge",
     why: "a service knows its own tables; lib/tables.ts lists them for the composition root and the template",
     from: /^(?:lib|functions)\//,
-    except: /^lib\/deps\.ts$/,
+    except: /^lib\/deps-aws\.ts$/,
     never: /^lib\/tables\.ts$/,
   },
   {

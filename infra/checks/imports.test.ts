@@ -36,6 +36,8 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
   "http-below-services": ["lib/http/route.ts", "lib/events/publish.ts"],
   "platform-stands-alone": ["lib/platform/bus.ts", "lib/errors.ts"],
   "adapters-behind-deps": ["localstack/server.ts", "lib/platform/embedded/store.ts"],
+  "one-platform-an-opener": ["lib/deps-aws.ts", "lib/platform/embedded/platform.ts"],
+  "no-cloud-in-the-embedded-opener": ["lib/deps-embedded.ts", "lib/platform/aws/platform.ts"],
   "ports-know-no-adapter": ["lib/platform/ports.ts", "lib/platform/contract/tables.ts"],
   "adapters-apart": ["lib/platform/embedded/store.ts", "lib/platform/aws/tables.ts"],
   "deps-at-the-edge": ["lib/settings.ts", "lib/deps.ts"],

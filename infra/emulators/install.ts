@@ -38,10 +38,19 @@ export function installDynamoDbLocal(root: string): Promise<string> {
 
 /** moto's server in a virtual environment of its own; answers its folder. Needs Python 3.9 or more as `python3`. */
 export function installMoto(root: string): Promise<string> {
-  return installOnce(root, "moto", ["moto/requirements.txt"], async (folder) => {
+  return installPython(root, "moto", "moto/requirements.txt");
+}
+
+/** SAM's command line and cfn-lint in a virtual environment of their own; answers its folder. */
+export function installSam(root: string): Promise<string> {
+  return installPython(root, "weft-sam", "../sam/requirements.txt");
+}
+
+function installPython(root: string, name: string, requirements: string): Promise<string> {
+  return installOnce(root, name, [requirements], async (folder) => {
     await must("python3", ["-m", "venv", folder]);
     const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    await must(join(folder, "bin/python"), [...pip, "-r", join(HERE, "moto/requirements.txt")]);
+    await must(join(folder, "bin/python"), [...pip, "-r", join(HERE, requirements)]);
   });
 }
 

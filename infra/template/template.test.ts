@@ -2,30 +2,40 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { consumerSource, makeTree } from "../fixture-tree.ts";
 import { scan } from "../scan.ts";
-import { countResources, type SamTemplate, templateText, toTemplate } from "./template.ts";
+import { countResources, type SamTemplate, templateText } from "./sam-template.ts";
+import { toTemplates } from "./template.ts";
 
-async function fixtureTemplate(further: Readonly<Record<string, string>> = {}): Promise<SamTemplate> {
-  await using tree = await makeTree();
-  await tree.write(further);
-  return toTemplate(await scan(tree.root));
+interface Templates {
+  readonly main: SamTemplate;
+  readonly nested: SamTemplate;
 }
 
-const template = await fixtureTemplate();
+async function fixtureTemplates(further: Readonly<Record<string, string>> = {}): Promise<Templates> {
+  await using tree = await makeTree();
+  await tree.write(further);
+  const templates = toTemplates(await scan(tree.root));
+  expect([...templates.keys()]).toEqual(["template.yaml", "infra/stacks/workflows.yaml"]);
+  const [main, nested] = templates.values();
+  return { main: main!, nested: nested! };
+}
 
+const { main, nested } = await fixtureTemplates();
+
+/** Of a resource of either template. */
 function propertiesOf(logicalId: string): Record<string, unknown> {
-  return template.Resources[logicalId]!.Properties as Record<string, unknown>;
+  return (main.Resources[logicalId] ?? nested.Resources[logicalId])!.Properties as Record<string, unknown>;
 }
 
 describe("the template's functions", () => {
   it("makes one function a route, with one event that says method and path", () => {
-    expect(template.Resources.CancelRunFunction).toMatchObject({
+    expect(nested.Resources.CancelRunFunction).toMatchObject({
       Type: "AWS::Serverless::Function",
       Metadata: {
         BuildMethod: "esbuild",
-        BuildProperties: { EntryPoints: ["functions/workflows/runs/cancel.ts"] },
+        BuildProperties: { EntryPoints: ["workflows/runs/cancel.ts"], Format: "esm" },
       },
       Properties: {
-        CodeUri: ".",
+        CodeUri: "../../functions/",
         Handler: "cancel.handler",
         Events: {
           Api: {
@@ -41,7 +51,7 @@ describe("the template's functions", () => {
   });
 
   it("streams lists alone", () => {
-    const streaming = Object.entries(template.Resources)
+    const streaming = Object.entries(nested.Resources)
       .filter(([, resource]) => JSON.stringify(resource).includes('"ResponseTransferMode":"STREAM"'))
       .map(([logicalId]) => logicalId);
 
@@ -49,18 +59,18 @@ describe("the template's functions", () => {
   });
 
   it("says memory, time and body limit where they are not the usual ones", () => {
-    expect(template.Globals).toMatchObject({
+    expect(nested.Globals).toMatchObject({
       Function: { Runtime: "nodejs24.x", MemorySize: 512, Timeout: 29 },
     });
     expect(propertiesOf("EmitEventFunction")).toMatchObject({ MemorySize: 1024 });
     expect(propertiesOf("EmitEventFunction")).not.toHaveProperty("Timeout");
-    expect(template.Resources.EmitEventFunction!.Metadata).toMatchObject({
+    expect(nested.Resources.EmitEventFunction!.Metadata).toMatchObject({
       Weft: { BodyLimitBytes: 2048 },
     });
-    expect(template.Resources.CreateWorkflowFunction!.Metadata).toMatchObject({
+    expect(nested.Resources.CreateWorkflowFunction!.Metadata).toMatchObject({
       Weft: { BodyLimitBytes: 1048576 },
     });
-    expect(template.Resources.CancelRunFunction!.Metadata).not.toHaveProperty("Weft");
+    expect(nested.Resources.CancelRunFunction!.Metadata).not.toHaveProperty("Weft");
   });
 
   it("feeds a consumer from its queue, reporting partial failures", () => {
@@ -81,11 +91,11 @@ describe("the template's functions", () => {
     expect(propertiesOf("IndexEventsFunction").Events).toMatchObject({
       IndexEventsQueue: { Properties: { ScalingConfig: { MaximumConcurrency: 2 } } },
     });
-    expect(template.Resources.IndexEventsFunction!.Metadata).toMatchObject({ Weft: { Concurrency: 1 } });
+    expect(nested.Resources.IndexEventsFunction!.Metadata).toMatchObject({ Weft: { Concurrency: 1 } });
   });
 
   it("marks a worker, whose queue Lambda leaves alone and whose messages are hidden shortly", () => {
-    expect(template.Resources.BashFunction!.Metadata).toMatchObject({ Weft: { Worker: true } });
+    expect(nested.Resources.BashFunction!.Metadata).toMatchObject({ Weft: { Worker: true } });
     expect(propertiesOf("BashFunction")).toMatchObject({
       Timeout: 60,
       Events: { BashQueue: { Properties: { Enabled: false } } },
@@ -101,11 +111,11 @@ describe("the template's functions", () => {
       "IndexEventsUndeliveredQueue",
       "FireDeadLetterQueue",
     ]);
-    expect(template.Resources).not.toHaveProperty("DeadLettersQueue");
+    expect(nested.Resources).not.toHaveProperty("DeadLettersQueue");
   });
 
   it("gives the consumer of dead letters a queue where a schedule needs one, without its own dead letters", async () => {
-    const scheduled = await fixtureTemplate({
+    const { nested: scheduled } = await fixtureTemplates({
       "functions/executors/dead-letters.ts": consumerSource(
         'name: "dead-letters", deadLetters: true, schedule: "rate(1 hour)"',
       ),
@@ -118,10 +128,12 @@ describe("the template's functions", () => {
   });
 });
 
+const RULES = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:rule";
+
 describe("the template's queues and rules", () => {
   it("hides a message six times the function's time and hands it to the dead letters in the end", () => {
     expect(propertiesOf("FireQueue")).toEqual({
-      QueueName: { "Fn::Sub": "${AWS::StackName}-fire" },
+      QueueName: { "Fn::Sub": "${StackName}-fire" },
       VisibilityTimeout: 180,
       MessageRetentionPeriod: 1209600,
       SqsManagedSseEnabled: true,
@@ -131,18 +143,18 @@ describe("the template's queues and rules", () => {
       },
     });
     expect(propertiesOf("FireDeadLetterQueue")).toMatchObject({
-      QueueName: { "Fn::Sub": "${AWS::StackName}-fire-dead-letters" },
+      QueueName: { "Fn::Sub": "${StackName}-fire-dead-letters" },
       MessageRetentionPeriod: 1209600,
     });
   });
 
   it("names FIFO queues as SQS wants them, the dead letters' too", () => {
     expect(propertiesOf("ConductQueue")).toMatchObject({
-      QueueName: { "Fn::Sub": "${AWS::StackName}-conduct.fifo" },
+      QueueName: { "Fn::Sub": "${StackName}-conduct.fifo" },
       FifoQueue: true,
     });
     expect(propertiesOf("ConductDeadLetterQueue")).toMatchObject({
-      QueueName: { "Fn::Sub": "${AWS::StackName}-conduct-dead-letters.fifo" },
+      QueueName: { "Fn::Sub": "${StackName}-conduct-dead-letters.fifo" },
       FifoQueue: true,
     });
   });
@@ -155,8 +167,10 @@ describe("the template's queues and rules", () => {
       Targets: [
         {
           Id: "queue",
-          Arn: { "Fn::GetAtt": ["BashQueue", "Arn"] },
-          DeadLetterConfig: { Arn: { "Fn::GetAtt": ["BashDeadLetterQueue", "Arn"] } },
+          Arn: { "Fn::GetAtt": ["WorkflowsStack", "Outputs.BashQueueArn"] },
+          DeadLetterConfig: {
+            Arn: { "Fn::GetAtt": ["WorkflowsStack", "Outputs.BashDeadLetterQueueArn"] },
+          },
         },
       ],
     });
@@ -167,7 +181,9 @@ describe("the template's queues and rules", () => {
   it("sends undelivered events of a FIFO consumer to a standard queue, the only kind that a rule may use", () => {
     expect(propertiesOf("IndexEventsRule").Targets).toMatchObject([
       {
-        DeadLetterConfig: { Arn: { "Fn::GetAtt": ["IndexEventsUndeliveredQueue", "Arn"] } },
+        DeadLetterConfig: {
+          Arn: { "Fn::GetAtt": ["WorkflowsStack", "Outputs.IndexEventsUndeliveredQueueArn"] },
+        },
         SqsParameters: { MessageGroupId: "index-events" },
       },
     ]);
@@ -182,18 +198,21 @@ describe("the template's queues and rules", () => {
           {
             Principal: { Service: "events.amazonaws.com" },
             Action: "sqs:SendMessage",
-            Condition: { ArnEquals: { "aws:SourceArn": [{ "Fn::GetAtt": ["FireSchedule", "Arn"] }] } },
+            Condition: { ArnEquals: { "aws:SourceArn": [{ "Fn::Sub": `${RULES}/\${StackName}-fire` }] } },
           },
         ],
       },
     });
-    expect(template.Resources).not.toHaveProperty("ConductQueuePolicy");
+    expect(JSON.stringify(propertiesOf("BashQueuePolicy"))).toContain(
+      `${RULES}/\${StackName}/\${StackName}-bash"`,
+    );
+    expect(nested.Resources).not.toHaveProperty("ConductQueuePolicy");
   });
 });
 
 describe("the template as a whole", () => {
   it("keeps tables and blobs when the stack goes", () => {
-    expect(template.Resources.RunsTable).toMatchObject({
+    expect(main.Resources.RunsTable).toMatchObject({
       DeletionPolicy: "Retain",
       UpdateReplacePolicy: "Retain",
       Properties: {
@@ -206,7 +225,7 @@ describe("the template as a whole", () => {
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     });
-    expect(template.Resources.BlobsBucket).toMatchObject({ DeletionPolicy: "Retain" });
+    expect(main.Resources.BlobsBucket).toMatchObject({ DeletionPolicy: "Retain" });
   });
 
   it("answers in our form where the gateway itself answers", () => {
@@ -225,28 +244,73 @@ describe("the template as a whole", () => {
     }
   });
 
-  it("refers to nothing that is not in it", () => {
-    const known = new Set(Object.keys(template.Resources));
-    const references = [...JSON.stringify(template).matchAll(/"(?:Ref|Fn::GetAtt)":\[?"([^"]+)"/g)].map(
-      ([, id]) => id!,
-    );
+  it("refers to nothing that is not in it, and hands a nested stack what it asks for", () => {
+    for (const template of [main, nested]) {
+      const known = new Set([...Object.keys(template.Resources), ...Object.keys(template.Parameters)]);
+      const text = JSON.stringify(template);
+      const references = [
+        ...[...text.matchAll(/"(?:Ref|Fn::GetAtt)":\[?"([^"]+)"/g)].map(([, id]) => id!),
+        ...[...text.matchAll(/\$\{([A-Za-z:]+)\}/g)].map(([, id]) => id!),
+      ];
 
-    expect(references.length).toBeGreaterThan(20);
-    expect(references.filter((id) => !known.has(id) && !id.startsWith("AWS::"))).toEqual([]);
+      expect(references.length).toBeGreaterThan(20);
+      expect(references.filter((id) => !known.has(id) && !id.startsWith("AWS::"))).toEqual([]);
+    }
+    expect(Object.keys(propertiesOf("WorkflowsStack").Parameters as object).sort()).toEqual(
+      Object.keys(nested.Parameters).sort(),
+    );
+    const outputs = [...JSON.stringify(main).matchAll(/"Outputs\.([^"]+)"/g)].map(([, name]) => name!);
+    expect(outputs.length).toBeGreaterThan(5);
+    expect(outputs.filter((name) => !(name in nested.Outputs))).toEqual([]);
   });
 
   it("comes back from its text as it went in, under a line that says where it is from", () => {
-    const text = templateText(template);
+    for (const template of [main, nested]) {
+      const text = templateText(template);
 
-    expect(text).toMatch(/^# Generated by `npm run infra:write`/);
-    expect(parse(text)).toEqual(JSON.parse(JSON.stringify(template)));
-    expect(text).toContain('"2010-09-09"');
+      expect(text).toMatch(/^# Generated by `npm run infra:write`/);
+      expect(parse(text)).toEqual(JSON.parse(JSON.stringify(template)));
+      expect(text).toContain('"2010-09-09"');
+    }
   });
 
   it("counts what SAM makes of it", () => {
-    const written = Object.keys(template.Resources).length;
+    const written = Object.keys(nested.Resources).length;
 
-    // 11 functions bring a role each, 6 routes a permission, 9 queues a mapping, the API a deployment and a stage.
-    expect(countResources(template)).toEqual({ functions: 11, resources: written + 11 + 6 + 9 + 2 });
+    // 6 routes bring a permission each, 9 queues a mapping, the API a deployment and a stage.
+    expect(countResources(nested)).toEqual({ functions: 11, resources: written + 6 + 9 + 2 });
+    expect(countResources(main)).toEqual({ functions: 0, resources: Object.keys(main.Resources).length });
+  });
+
+  it("takes the token by the name of a parameter, and gives out where everything is", () => {
+    expect(JSON.stringify(main.Parameters)).not.toMatch(/NoEcho|"AccessToken"/);
+    expect(nested.Globals).toMatchObject({
+      Function: {
+        Environment: { Variables: { WEFT_ACCESS_TOKEN_PARAMETER: { Ref: "AccessTokenParameter" } } },
+      },
+    });
+    expect(Object.keys(main.Outputs)).toEqual([
+      "WorkflowsBaseUrl",
+      "EventBusName",
+      "BlobsBucketName",
+      "EventLogTableName",
+      "RunsTableName",
+    ]);
+  });
+
+  it("tells a function the queues that there are, FIFO ones by their ending", () => {
+    const { WEFT_QUEUES } = (
+      nested.Globals as { Function: { Environment: { Variables: Record<string, string> } } }
+    ).Function.Environment.Variables;
+    const made = Object.values(nested.Resources)
+      .filter(({ Type }) => Type === "AWS::SQS::Queue")
+      .map(({ Properties }) => (Properties!.QueueName as { "Fn::Sub": string })["Fn::Sub"]);
+
+    expect(
+      WEFT_QUEUES!
+        .split(" ")
+        .map((name) => `\${StackName}-${name}`)
+        .sort(),
+    ).toEqual(made.sort());
   });
 });

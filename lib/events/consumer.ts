@@ -82,6 +82,8 @@ export interface LastFailure {
 
 export interface ConsumerDeps {
   readonly log: Log;
+  /** What the names of queues begin with in AWS: the stack's. */
+  readonly queueNamePrefix?: string;
   /** Called before the last delivery's failure is reported, so that the reason is kept with the dead letter. */
   noteLastFailure(failure: LastFailure): Promise<void>;
 }
@@ -136,7 +138,7 @@ export function toConsumerHandler<Body, Deps>(
       });
       if (deliveries >= consumer.queue.maxReceiveCount) {
         await deps.noteLastFailure({
-          queue: queueOf(record),
+          queue: queueOf(record, deps),
           messageId: record.messageId,
           body: record.body,
           error,
@@ -150,7 +152,7 @@ export function toConsumerHandler<Body, Deps>(
 async function runBatch<Body, Deps>(
   consumer: Consumer<Body, Deps>,
   event: QueueEvent,
-  deps: Deps,
+  deps: Deps & ConsumerDeps,
   signal: AbortSignal,
 ): Promise<Map<string, unknown>> {
   const failed = new Map<string, unknown>();
@@ -159,7 +161,7 @@ async function runBatch<Body, Deps>(
     try {
       messages.push({
         id: record.messageId,
-        queue: queueOf(record),
+        queue: queueOf(record, deps),
         body: (consumer.deadLetters === true ? record.body : JSON.parse(record.body)) as Body,
         receiveCount: Number(record.attributes.ApproximateReceiveCount),
         sentAt: Number(record.attributes.SentTimestamp),
@@ -178,8 +180,14 @@ async function runBatch<Body, Deps>(
   return failed;
 }
 
-const queueOf = (record: QueueEvent["Records"][number]): string =>
-  record.eventSourceARN.split(":").at(-1) ?? "";
+/** The queue's name in the template: without the stack's before it and the ending of FIFO queues. */
+function queueOf(
+  record: QueueEvent["Records"][number],
+  { queueNamePrefix = "" }: Pick<ConsumerDeps, "queueNamePrefix">,
+): string {
+  const name = (record.eventSourceARN.split(":").at(-1) ?? "").replace(/\.fifo$/, "");
+  return name.startsWith(queueNamePrefix) ? name.slice(queueNamePrefix.length) : name;
+}
 
 function signalFor(context: ConsumerInvocation | undefined): AbortSignal {
   const left = context?.getRemainingTimeInMillis?.();

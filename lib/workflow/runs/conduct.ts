@@ -114,7 +114,14 @@ async function commitDecision(
     ],
     publish: [...decision.requests.map((request) => commandEntry(run.run_id, request)), ...events.publish],
   });
-  return outcome.ok ? next : undefined;
+  if (!outcome.ok) return undefined;
+  if (next.status === "failed") logFailedRun(deps, next);
+  return next;
+}
+
+/** The alarm on failed runs counts these lines. */
+export function logFailedRun(deps: Pick<Ports, "log">, run: StoredRun): void {
+  deps.log.warn("run failed", { run: run.run_id, workflow: run.workflow_name, error: run.error_message });
 }
 
 function runAfter(run: StoredRun, state: RunState, now: string): StoredRun {

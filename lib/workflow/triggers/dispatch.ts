@@ -4,6 +4,7 @@ import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../eve
 import { eventData } from "../../events/publish.ts";
 import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { logFailedRun } from "../runs/conduct.ts";
 import { type CreateDeps, composeRun } from "../runs/create.ts";
 import type { TriggerType } from "../runs/table.ts";
 import { inputParams } from "./input.ts";
@@ -31,7 +32,7 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   const envelope = eventValues(event, text);
   const params = inputParams(trigger?.input ?? {}, envelope.event);
   try {
-    const { commit } = await composeRun(deps, {
+    const { commit, run } = await composeRun(deps, {
       runId: derivedId("run", event.event_id, match.workflow, match.trigger),
       workflow: match.workflow,
       revision: match.revision,
@@ -45,7 +46,8 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
       ...(event.workspace === "" ? {} : { workspace: event.workspace }),
     });
     // Where the run is there already, the conditions do not hold and nothing happens: it was started before.
-    await deps.outbox.commit(commit);
+    const { ok } = await deps.outbox.commit(commit);
+    if (ok && run.status === "failed") logFailedRun(deps, run);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     deps.log.error("triggered run could not be made", {

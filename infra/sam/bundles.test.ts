@@ -1,0 +1,180 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Deps } from "../../lib/deps.ts";
+import type { ProxyResult } from "../../lib/http/handler.ts";
+import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
+import { readLog, store } from "../../lib/testing/test-workflows.ts";
+import { DEAD_LETTER_LIST, deadLettersTable } from "../../lib/workflow/dead-letters/table.ts";
+import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
+import { sizeFaults } from "./sizes.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const NESTED = join(ROOT, "infra/stacks/workflows.yaml");
+/** Functions of each kind that a sample of `events/` is for. */
+const BUILT = [
+  "EmitEventFunction",
+  "ConductFunction",
+  "IndexEventsFunction",
+  "FireFunction",
+  "GetHealthFunction",
+];
+
+type AnyHandler = (event: unknown, context?: unknown) => Promise<unknown>;
+
+let folder: string;
+const sizes = new Map<string, BundleSize>();
+const handlers = new Map<string, AnyHandler>();
+let test: TestDeps;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-built-"));
+  const builds = functionBuilds(await readFile(NESTED, "utf8"), NESTED);
+  await Promise.all(
+    builds
+      .filter(({ logicalId }) => BUILT.includes(logicalId))
+      .map(async (found) => {
+        const outdir = join(folder, found.logicalId);
+        sizes.set(found.logicalId, await bundle(found, outdir));
+        const entry = (found.options.entryPoints as string[])[0]!.split("/").at(-1)!.replace(/\.ts$/, ".mjs");
+        const module = (await import(pathToFileURL(join(outdir, entry)).href)) as { handler: AnyHandler };
+        handlers.set(found.logicalId, module.handler);
+      }),
+  );
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => {
+  test = await testDeps();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await test.close();
+});
+
+const sample = async (name: string): Promise<unknown> =>
+  JSON.parse(await readFile(join(ROOT, "events", name), "utf8")) as unknown;
+
+/** Hands a sample to the built bundle of a function, with these dependencies. */
+async function invoke(logicalId: string, event: unknown, deps?: Deps): Promise<unknown> {
+  return handlers.get(logicalId)!(event, deps === undefined ? {} : { weft: deps });
+}
+
+const knowing = (token: string): Deps => ({
+  ...test.deps,
+  auth: { authenticate: async (sent) => (sent === token ? { kind: "owner", id: "owner" } : undefined) },
+});
+
+describe("a built bundle", () => {
+  it("answers a request of the REST API, with and without the right token", async () => {
+    const request = await sample("rest-proxy.json");
+
+    const accepted = (await invoke(
+      "EmitEventFunction",
+      request,
+      knowing("a-token-for-samples"),
+    )) as ProxyResult;
+    expect(accepted.statusCode).toBe(200);
+    expect(JSON.parse(accepted.body)).toMatchObject({ event_id: expect.stringMatching(/^evt_/) });
+    const { records } = await readLog(test.deps);
+    expect(records).toMatchObject([
+      { topic: "custom.sample", name: "a-sample", data: '{"greeting":"hello"}' },
+    ]);
+
+    const refused = (await invoke("EmitEventFunction", request, knowing("another"))) as ProxyResult;
+    expect(refused).toMatchObject({
+      statusCode: 401,
+      headers: { "x-request-id": "4f5c2f6e-3f0a-4d8b-9f58-0f6f6f1d2b11" },
+      body: '{"error":true,"message":"Invalid token"}',
+    });
+  });
+
+  it("reports which messages of a batch failed, and keeps the reason under the queue's own name", async () => {
+    const answer = await invoke("ConductFunction", await sample("sqs-batch.json"), {
+      ...test.deps,
+      queueNamePrefix: "weft-",
+    });
+
+    expect(answer).toEqual({
+      batchItemFailures: [{ itemIdentifier: "2e1424d4-f796-459a-8184-9c92662be6da" }],
+    });
+    expect(test.logs.map(({ message }) => message)).toContain("conduct: no such run");
+    const listed = await test.deps.tables.query(deadLettersTable, { index: "list", pk: DEAD_LETTER_LIST });
+    expect(listed.items).toMatchObject([
+      { id: "2e1424d4-f796-459a-8184-9c92662be6da", queue: "conduct", body: '{"run_id":' },
+    ]);
+  });
+
+  it("takes a bare event of the bus", async () => {
+    const event = (await sample("eventbridge.json")) as { detail: { event_id: string } };
+    const fixed = { ...test.deps.ids, ordered: () => event.detail.event_id };
+    const emitted = { ...knowing("a-token-for-samples"), ids: fixed };
+    await invoke("EmitEventFunction", await sample("rest-proxy.json"), emitted);
+    expect(await test.deps.eventIndex.last()).toBe(0);
+
+    expect(await invoke("IndexEventsFunction", event, test.deps)).toBeUndefined();
+
+    expect(await test.deps.eventIndex.last()).toBe(1);
+  });
+
+  it("takes a Scheduled Event", async () => {
+    await store(
+      test.deps,
+      'name: tick\ntriggers: [{name: clock, type: cron, schedule: "*/10 * * * *"}]\nsteps: [{name: a, type: bash, command: echo}]\n',
+    );
+    test.clock.advance(10 * 60_000);
+
+    expect(await invoke("FireFunction", await sample("scheduled.json"), test.deps)).toBeUndefined();
+
+    const { records } = await readLog(test.deps, { topic: "schedule.triggered" });
+    expect(records).toMatchObject([{ workflow_name: "tick", name: "clock-triggered" }]);
+  });
+
+  it("opens AWS by itself, from the environment that the template gives it", async () => {
+    vi.stubEnv("WEFT_STACK", "weft");
+    await expect(invoke("GetHealthFunction", { headers: {} })).rejects.toThrow("WEFT_QUEUES is not set");
+
+    vi.stubEnv("WEFT_QUEUES", "bash bash-dead-letters conduct.fifo");
+    vi.stubEnv("AWS_REGION", "eu-west-1");
+    const answer = (await invoke("GetHealthFunction", { headers: {} })) as ProxyResult;
+    expect(answer).toMatchObject({ statusCode: 200, body: '{"status":"ok"}' });
+  });
+
+  it("holds what a function needs, and neither the local platform nor Web Assembly", () => {
+    for (const [logicalId, size] of sizes) {
+      expect(sizeFaults(size, false), logicalId).toEqual([]);
+      expect(size.packages.get("zod"), logicalId).toBeGreaterThan(0);
+      // Only what the SDK asks for where Lambda's own credentials are missing.
+      expect(
+        size.asked.filter((path) => !path.includes("credential-provider")),
+        logicalId,
+      ).toEqual([]);
+    }
+  });
+});
+
+describe("the sizes", () => {
+  const size = (further: Partial<BundleSize>): BundleSize => ({
+    logicalId: "AFunction",
+    whole: 600 * 1024,
+    own: 50 * 1024,
+    packages: new Map([["zod", 90 * 1024]]),
+    asked: [],
+    node: [],
+    ...further,
+  });
+
+  it.each([
+    [{}, false, undefined],
+    [{ own: 111 * 1024 }, false, "AFunction: our code and zod 201.0 kB, at most 200.0 kB"],
+    [{ whole: 701 * 1024 }, false, "AFunction: 701.0 kB, at most 700.0 kB"],
+    [{ whole: 701 * 1024 }, true, undefined],
+    [{ whole: 731 * 1024 }, true, "AFunction: 731.0 kB, at most 730.0 kB"],
+    [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, false, undefined],
+    [{ packages: new Map([["chokidar", 1]]) }, false, "AFunction: holds chokidar, which no function needs"],
+    [{ node: ["node:sqlite"] }, false, "AFunction: asks for node:sqlite, which no function needs"],
+  ])("%j", (further, isWorker, fault) => {
+    expect(sizeFaults(size(further), isWorker)).toEqual(fault === undefined ? [] : [fault]);
+  });
+});

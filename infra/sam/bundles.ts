@@ -1,0 +1,110 @@
+import { isBuiltin } from "node:module";
+import { dirname, resolve } from "node:path";
+import { type BuildOptions, build } from "esbuild";
+import { parse } from "yaml";
+import * as z from "zod";
+
+const properties = z.object({
+  EntryPoints: z.tuple([z.string()]),
+  Format: z.enum(["esm", "cjs"]),
+  MainFields: z.string(),
+  Target: z.string(),
+  Minify: z.boolean(),
+  Sourcemap: z.boolean(),
+  SourcesContent: z.enum(["true", "false"]),
+  OutExtension: z.array(z.string()),
+  Banner: z.array(z.string()),
+  External: z.array(z.string()),
+});
+
+const template = z.object({
+  Resources: z.record(
+    z.string(),
+    z.looseObject({
+      Type: z.string(),
+      Metadata: z.looseObject({ BuildProperties: properties.optional() }).optional(),
+      Properties: z.looseObject({ CodeUri: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+/** A function of a template, and how esbuild is to bundle it. */
+export interface FunctionBuild {
+  readonly logicalId: string;
+  readonly options: BuildOptions;
+}
+
+/** How SAM calls esbuild for the functions of a template, whose text stands at `path`. */
+export function functionBuilds(text: string, path: string): FunctionBuild[] {
+  return Object.entries(template.parse(parse(text)).Resources).flatMap(([logicalId, resource]) => {
+    const found = resource.Metadata?.BuildProperties;
+    if (found === undefined) return [];
+    const folder = resolve(dirname(path), resource.Properties?.CodeUri ?? ".");
+    return [{ logicalId, options: optionsOf(found, folder) }];
+  });
+}
+
+/** `key=value` texts, as esbuild's command line takes them. */
+const pairs = (texts: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    texts.map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
+  );
+
+function optionsOf(found: z.infer<typeof properties>, folder: string): BuildOptions {
+  return {
+    absWorkingDir: folder,
+    entryPoints: found.EntryPoints.map((entry) => resolve(folder, entry)),
+    bundle: true,
+    platform: "node",
+    format: found.Format,
+    mainFields: found.MainFields.split(","),
+    target: found.Target,
+    minify: found.Minify,
+    sourcemap: found.Sourcemap,
+    sourcesContent: found.SourcesContent === "true",
+    outExtension: pairs(found.OutExtension),
+    banner: pairs(found.Banner),
+    external: found.External,
+    logLevel: "silent",
+    metafile: true,
+  };
+}
+
+/** What a bundle holds, bytes. */
+export interface BundleSize {
+  readonly logicalId: string;
+  readonly whole: number;
+  /** Our own code. */
+  readonly own: number;
+  /** By package. */
+  readonly packages: ReadonlyMap<string, number>;
+  /** Modules that it asks for when it runs, but for those of Node. */
+  readonly asked: readonly string[];
+  /** Modules of Node that it asks for, as `node:fs`. */
+  readonly node: readonly string[];
+}
+
+const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
+
+/** Bundles a function into a folder. */
+export async function bundle({ logicalId, options }: FunctionBuild, outdir: string): Promise<BundleSize> {
+  const { metafile } = await build({ ...options, metafile: true, outdir });
+  const output = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
+  if (output === undefined) throw new Error(`${logicalId}: esbuild made nothing of it`);
+  const packages = new Map<string, number>();
+  let own = 0;
+  for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
+    const name = PACKAGE.exec(path)?.[1];
+    if (name === undefined) own += bytesInOutput;
+    else packages.set(name, (packages.get(name) ?? 0) + bytesInOutput);
+  }
+  const outside = [...new Set(output.imports.filter(({ external }) => external).map(({ path }) => path))];
+  return {
+    logicalId,
+    whole: output.bytes,
+    own,
+    packages,
+    asked: outside.filter((path) => !isBuiltin(path)),
+    node: outside.filter(isBuiltin).map((path) => (path.startsWith("node:") ? path : `node:${path}`)),
+  };
+}

@@ -1,0 +1,62 @@
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { type Scan, scan } from "../scan.ts";
+import { toTemplates } from "./template.ts";
+
+const found: Scan = await scan(fileURLToPath(new URL("../..", import.meta.url)));
+const templates = toTemplates(found);
+const main = templates.get("template.yaml")!;
+const nested = templates.get("infra/stacks/workflows.yaml")!;
+const alarms = Object.entries(main.Resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
+
+it("watches each queue, each dead-letter queue and each table, ten metrics an alarm at most", () => {
+  const text = JSON.stringify(alarms);
+  const queues = Object.values(nested.Resources)
+    .filter(({ Type }) => Type === "AWS::SQS::Queue")
+    .map(({ Properties }) => (Properties!.QueueName as { "Fn::Sub": string })["Fn::Sub"]);
+  expect(queues.length).toBeGreaterThan(10);
+  const names = [
+    ...queues.map((name) => name.replace("${StackName}", "${AWS::StackName}")),
+    ...found.tables.map(({ name }) => `\${AWS::StackName}-${name}`),
+  ];
+  expect(names.filter((name) => !text.includes(JSON.stringify({ "Fn::Sub": name })))).toEqual([]);
+  for (const [, { Properties }] of alarms)
+    expect(((Properties!.Metrics ?? []) as unknown[]).length).toBeLessThanOrEqual(11);
+});
+
+it("tells a topic only where there is one", () => {
+  expect(main.Conditions).toEqual({
+    HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "AlarmTopicArn" }, ""] }] },
+  });
+  for (const [, { Properties }] of alarms) {
+    expect(Properties!.AlarmActions).toEqual({
+      "Fn::If": ["HasAlarmTopic", [{ Ref: "AlarmTopicArn" }], { Ref: "AWS::NoValue" }],
+    });
+  }
+});
+
+it("counts failed runs and dead letters of the log under the names that alarms and dashboard look at", () => {
+  for (const name of ["FailedRuns", "DeadLetters"]) {
+    expect(nested.Resources[`${name}Metric`]!.Properties).toMatchObject({
+      LogGroupName: { Ref: "LogGroup" },
+      MetricTransformations: [{ MetricName: name, MetricNamespace: { "Fn::Sub": "Weft/${StackName}" } }],
+    });
+    expect(main.Resources[`${name}Alarm`]!.Properties).toMatchObject({
+      MetricName: name,
+      Namespace: { "Fn::Sub": "Weft/${AWS::StackName}" },
+    });
+  }
+});
+
+it("has a dashboard of the installation's own metrics, in JSON that stays so when names are put in", () => {
+  const { DashboardBody } = main.Resources.Dashboard!.Properties as { DashboardBody: { "Fn::Sub": string } };
+  const body = JSON.parse(
+    DashboardBody["Fn::Sub"]
+      .replaceAll("${AWS::StackName}", "weft")
+      .replaceAll("${AWS::Region}", "eu-west-1"),
+  ) as { widgets: { properties: { title: string; metrics: unknown[] } }[] };
+
+  expect(body.widgets.length).toBeGreaterThan(6);
+  for (const { properties } of body.widgets) expect(properties.metrics.length).toBeGreaterThan(0);
+  expect(JSON.stringify(body)).not.toContain("${");
+});

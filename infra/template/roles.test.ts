@@ -1,0 +1,105 @@
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { tables } from "../../lib/tables.ts";
+import { scan } from "../scan.ts";
+import { ACCESS } from "./access.ts";
+import type { SamTemplate } from "./sam-template.ts";
+import { toTemplates } from "./template.ts";
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: readonly string[];
+  readonly Resource: unknown;
+}
+
+let nested: SamTemplate;
+beforeAll(async () => {
+  const templates = toTemplates(await scan(fileURLToPath(new URL("../..", import.meta.url))));
+  nested = templates.get("infra/stacks/workflows.yaml")!;
+});
+
+const ROLES = ["HttpRole", "ConsumersRole", "SchedulesRole", "WorkersRole"];
+
+function statementsOf(role: string): Statement[] {
+  const { Policies } = nested.Resources[role]!.Properties as {
+    Policies: { PolicyDocument: { Statement: Statement[] } }[];
+  };
+  return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+}
+
+/** Resources that a role may do something to, as text. */
+const grantedFor = (role: string, action: string): string =>
+  JSON.stringify(
+    statementsOf(role)
+      .filter(({ Action }) => Action.includes(action))
+      .map(({ Resource }) => Resource),
+  );
+
+const functionsOf = (role: string): string[] =>
+  Object.entries(nested.Resources)
+    .filter(([, { Type, Properties }]) => Type === "AWS::Serverless::Function" && hasRole(Properties, role))
+    .map(([logicalId]) => logicalId);
+
+const hasRole = (properties: unknown, role: string): boolean =>
+  JSON.stringify((properties as { Role: unknown }).Role) === JSON.stringify({ "Fn::GetAtt": [role, "Arn"] });
+
+describe("the roles", () => {
+  it("belong to every function, users' code apart from ours", () => {
+    const functions = Object.values(nested.Resources).filter(
+      ({ Type }) => Type === "AWS::Serverless::Function",
+    );
+    expect(ROLES.flatMap(functionsOf)).toHaveLength(functions.length);
+    expect(functionsOf("WorkersRole")).toContain("BashFunction");
+    expect(functionsOf("WorkersRole")).not.toContain("ConductFunction");
+    expect(functionsOf("SchedulesRole").sort()).toEqual(["FireFunction", "SweepFunction"]);
+    expect(functionsOf("ConsumersRole").sort()).toEqual([
+      "ConductFunction",
+      "DeadLettersFunction",
+      "DispatchFunction",
+      "IndexEventsFunction",
+    ]);
+  });
+
+  it("name what they are for: no action and no resource is a wildcard, but for the blobs of the own bucket", () => {
+    for (const role of ROLES) {
+      for (const { Effect, Action, Resource } of statementsOf(role)) {
+        expect(Effect).toBe("Allow");
+        expect(Action.filter((action) => action.includes("*"))).toEqual([]);
+        const resources = (Array.isArray(Resource) ? Resource : [Resource]).map((one) => JSON.stringify(one));
+        expect(resources.length).toBeGreaterThan(0);
+        for (const resource of resources.filter((text) => text.includes("*")))
+          expect(resource).toBe('{"Fn::Sub":"arn:${AWS::Partition}:s3:::${BlobsBucketName}/*"}');
+      }
+    }
+  });
+
+  it("let the token be read by requests alone", () => {
+    expect(ROLES.filter((role) => grantedFor(role, "ssm:GetParameter") !== "[]")).toEqual(["HttpRole"]);
+  });
+
+  it("let users' code read its own queues, report to the conductor, and change neither runs nor workflows", () => {
+    expect(grantedFor("WorkersRole", "sqs:SendMessage")).toBe('[{"Fn::GetAtt":["ConductQueue","Arn"]}]');
+    const own = grantedFor("WorkersRole", "sqs:ReceiveMessage");
+    expect(own).toContain('"BashQueue"');
+    expect(own).not.toMatch(/Conduct|Dispatch|DeadLetter/);
+    for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
+      const written = grantedFor("WorkersRole", `dynamodb:${action}`);
+      expect(written).not.toMatch(/-(?:runs|run-history|run-values|workflows|workflow-revisions|schedules)"/);
+    }
+    expect(grantedFor("WorkersRole", "dynamodb:DeleteItem")).toBe("[]");
+  });
+
+  it("speak of tables and indexes that there are, and every table is somebody's", () => {
+    const known = new Map(Object.values(tables).map((table) => [table.name, Object.keys(table.indexes)]));
+    const used = new Set<string>();
+    for (const access of Object.values(ACCESS).flatMap((kinds) => Object.values(kinds))) {
+      for (const [table, grants] of Object.entries(access.tables ?? {})) {
+        used.add(table);
+        expect([...known.keys()]).toContain(table);
+        const indexes = grants.flatMap((grant) => grant.split(":")[1] ?? []);
+        for (const index of indexes) expect(known.get(table)).toContain(index);
+      }
+    }
+    expect([...used].sort()).toEqual([...known.keys()].sort());
+  });
+});
