@@ -125,13 +125,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "one-platform-an-opener",
     why: "what a function bundles opens AWS alone; what runs on one machine opens the embedded platform alone",
     from: /^lib\/deps(?:-aws|-compose)?\.ts$/,
-    never: /^lib\/platform\/embedded\/|^lib\/deps-embedded\.ts$/,
+    never: /^lib\/platform\/embedded\/|^lib\/deps-(?:cloud|embedded)\.ts$/,
   },
   {
     name: "no-cloud-in-the-embedded-opener",
     why: "what runs on one machine does not load AWS's SDK",
     from: /^lib\/deps-embedded\.ts$/,
-    never: /^lib\/platform\/aws\/|^lib\/deps-aws\.ts$/,
+    never: /^lib\/platform\/aws\/|^lib\/deps-(?:aws|cloud)\.ts$/,
   },
   {
     name: "ports-know-no-adapter",

@@ -38,8 +38,9 @@ beforeAll(async () => {
       .map(async (found) => {
         const outdir = join(folder, found.logicalId);
         sizes.set(found.logicalId, await bundle(found, outdir));
-        const entry = (found.options.entryPoints as string[])[0]!.split("/").at(-1)!.replace(/\.ts$/, ".mjs");
-        const module = (await import(pathToFileURL(join(outdir, entry)).href)) as { handler: AnyHandler };
+        const module = (await import(pathToFileURL(join(outdir, found.file)).href)) as {
+          handler: AnyHandler;
+        };
         handlers.set(found.logicalId, module.handler);
       }),
   );

@@ -1,5 +1,5 @@
 import { isBuiltin } from "node:module";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { parse } from "yaml";
 import * as z from "zod";
@@ -22,7 +22,12 @@ const template = z.object({
     z.string(),
     z.looseObject({
       Type: z.string(),
-      Metadata: z.looseObject({ BuildProperties: properties.optional() }).optional(),
+      Metadata: z
+        .looseObject({
+          BuildProperties: properties.optional(),
+          Weft: z.looseObject({ Worker: z.boolean().optional() }).optional(),
+        })
+        .optional(),
       Properties: z.looseObject({ CodeUri: z.string().optional() }).optional(),
     }),
   ),
@@ -32,6 +37,10 @@ const template = z.object({
 export interface FunctionBuild {
   readonly logicalId: string;
   readonly options: BuildOptions;
+  /** Name of the bundle's file. */
+  readonly file: string;
+  /** Runs users' code. */
+  readonly isWorker: boolean;
 }
 
 /** How SAM calls esbuild for the functions of a template, whose text stands at `path`. */
@@ -40,7 +49,14 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
     const found = resource.Metadata?.BuildProperties;
     if (found === undefined) return [];
     const folder = resolve(dirname(path), resource.Properties?.CodeUri ?? ".");
-    return [{ logicalId, options: optionsOf(found, folder) }];
+    return [
+      {
+        logicalId,
+        options: optionsOf(found, folder),
+        file: `${basename(found.EntryPoints[0], ".ts")}.mjs`,
+        isWorker: resource.Metadata?.Weft?.Worker === true,
+      },
+    ];
   });
 }
 

@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readTemplateFiles } from "../../localstack/template.ts";
 import { installSam } from "../emulators/install.ts";
-import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
+import { toPascalCase } from "../names.ts";
+import { type BundleSize, bundle, type FunctionBuild, functionBuilds } from "./bundles.ts";
 import { sizeFaults, sizeLine } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "template.yaml");
+const STACKS = join(ROOT, "infra/stacks");
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
 const TIMEOUT_MS = 5 * 60_000;
 
@@ -22,7 +22,8 @@ const TIMEOUT_MS = 5 * 60_000;
 async function main(): Promise<number> {
   await mkdir(CACHE, { recursive: true });
   const bin = join(await installSam(CACHE), "bin");
-  const { template, files } = readTemplateFiles(MAIN);
+  const nested = (await readdir(STACKS)).map((name) => join(STACKS, name));
+  const files = [MAIN, ...nested];
   const faults: string[] = [];
   const step = async (name: string, ...argv: string[]): Promise<void> => {
     const start = performance.now();
@@ -39,15 +40,17 @@ async function main(): Promise<number> {
   await step("sam build", "sam", "build", "-t", MAIN);
   if (faults.length > 0) return 1;
 
-  const workers = new Set(
-    template.functions.filter(({ worker }) => worker).map(({ logicalId }) => logicalId),
-  );
-  const sizes = await bundleSizes(files);
-  for (const size of sizes) {
+  const sizes = (await Promise.all(nested.map(bundleSizes))).flat();
+  for (const { size, isWorker, built } of sizes.sort((left, right) => right.size.whole - left.size.whole)) {
     console.log(`     ${sizeLine(size)}`);
-    faults.push(...sizeFaults(size, workers.has(size.logicalId)));
+    faults.push(...sizeFaults(size, isWorker));
+    const bytes = await stat(built).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    if (bytes !== size.whole)
+      faults.push(`${size.logicalId}: sam build made ${bytes} bytes, esbuild here ${size.whole}`);
   }
-  faults.push(...(await differences(sizes)));
   for (const fault of faults) console.log(`FAIL ${fault}`);
   if (faults.length === 0) console.log(`ok   sizes of ${sizes.length} bundles`);
   return faults.length === 0 ? 0 : 1;
@@ -76,35 +79,27 @@ function run(bin: string, argv: readonly string[]): Promise<{ code: number | nul
   });
 }
 
+interface Bundled extends Pick<FunctionBuild, "isWorker"> {
+  readonly size: BundleSize;
+  /** The bundle that SAM has made. */
+  readonly built: string;
+}
+
 /** SAM's own bundles do not say what they hold, so each is made again with the same settings. */
-async function bundleSizes(files: readonly string[]): Promise<BundleSize[]> {
+async function bundleSizes(file: string): Promise<Bundled[]> {
   const folder = await mkdtemp(join(tmpdir(), "weft-bundles-"));
+  const stack = `${toPascalCase(basename(file, ".yaml"))}Stack`;
   try {
-    const sizes: BundleSize[] = [];
-    for (const file of files) {
-      for (const found of functionBuilds(await readFile(file, "utf8"), file))
-        sizes.push(await bundle(found, join(folder, found.logicalId)));
+    const bundled: Bundled[] = [];
+    for (const found of functionBuilds(await readFile(file, "utf8"), file)) {
+      const size = await bundle(found, join(folder, found.logicalId));
+      const built = join(ROOT, ".aws-sam/build", stack, found.logicalId, found.file);
+      bundled.push({ size, isWorker: found.isWorker, built });
     }
-    return sizes.sort((left, right) => right.whole - left.whole);
+    return bundled;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Functions whose bundle by SAM is not what the sizes speak of. */
-async function differences(sizes: readonly BundleSize[]): Promise<string[]> {
-  const { functions } = readTemplateFiles(MAIN).template;
-  const faults: string[] = [];
-  for (const { logicalId, whole } of sizes) {
-    const entry = functions.find((found) => found.logicalId === logicalId)?.entry ?? "";
-    const name = `${basename(entry, ".ts")}.mjs`;
-    const built = ["WorkflowsStack", "DocumentsStack"]
-      .map((stack) => join(ROOT, ".aws-sam/build", stack, logicalId, name))
-      .find((path) => existsSync(path));
-    const bytes = built === undefined ? undefined : (await stat(built)).size;
-    if (bytes !== whole) faults.push(`${logicalId}: sam build made ${bytes} bytes, esbuild here ${whole}`);
-  }
-  return faults;
 }
 
 if (import.meta.main) process.exitCode = await main();
