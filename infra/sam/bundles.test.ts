@@ -173,6 +173,11 @@ describe("the sizes", () => {
     [{ whole: 701 * 1024 }, true, undefined],
     [{ whole: 731 * 1024 }, true, "AFunction: 731.0 kB, at most 730.0 kB"],
     [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, false, undefined],
+    [
+      { whole: 801 * 1024, packages: new Map([["luxon", 100]]) },
+      false,
+      "AFunction: 801.0 kB, at most 800.0 kB",
+    ],
     [{ packages: new Map([["chokidar", 1]]) }, false, "AFunction: holds chokidar, which no function needs"],
     [{ node: ["node:sqlite"] }, false, "AFunction: asks for node:sqlite, which no function needs"],
   ])("%j", (further, isWorker, fault) => {
