@@ -5,7 +5,7 @@ import { runActions } from "./actions.ts";
 import { runBash } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { exportsOf } from "./exports.ts";
-import { failureText, StepCancelled } from "./failure.ts";
+import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
 import { isTrue } from "./script.ts";
@@ -18,6 +18,9 @@ export interface LeafResult extends StepOutput {
   /** Failed, and the author told to go on. */
   readonly tolerated?: boolean;
 }
+
+/** Values that one step leaves, with those of its handlers: they are kept in the transaction of its result. */
+const VALUES_MAX = 80;
 
 export const NO_OUTPUT: StepOutput = { command: "", output: "", exports: {}, logFile: "" };
 
@@ -56,14 +59,18 @@ export async function guarded(
     const exports = await exportsOf(attempt, scope, output);
     const done = { ...scope, values: { ...scope.values, ...exports } };
     const actions = await runActions(attempt, done, step.on_success);
-    return { ...output, status: "completed", exports: { ...exports, ...actions.exports } };
+    const values = { ...exports, ...actions.exports };
+    if (Object.keys(values).length > VALUES_MAX)
+      throw new StepFailed(`exports: more than ${VALUES_MAX} values of one step`);
+    return { ...output, status: "completed", exports: values };
   } catch (thrown) {
     if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
     if (isPlatformFault(thrown)) throw thrown;
     const error = attempt.deps.secrets.redact(failureText(thrown));
     const failed = { ...scope, values: { ...scope.values, error } };
     const actions = await runActions(attempt, failed, step.on_error);
-    return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: actions.exports };
+    const values = Object.fromEntries(Object.entries(actions.exports).slice(0, VALUES_MAX));
+    return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: values };
   }
 }
 

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { startWeft } from "./weft.ts";
+
+/** Steps with so many exports, as text and by handlers. */
+const step = (name: string, exports: number, byHandler: number): string => {
+  const own = Array.from({ length: exports }, (_, n) => `${name}_e${n}: "v${n}"`).join(", ");
+  const handlers = Array.from(
+    { length: byHandler },
+    (_, n) => `{action: export, name: ${name}_h${n}, value: "h${n}"}`,
+  );
+  return `  - {name: ${name}, type: bash, command: echo x, exports: {${own}}, on_success: [${handlers.join(", ")}]}`;
+};
+
+test("a step leaves many values for later ones, and fails with the reason where they are too many", async () => {
+  await using weft = await startWeft();
+  await weft.save(
+    `name: many\nsteps:\n${step("most", 60, 15)}\n  - {name: read, type: bash, command: "echo {{most_e59}} {{most_h14}}"}\n${step("over", 60, 40)}`,
+  );
+  const run = await weft.run({ module: "many" });
+  const steps = await weft.steps(run.run_id);
+  expect(steps["read"]).toMatchObject({ status: "completed", output: "v59 h14" });
+  expect(steps["over"]).toMatchObject({
+    status: "failed",
+    error_message: expect.stringMatching(/more than 80 values/),
+  });
+  expect(run).toMatchObject({ status: "failed", completed_steps: 2 });
+});
