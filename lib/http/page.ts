@@ -3,7 +3,6 @@ import * as z from "zod";
 /** Seed: workflow 2.2 and 8. */
 export const PAGE_LIMIT_DEFAULT = 20;
 export const PAGE_LIMIT_MAX = 10_000;
-export const PAGE_OFFSET_MAX = Number.MAX_SAFE_INTEGER;
 
 const WHOLE = /^[+-]?\d+$/;
 

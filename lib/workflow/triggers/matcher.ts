@@ -1,6 +1,6 @@
 import type { Match } from "../../events/log/table.ts";
 import type { EventDraft, Matcher } from "../../events/publish.ts";
-import { canonicalTopic, compileTopic, topicSpellings } from "../../events/topic-match.ts";
+import { canonicalTopic, compileTopicAnySpelling } from "../../events/topic-match.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { allWorkflows } from "../definitions/store.ts";
 import { CATALOG_KEY, catalogTable, type WorkflowHead } from "../definitions/table.ts";
@@ -54,7 +54,7 @@ function readyTriggers(head: WorkflowHead): ReadyTrigger[] {
         workflow: head.name,
         trigger: trigger.name,
         revision: head.revision,
-        matches: compileTopic(trigger.topic),
+        matches: compileTopicAnySpelling(trigger.topic),
       },
     ];
   });
@@ -67,9 +67,8 @@ export function triggerMatcher(catalog: CatalogReader, enabled: boolean): Matche
     match: async (event: EventDraft) => {
       const { eventTriggers } = await catalog.current();
       if (eventTriggers.length === 0) return [];
-      const spellings = topicSpellings(event.topic);
       return eventTriggers
-        .filter((trigger) => spellings.some(trigger.matches) && !isOwnLifecycle(event, trigger.workflow))
+        .filter((trigger) => trigger.matches(event.topic) && !isOwnLifecycle(event, trigger.workflow))
         .map(({ workflow, trigger, revision }) => ({ workflow, trigger, revision }));
     },
   };

@@ -1,0 +1,87 @@
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { accessToken, TOKEN_FILE } from "./access-token.ts";
+import type { OpenedDeps } from "./deps.ts";
+import { composeDeps } from "./deps-compose.ts";
+import { hashToken, ownerAuthenticator } from "./http/auth.ts";
+import type { Config } from "./platform/config.ts";
+import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
+import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
+import type { Log } from "./platform/log.ts";
+import type { Ports } from "./platform/ports.ts";
+import type { Resources } from "./platform/resources.ts";
+import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
+import { firstStart } from "./workflow/event-receiver/receiver.ts";
+
+export interface ProcessOptions {
+  readonly dataDir: string;
+  readonly resources: Resources;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/** What this machine gives to a platform: processes of steps, and secrets from the data folder. */
+export interface ProcessParts {
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly runner: Runner;
+  readonly secrets: FileSecrets;
+}
+
+interface OpenedPlatform {
+  readonly ports: Ports;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a server's dependencies over a platform: runner, secrets, token, workspaces and the workflow folder
+ * are those of this machine, whatever the platform is. Closes what it has opened when it cannot go on.
+ */
+export async function openProcessDeps<Platform extends OpenedPlatform>(
+  options: ProcessOptions,
+  openPlatform: (parts: ProcessParts) => Promise<Platform>,
+): Promise<OpenedDeps & { readonly platform: Platform }> {
+  const { log, config, resources } = options;
+  const dataDir = resolve(options.dataDir);
+  // Before anything large is in memory: processes of steps are started by it, cheaply.
+  const runner = await startRunner({
+    log,
+    functionsModule: new URL("./workflow/functions/library.ts", import.meta.url),
+  });
+  let platform: Platform | undefined;
+  try {
+    const secrets = fileSecrets(dataDir);
+    const opened = await openPlatform({ dataDir, runner, secrets });
+    platform = opened;
+    const token = await accessToken(dataDir, config.accessToken);
+    secrets.alsoRedact(token.value);
+    const deps = composeDeps(opened.ports, config, {
+      auth: ownerAuthenticator(hashToken(token.value)),
+      paths: { workspacesDir: join(dataDir, "workspaces"), logsDir: join(dataDir, "runs") },
+      queueNames: resources.queues.map(({ name }) => name),
+    });
+    await firstStart(deps);
+    let folder: WorkflowFolder | undefined;
+    return {
+      deps,
+      ports: opened.ports,
+      platform: opened,
+      tokenSource: token.source,
+      tokenPath: join(dataDir, TOKEN_FILE),
+      start: async () => {
+        const workflows = join(dataDir, "workflows");
+        await mkdir(workflows, { recursive: true });
+        folder = await openWorkflowFolder(deps, workflows);
+      },
+      close: async () => {
+        await folder?.close();
+        await opened.close();
+        await runner.close();
+      },
+    };
+  } catch (error) {
+    await platform?.close();
+    await runner.close();
+    throw error;
+  }
+}
