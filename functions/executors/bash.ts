@@ -1,7 +1,10 @@
 import { openDeps } from "#lib/deps.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
-import { stepConsumer } from "#lib/workflow/steps/consumer.ts";
+import { workspaceConsumer } from "#lib/workflow/steps/consumer.ts";
 
-export const consumer = stepConsumer("bash", { summary: "Executes bash steps", concurrency: 64 });
+export const consumer = workspaceConsumer("bash", ["bash"], {
+  summary: "Executes bash steps",
+  concurrency: 64,
+});
 
 export const handler = toConsumerHandler(consumer, openDeps);

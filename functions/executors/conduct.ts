@@ -1,6 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, type Message, toConsumerHandler } from "#lib/events/consumer.ts";
-import { type ConductMessage, conduct } from "#lib/workflow/runs/conduct.ts";
+import { conduct } from "#lib/workflow/runs/conduct.ts";
+import { openMessage, type QueuedMessage } from "#lib/workflow/runs/messages.ts";
 
 export const consumer = defineConsumer({
   name: "conduct",
@@ -9,7 +10,7 @@ export const consumer = defineConsumer({
   timeoutSeconds: 60,
   run: async (messages, deps: Deps) => {
     const failures = new Map<string, unknown>();
-    const runs = Map.groupBy(messages as readonly Message<ConductMessage>[], ({ body }) => body.run_id);
+    const runs = Map.groupBy(messages as readonly Message<QueuedMessage>[], ({ body }) => body.run_id);
     await Promise.all([...runs.values()].map((inputs) => conductInOrder(inputs, deps, failures)));
     return failures;
   },
@@ -17,13 +18,16 @@ export const consumer = defineConsumer({
 
 /** Inputs of one run in their order; after a failure the rest of them come again with it. */
 async function conductInOrder(
-  inputs: readonly Message<ConductMessage>[],
+  inputs: readonly Message<QueuedMessage>[],
   deps: Deps,
   failures: Map<string, unknown>,
 ): Promise<void> {
   for (const [index, { body }] of inputs.entries()) {
     try {
-      await conduct(deps, body);
+      const message = await openMessage(deps, body);
+      const { failure } = message;
+      if (failure !== undefined) await deps.noteLastFailure({ ...failure, messageId: failure.message_id });
+      await conduct(deps, message);
     } catch (error) {
       for (const { id } of inputs.slice(index)) failures.set(id, error);
       return;

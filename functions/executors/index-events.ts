@@ -7,7 +7,8 @@ export const consumer = defineConsumer({
   name: "index-events",
   summary: "Brings recorded and processed events into the log's index",
   rule: { source: ["weft.events"], "detail-type": ["event.recorded", "event.processed"] },
-  queue: { maxReceiveCount: 10, batchSize: 10, concurrency: 1 },
+  // One group: records are numbered by one indexer at a time.
+  queue: { fifo: true, maxReceiveCount: 10, batchSize: 10, concurrency: 1 },
   timeoutSeconds: 60,
   run: async (messages, deps: Deps) => {
     await indexEvents(

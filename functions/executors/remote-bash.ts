@@ -1,7 +1,10 @@
 import { openDeps } from "#lib/deps.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
-import { stepConsumer } from "#lib/workflow/steps/consumer.ts";
+import { workspaceConsumer } from "#lib/workflow/steps/consumer.ts";
 
-export const consumer = stepConsumer("remote-bash", { summary: "Answers remote-bash steps", concurrency: 8 });
+export const consumer = workspaceConsumer("remote-bash", ["remote-bash"], {
+  summary: "Answers remote-bash steps",
+  concurrency: 8,
+});
 
 export const handler = toConsumerHandler(consumer, openDeps);

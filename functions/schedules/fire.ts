@@ -6,7 +6,8 @@ export const consumer = defineConsumer({
   name: "fire",
   summary: "Fires the schedules that are due",
   schedule: "rate(1 minute)",
-  queue: { maxReceiveCount: 3, batchSize: 1, concurrency: 2 },
+  // Rules of many expressions fire at the same minute, and one look does for all of them.
+  queue: { maxReceiveCount: 3, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 120,
   run: async (_messages, deps: Deps) => {
     await fireDue(deps);

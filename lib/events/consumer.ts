@@ -46,6 +46,10 @@ export interface Consumer<Body = unknown, Deps = never> {
    * whose poller renews the message's visibility while it works. `timeoutSeconds` then counts in Lambda alone.
    */
   readonly worker?: true;
+  /** Executes what users wrote: with a role that has next to nothing. */
+  readonly executor?: true;
+  /** Keeps the reason of a last failure where the function itself has no tables to keep it in. */
+  readonly noteFailure?: (deps: Deps, failure: LastFailure) => Promise<void>;
   run(
     messages: readonly Message<Body>[],
     deps: Deps,
@@ -137,12 +141,13 @@ export function toConsumerHandler<Body, Deps>(
         error,
       });
       if (deliveries >= consumer.queue.maxReceiveCount) {
-        await deps.noteLastFailure({
+        const failure = {
           queue: queueOf(record, deps),
           messageId: record.messageId,
           body: record.body,
           error,
-        });
+        };
+        await (consumer.noteFailure?.(deps, failure) ?? deps.noteLastFailure(failure));
       }
     }
     return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };

@@ -92,13 +92,21 @@ export async function composeEvents(
   return { writes: [...puts, ...onceEach(effects)], publish: records.map(recordedEntry), records };
 }
 
-/** Records events that tell of no change of state of ours, and puts them on the bus. */
+/**
+ * Records events that tell of no change of state of ours, and puts them on the bus. `mark` is a write whose
+ * condition fails where they were recorded before: nothing is recorded then. Throws `conflict`.
+ */
 export async function emitEvents(
   deps: EventDeps,
   drafts: readonly EventDraft[],
+  mark?: Write,
 ): Promise<readonly StoredEvent[]> {
   const { writes, publish, records } = await composeEvents(deps, drafts);
-  const outcome = await deps.outbox.commit({ writes, publish });
+  const outcome = await deps.outbox.commit({
+    writes: mark === undefined ? writes : [mark, ...writes],
+    publish,
+  });
+  if (!outcome.ok && mark !== undefined && outcome.failed.includes(0)) return [];
   if (!outcome.ok) throw new ApiError("conflict", "The event could not be recorded, try again");
   return records;
 }

@@ -4,6 +4,8 @@ import { listEvents } from "../events/log/list.ts";
 import { parseDefinition } from "../workflow/definition/parse.ts";
 import { type Saved, saveWorkflow } from "../workflow/definitions/store.ts";
 import { listRuns, type RunRecord } from "../workflow/runs/read.ts";
+import { valueKey, valuesTable } from "../workflow/runs/table.ts";
+import { BASE_VALUES, type BaseValues, loadKept, openValue, openValues } from "../workflow/runs/values.ts";
 
 const EVERYTHING = { offset: 0, limit: 10_000 };
 
@@ -41,4 +43,18 @@ export async function flat<Item>(pages: AsyncIterable<readonly Item[]>): Promise
   const items: Item[] = [];
   for await (const page of pages) items.push(...page);
   return items;
+}
+
+/** The values with which a run began and those named, opened, as an executor sees them. */
+export async function runValues(deps: Deps, runId: string, names: readonly string[] = []) {
+  const item = await deps.tables.get(valuesTable, valueKey(runId, BASE_VALUES));
+  const kept = item?.blob === undefined ? { json: item?.json ?? "null" } : { blob: item.blob };
+  const base = (await openValue(deps, kept)) as BaseValues | null;
+  const { kept: values, ...loaded } = await loadKept(
+    deps,
+    runId,
+    [...Object.keys(base?.values ?? {}), ...names],
+    {},
+  );
+  return openValues(deps, { ...loaded, values });
 }

@@ -5,15 +5,9 @@ import { failEvent, reviveEvent } from "../../events/log/process.ts";
 import type { BusEnvelope } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { scanList } from "../lists/scan.ts";
-import {
-  type ConductDeps,
-  type ConductMessage,
-  conduct,
-  STEP_REQUESTED,
-  type StepCommand,
-} from "../runs/conduct.ts";
-import { CONDUCT_QUEUE } from "../runs/create.ts";
-import { runKey, runsTable, stepKey, stepsTable } from "../runs/table.ts";
+import { type ConductDeps, conduct } from "../runs/conduct.ts";
+import { CONDUCT_QUEUE, type QueuedMessage, STEP_REQUESTED, type StepCommand } from "../runs/messages.ts";
+import { runKey, runsTable } from "../runs/table.ts";
 import { DEAD_LETTER_LIST, deadLetterKey, deadLettersTable, type StoredDeadLetter } from "./table.ts";
 
 const ERROR_MAX_LENGTH = 2_000;
@@ -32,7 +26,7 @@ export const deadLetterRecord = z
 
 type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "secrets">;
 
-type ReceiverDeps = LetterDeps & ConductDeps & Pick<Ports, "instances">;
+type ReceiverDeps = LetterDeps & ConductDeps;
 
 /** Keeps the reason why a message fails for the last time; the letter itself follows through its queue. */
 export async function noteLastFailure(deps: LetterDeps, failure: LastFailure): Promise<void> {
@@ -80,7 +74,7 @@ async function keepLetter(
 function groupOf(queue: string, body: string): string {
   if (queue !== CONDUCT_QUEUE) return "";
   try {
-    return (JSON.parse(body) as ConductMessage).run_id;
+    return (JSON.parse(body) as QueuedMessage).run_id;
   } catch {
     return "";
   }
@@ -104,7 +98,7 @@ async function tellOwner(deps: ReceiverDeps, queue: string, body: string, error:
     return;
   }
   if (queue === CONDUCT_QUEUE) {
-    const { run_id } = message as ConductMessage;
+    const { run_id } = message as QueuedMessage;
     await conduct(deps, { run_id, input: { type: "fail", error: `the run could not go on: ${error}` } });
   } else if (queue === "dispatch") {
     const { detail } = message as BusEnvelope<{ event_id: string }>;
@@ -118,16 +112,10 @@ function isStepCommand(
   return (message as Partial<BusEnvelope> | null)?.["detail-type"] === STEP_REQUESTED;
 }
 
-/** Unless the step was answered or asked for anew meanwhile, or somebody is at work on it. */
+/** Unless the step was answered or asked for anew meanwhile. */
 async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, error: string): Promise<void> {
   const run = await deps.tables.get(runsTable, runKey(run_id));
   if (run?.state.frames[request.key]?.dispatch !== request.dispatch) return;
-  const step = await deps.tables.get(stepsTable, stepKey(run_id, request.key));
-  const atWork =
-    step?.dispatch === request.dispatch &&
-    step.leased_until > deps.clock.now() &&
-    !deps.instances.isGone(step.owner);
-  if (atWork && step.owner !== deps.instances.id) return;
   const reason = error === "" ? "given up after its last delivery" : error;
   await conduct(deps, {
     run_id,

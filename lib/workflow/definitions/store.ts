@@ -3,6 +3,7 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
+import { wakeAt } from "../schedules/rules.ts";
 import { scheduleWrites } from "../schedules/triggers.ts";
 import {
   CATALOG_KEY,
@@ -37,7 +38,7 @@ export interface Saved {
   readonly changed: boolean;
 }
 
-export type DefinitionDeps = Pick<Ports, "tables" | "blobs" | "clock">;
+export type DefinitionDeps = Pick<Ports, "tables" | "blobs" | "clock" | "scheduler" | "log">;
 
 /** Stores a definition as the newest revision of its name; the same text again changes nothing. */
 export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): Promise<Saved> {
@@ -76,7 +77,10 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
     ];
     if (writes.length > SCHEDULE_WRITES_MAX)
       throw new ApiError("bad_request", "triggers: too many cron triggers in one workflow");
-    if ((await deps.tables.write(writes)).ok) return { head, changed: true };
+    if ((await deps.tables.write(writes)).ok) {
+      await wakeAt(deps, definition.triggers);
+      return { head, changed: true };
+    }
   }
   throw new ApiError("conflict", `The workflow ${definition.name} is being changed by others, try again`);
 }

@@ -95,7 +95,7 @@ interface Chaos {
 function runInChaos(program: Program, world: World, chances: Iterator<number>, chaos: Chaos) {
   const chance = (): number => Number(chances.next().value);
   const history: HistoryEntry[] = [];
-  /** Requests that an executor holds the lease of, and those that it has answered. */
+  /** Requests that an executor has taken, and those that it has answered. */
   const taken = new Set<number>();
   let messages: (Input | Request)[] = [{ type: "start" }];
   let state = NEW_RUN;
@@ -127,9 +127,12 @@ function runInChaos(program: Program, world: World, chances: Iterator<number>, c
     if (message === undefined) continue;
     if (message.type !== "step.requested") tell(message);
     else if (state.frames[message.key]?.dispatch === message.dispatch && !taken.has(message.dispatch)) {
-      // Now and then an executor dies of it, and its lease runs out.
-      if (chance() % 10 > 0) taken.add(message.dispatch);
-      post([resultOf(message, world)]);
+      // Now and then an executor dies of it, with or without its answer on the way, and that is noticed.
+      const dies = chance() % 10 === 0;
+      if (!dies) taken.add(message.dispatch);
+      if (!dies || chance() % 2 === 0) post([resultOf(message, world)]);
+      const { key, dispatch, attempt = 1 } = message;
+      if (dies) post([{ type: "lost", key, dispatch, attempt: attempt + 1 }]);
     }
   }
   return { state, history, messages };
@@ -155,7 +158,7 @@ function checkDecision(
     now = evolve(now, entry);
   }
   expect(now).toEqual(state);
-  if (input.type === "result") {
+  if (input.type === "result" || input.type === "lost") {
     expect(before.frames[input.key]?.dispatch).toBe(input.dispatch);
   }
 }
@@ -163,6 +166,11 @@ function checkDecision(
 /** Steps one after another are one at a time, and no container has more children under way than it may. */
 function checkRequest(state: RunState, request: Request): void {
   const there = state.frames[request.key];
+  if (request.attempt !== undefined) {
+    expect(there).toMatchObject({ phase: request.phase, parent: request.parent });
+    expect(request.dispatch).toBeGreaterThan(state.dispatches);
+    return;
+  }
   if (request.phase === "leave") expect(there).toMatchObject({ phase: "children", children: { running: 0 } });
   else expect(there).toBeUndefined();
   expect(request.dispatch).toBeGreaterThan(state.dispatches);
@@ -186,10 +194,11 @@ it("ends as the plain run does, however messages are lost, doubled and overtaken
       expect(replay(plain.entries)).toEqual(plain.state);
       const { state, history, messages } = runInChaos(program, world, chances, { lost: 15, twice: 25 });
       expect(messages.length).toBe(0);
-      expect({ ...state, error: undefined, dispatches: 0 }).toEqual({
+      expect({ ...state, error: undefined, dispatches: 0, entries: 0 }).toEqual({
         ...plain.state,
         error: undefined,
         dispatches: 0,
+        entries: 0,
       });
       expect(recorded(history)).toEqual(recorded(plain.entries));
       expect(replay(history)).toEqual(state);

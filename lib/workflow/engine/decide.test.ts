@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { childKey, type Decision, decide, type Input } from "./decide.ts";
 import { type HistoryEntry, NEW_RUN, type RunState, replay } from "./history.ts";
 import type { Program } from "./program.ts";
-import { bash, foreach, type Outcome, parallel, programOf, recorded, runInOrder } from "./test-programs.ts";
+import {
+  bash,
+  foreach,
+  type Outcome,
+  parallel,
+  programOf,
+  recorded,
+  resultOf,
+  runInOrder,
+} from "./test-programs.ts";
 
 /** A run that is told one thing after another. */
 function conducted(program: Program) {
@@ -315,5 +324,62 @@ describe("size", () => {
     run.answer("a", { status: "failed", error });
     run.answer("p", { status: "failed", error });
     expect(run.state.error).toBe(error);
+  });
+});
+
+describe("a step whose executor was lost", () => {
+  const program = programOf([bash("a"), bash("b")]);
+  const started = decide(program, NEW_RUN, { type: "start" });
+  const lost = (state: RunState, attempt: number) => {
+    const dispatch = state.frames["a"]?.dispatch ?? 0;
+    return decide(program, state, { type: "lost", key: "a", dispatch, attempt });
+  };
+
+  it("is asked for once more, under a new number, and says which attempt it is", () => {
+    const { state, requests } = lost(started.state, 2);
+    expect(requests).toMatchObject([{ key: "a", dispatch: 2, attempt: 2 }]);
+    const late = { type: "result", key: "a", dispatch: 1, status: "completed" } as const;
+    expect(decide(program, state, late).entries).toEqual([]);
+    expect(decide(program, state, { ...late, dispatch: 2 }).requests).toMatchObject([
+      { key: "b", dispatch: 3 },
+    ]);
+  });
+
+  it("is left alone when that is said twice, or of a request that was answered", () => {
+    const { state } = lost(started.state, 2);
+    const again = { type: "lost", key: "a", dispatch: 1, attempt: 2 } as const;
+    expect(decide(program, state, again).entries).toEqual([]);
+    const answered = decide(program, state, { type: "result", key: "a", dispatch: 2, status: "completed" });
+    expect(decide(program, answered.state, { ...again, dispatch: 2 }).entries).toEqual([]);
+  });
+
+  it("is given up after ten attempts", () => {
+    let { state } = started;
+    for (let attempt = 2; attempt <= 10; attempt += 1) ({ state } = lost(state, attempt));
+    expect(state.status).toBe("running");
+    expect(lost(state, 11).state).toMatchObject({
+      status: "failed",
+      error: "given up: its executor was lost 10 times",
+    });
+  });
+
+  it("does not count twice where a container waits for it", () => {
+    const nested = programOf([foreach("f", bash("item"))]);
+    const world = (request: { phase: string }) =>
+      ({ status: "completed", ...(request.phase === "enter" ? { total: 2_500, parallel: 4 } : {}) }) as const;
+    let { state, requests } = decide(nested, NEW_RUN, { type: "start" });
+    for (let told = 0; told < 20 && state.status === "running"; told += 1) {
+      const [request] = requests;
+      if (request === undefined) break;
+      const { key, dispatch } = request;
+      const again =
+        request.attempt === undefined
+          ? decide(nested, state, { type: "lost", key, dispatch, attempt: 2 })
+          : decide(nested, state, resultOf(request, world));
+      ({ state, requests } = again);
+    }
+    expect(state).toMatchObject({ status: "completed", done: 1 });
+    // Enter, three batches and leave, each asked for twice.
+    expect(state.dispatches).toBe(10);
   });
 });

@@ -24,9 +24,13 @@ export type Input =
       /** A container that was entered: how many children it has, and how many may run at once. */
       readonly total?: number;
       readonly parallel?: number;
+      /** A container that was entered: when it must have ended, milliseconds since the epoch. */
+      readonly deadline?: number;
       /** A batch of a foreach: how many of its items failed. */
       readonly failed_items?: number;
     }
+  /** Whoever took the step is gone: it is asked for once more, as this attempt. */
+  | { readonly type: "lost"; readonly key: string; readonly dispatch: number; readonly attempt: number }
   | { readonly type: "cancel"; readonly reason: string }
   | { readonly type: "fail"; readonly error: string };
 
@@ -38,6 +42,9 @@ export interface Decision {
   /** Steps to be dispatched: those newly due, or after a repeated input all that are under way. */
   readonly requests: readonly Request[];
 }
+
+/** How often a step is taken before it is given up. */
+export const ATTEMPTS_MAX = 10;
 
 /** Items of a foreach that one executor takes in one go. */
 export const ITEMS_PER_BATCH = 1_000;
@@ -57,7 +64,8 @@ export function decide(program: Program, state: RunState, input: Input): Decisio
   else if (input.type === "fail") walk.add({ type: "run.finished", status: "failed", error: input.error });
   else if (input.type === "start") {
     if (state.status === "pending") walk.start();
-  } else walk.result(input);
+  } else if (input.type === "lost") walk.lost(input);
+  else walk.result(input);
   if (walk.entries.length === 0) return { state, entries: [], requests: underWay(program, state) };
   return { state: walk.state, entries: walk.entries, requests: walk.requests() };
 }
@@ -76,7 +84,7 @@ function request(
   key: string,
   step: Step,
   phase: Phase,
-  frame: Pick<Frame, "parent" | "items">,
+  frame: Pick<Frame, "parent" | "items" | "attempt">,
   dispatch: number,
 ): Request {
   return {
@@ -88,6 +96,7 @@ function request(
     phase,
     parent: frame.parent,
     dispatch,
+    ...(frame.attempt === undefined ? {} : { attempt: frame.attempt }),
     ...(frame.items === undefined ? {} : { items: frame.items }),
   };
 }
@@ -132,6 +141,22 @@ class Walk {
       return;
     }
     this.finish(outcome, frame);
+  }
+
+  /** The request's new number makes what the lost one may still answer nobody's. */
+  lost({ key, dispatch, attempt }: Extract<Input, { type: "lost" }>): void {
+    const frame = this.state.frames[key];
+    const step = frame === undefined ? undefined : this.stepOf(frame);
+    if (frame === undefined || step === undefined) return;
+    if (frame.dispatch !== dispatch || frame.phase === "children") return;
+    if (attempt > ATTEMPTS_MAX) {
+      const error = `given up: its executor was lost ${ATTEMPTS_MAX} times`;
+      this.finish({ key, status: "failed", error }, frame);
+      return;
+    }
+    this.add(
+      request(this.state.module, key, step, frame.phase, { ...frame, attempt }, this.state.dispatches + 1),
+    );
   }
 
   /** How many children may run at once: what was asked for, unless containers inside each other would multiply. */

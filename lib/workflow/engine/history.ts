@@ -15,7 +15,10 @@ export type HistoryEntry =
       readonly module: number;
       readonly phase: Phase;
       readonly parent: string | null;
+      /** Counts the requests of a run: the fencing token of the result. */
       readonly dispatch: number;
+      /** Of a step that is asked for once more. */
+      readonly attempt?: number;
       /** Items of a foreach that the executor takes in one go: from, and the first that is not meant. */
       readonly items?: readonly [from: number, to: number];
     }
@@ -28,6 +31,7 @@ export type HistoryEntry =
       readonly tolerated?: boolean;
       readonly total?: number;
       readonly parallel?: number;
+      readonly deadline?: number;
       readonly failed_items?: number;
     }
   | { readonly type: "run.finished"; readonly status: "completed" | "failed"; readonly error?: string }
@@ -49,6 +53,7 @@ export interface Frame {
   readonly parent: string | null;
   readonly phase: Phase | "children";
   readonly dispatch: number;
+  readonly attempt?: number;
   readonly items?: readonly [number, number];
   readonly children?: ChildrenState;
 }
@@ -61,6 +66,8 @@ export interface ChildrenState {
   readonly running: number;
   readonly failed: number;
   readonly parallel: number;
+  /** When the container must have ended, milliseconds since the epoch. */
+  readonly deadline?: number;
   readonly error?: string;
 }
 
@@ -119,10 +126,12 @@ function requested(state: RunState, entry: Extract<HistoryEntry, { type: "step.r
     parent: entry.parent,
     phase: entry.phase,
     dispatch: entry.dispatch,
+    ...(entry.attempt === undefined ? {} : { attempt: entry.attempt }),
     ...(entry.items === undefined ? {} : { items: entry.items }),
     ...(entry.phase === "leave" && before?.children !== undefined ? { children: before.children } : {}),
   };
-  const parent = entry.parent === null || entry.phase === "leave" ? undefined : frames[entry.parent];
+  const again = entry.phase === "leave" || entry.attempt !== undefined;
+  const parent = entry.parent === null || again ? undefined : frames[entry.parent];
   if (entry.parent !== null && parent?.children !== undefined) {
     const taken = entry.items === undefined ? 1 : entry.items[1] - entry.items[0];
     frames[entry.parent] = {
@@ -142,8 +151,9 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
   if (frame === undefined) return state;
   const frames = { ...state.frames };
   if (frame.phase === "enter" && entry.status === "completed") {
+    const { attempt: _attempt, ...entered } = frame;
     frames[entry.key] = {
-      ...frame,
+      ...entered,
       phase: "children",
       // No executor has it until it is to be left: what still answers an earlier request is late.
       dispatch: 0,
@@ -153,6 +163,7 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
         running: 0,
         failed: 0,
         parallel: Math.max(1, entry.parallel ?? 1),
+        ...(entry.deadline === undefined ? {} : { deadline: entry.deadline }),
       },
     };
     return { ...state, frames };

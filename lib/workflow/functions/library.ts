@@ -4,6 +4,7 @@ import { eventFunctions } from "./events.ts";
 import { fileFunctions } from "./files.ts";
 import { generationFunctions } from "./generation.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { aliasOf } from "./names.ts";
 import { outputFunctions } from "./output.ts";
 import { queryFunctions } from "./query.ts";
 import { systemFunctions } from "./system.ts";
@@ -23,18 +24,14 @@ export const functions = {
 
 export type FunctionName = keyof typeof functions;
 
-/** The name in the other spelling that authors use: `fileExists` for `file_exists`. */
-export function aliasOf(name: string): string {
-  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-interface Callable {
+export interface Callable {
+  readonly needsWorkspace?: true;
   readonly prepare?: () => Promise<void>;
   run(args: readonly unknown[], context: FunctionContext): unknown;
 }
 
 function callable(name: string, entry: LibraryFunction): Callable {
-  const { failure, prepare } = entry;
+  const { failure, prepare, needsWorkspace } = entry;
   const run: Callable["run"] = (args, context) => {
     try {
       return entry.run(args, context);
@@ -44,7 +41,11 @@ function callable(name: string, entry: LibraryFunction): Callable {
       return failure;
     }
   };
-  return prepare === undefined ? { run } : { run, prepare };
+  return {
+    run,
+    ...(prepare === undefined ? {} : { prepare }),
+    ...(needsWorkspace === undefined ? {} : { needsWorkspace }),
+  };
 }
 
 /**

@@ -8,9 +8,12 @@ const LARGE_INPUT_CHARS = 4 * 1024 * 1024;
 
 let engine: Jq | undefined;
 
-async function prepare(): Promise<void> {
-  engine ??= await (await import("jq-wasm")).loadJq();
+/** Loads jq from this address; from its package where none is given. */
+export async function prepareJq(wasmURL?: URL): Promise<void> {
+  engine ??= await (await import("jq-wasm")).loadJq(wasmURL === undefined ? {} : { wasmURL });
 }
+
+const prepare = (): Promise<void> => prepareJq();
 
 /** The first result of the query, "" where there is none. Throws what jq says. */
 function firstResult(json: string, query: unknown): unknown {
@@ -42,6 +45,7 @@ export const queryFunctions = {
     params: ["path", "query"],
     returns: "any",
     summary: "As jq, on a file of up to 10 MiB",
+    needsWorkspace: true,
     failure: "",
     prepare,
     run: ([path, query], context: FunctionContext) => firstResult(readText(path, context), query),

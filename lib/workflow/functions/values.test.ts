@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { aliasOf, callables, type FunctionName, functions } from "./library.ts";
+import { callables, type FunctionName, functions } from "./library.ts";
+import { aliasOf } from "./names.ts";
 import { testContext } from "./test-context.ts";
 
 const context = testContext({ GIVEN: "1" });

@@ -4,10 +4,10 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { cancelRun } from "./cancel.ts";
 import { conduct } from "./conduct.ts";
+import { attemptMark } from "./messages.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
 import { resendStalled } from "./sweep.ts";
-import { stepKey, stepsTable } from "./table.ts";
 
 const THREE = `
 name: three
@@ -20,6 +20,17 @@ steps:
       - {name: x, type: bash, command: "echo x"}
       - {name: y, type: bash, command: "echo y"}
 `;
+const EMPTY_REPORT = {
+  attempt: 1,
+  command: "",
+  output: "",
+  output_truncated: false,
+  output_lines: 0,
+  duration_ms: 0,
+  log_file: "",
+  exports: {},
+  values: {},
+};
 const EXECUTORS = ["bash", "function", "foreach", "parallel-steps", "http"];
 
 let test: TestDeps;
@@ -211,44 +222,22 @@ describe("an input that comes again", () => {
     expect((await readLog(test.deps, { topic: "step.completed" })).total).toBe(4);
   });
 
-  it("is dropped when it comes of an attempt that lost its lease", async () => {
+  it("is dropped when it answers a request that was made anew since", async () => {
     await store(test.deps, THREE);
     const runId = await start("three");
-    await test.drain(["conduct"]);
-    await test.drain(EXECUTORS);
-    const [message] = await test.deps.queues.receive("bash", {
-      max: 1,
-      visibilitySeconds: 30,
-      waitSeconds: 0,
-    });
-    const { detail } = JSON.parse(message?.body ?? "") as { detail: { request: { dispatch: number } } };
-    await test.deps.tables.write([
-      {
-        op: "put",
-        table: stepsTable,
-        item: { ...stepKey(runId, "a"), attempt: 2, dispatch: detail.request.dispatch },
-      },
-    ]);
+    await test.drain(["bash"]);
+    await conduct(test.deps, { run_id: runId, input: { type: "lost", key: "a", dispatch: 1, attempt: 2 } });
     const before = await getRun(test.deps, runId);
-    const report = {
-      attempt: 1,
-      command: "",
-      output: "stale",
-      output_truncated: false,
-      output_lines: 0,
-      duration_ms: 0,
-      log_file: "",
-      exports: {},
-      values: {},
-    };
-    const input = {
-      type: "result",
-      key: "a",
-      dispatch: detail.request.dispatch,
-      status: "completed",
-    } as const;
+    expect(before.state.frames).toMatchObject({ a: { dispatch: 2, attempt: 2 } });
+    const report = { ...EMPTY_REPORT, output: "stale" };
+    const input = { type: "result", key: "a", dispatch: 1, status: "completed" } as const;
     await conduct(test.deps, { run_id: runId, input, report });
     expect(await getRun(test.deps, runId)).toEqual(before);
+    await test.drain();
+    expect((await listSteps(test.deps, runId)).find(({ step_name }) => step_name === "a")).toMatchObject({
+      output: "one\ntwo",
+      attempt: 2,
+    });
   });
 
   it("of a run that is not there is passed over with a word", async () => {
@@ -325,22 +314,22 @@ describe("the sweep", () => {
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
   });
 
-  it("asks again for a step whose request was lost, and not for one that is at work", async () => {
+  it("asks again for a step whose request was lost, and one that is at work is not begun twice", async () => {
     await store(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
     expect(await lose("bash")).toBe(1);
     test.clock.advance(3 * 60_000);
     expect(await resendStalled(test.deps)).toBe(1);
-    const row = { attempt: 1, owner: "somebody", dispatch: 1, leased_until: test.clock.now() + 10 * 60_000 };
-    await lose("bash");
-    await test.deps.tables.write([
-      { op: "put", table: stepsTable, item: { ...stepKey(runId, "a"), ...row } },
-    ]);
-    test.clock.advance(3 * 60_000);
     expect(await resendStalled(test.deps)).toBe(0);
-    test.clock.advance(10 * 60_000);
+    await test.deps.claims.take(attemptMark(runId, 1, 1));
+    await test.drain();
+    expect(test.commands).toEqual([]);
+    test.clock.advance(3 * 60_000);
     expect(await resendStalled(test.deps)).toBe(1);
+    await test.drain();
+    expect(test.commands).toEqual([]);
+    expect(await getRun(test.deps, runId)).toMatchObject({ status: "running" });
   });
 
   it("leaves runs that are over alone", async () => {

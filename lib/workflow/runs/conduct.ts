@@ -1,12 +1,20 @@
-import { COMMAND_SOURCE, composeEvents, type EventDeps, type EventDraft } from "../../events/publish.ts";
-import type { BusEntry } from "../../platform/bus.ts";
+import { composeEvents, type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Definitions } from "../definitions/store.ts";
-import { type Decision, decide, type Input, type Request } from "../engine/decide.ts";
+import { type Decision, decide, type Input } from "../engine/decide.ts";
 import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } from "../engine/history.ts";
-import { buildProgram, type Program } from "../engine/program.ts";
+import type { Program } from "../engine/program.ts";
+import {
+  CONDUCT_QUEUE,
+  type ConductMessage,
+  overMark,
+  type StepEvents,
+  type StepReport,
+} from "./messages.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
+import { commandEntries } from "./step-commands.ts";
+import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
 import {
   historyKey,
   historyTable,
@@ -14,76 +22,75 @@ import {
   runsTable,
   type StoredRun,
   type StoredStep,
-  stepKey,
   stepsTable,
+  valueKey,
+  valuesTable,
 } from "./table.ts";
-import { type KeptValue, valueWrite } from "./values.ts";
+import { valueWrite } from "./values.ts";
 
-export type ConductDeps = EventDeps & Pick<Ports, "tables" | "bus"> & { readonly definitions: Definitions };
+export type ConductDeps = EventDeps &
+  Pick<Ports, "tables" | "bus" | "claims"> & { readonly definitions: Definitions };
 
-/** What an executor reports of a step: the conductor's input, and what is to be recorded of it. */
-export interface StepReport {
-  readonly attempt: number;
-  readonly command: string;
-  readonly output: string;
-  readonly output_truncated: boolean;
-  readonly output_lines: number;
-  readonly duration_ms: number;
-  readonly log_file: string;
-  readonly exports: Readonly<Record<string, string>>;
-  /** What templates may name from now on. */
-  readonly values: Readonly<Record<string, KeptValue>>;
+const TRIES_MAX = 20;
+
+/** Takes a message of a run: an input that moves it on, or events that one of its steps generated. */
+export async function conduct(
+  deps: ConductDeps,
+  { run_id, input, report, events }: ConductMessage,
+): Promise<StoredRun | undefined> {
+  if (events !== undefined) await recordEvents(deps, run_id, events);
+  return input === undefined ? undefined : conductInput(deps, { run_id, input, report });
 }
 
-/** A message of the conduct queue. */
-export interface ConductMessage {
+interface InputMessage {
   readonly run_id: string;
   readonly input: Input;
-  readonly report?: StepReport;
+  readonly report: StepReport | undefined;
 }
-
-/** Detail of `step.requested` on the bus. */
-export interface StepCommand {
-  readonly type: string;
-  readonly run_id: string;
-  readonly request: Request;
-}
-
-export const STEP_REQUESTED = "step.requested";
-const TRIES_MAX = 20;
 
 /**
  * Takes one input of a run: decides, and commits the new state, its history, the step's row, its values and
  * the events that tell of it together, on the condition that nobody moved the run meanwhile. An input that
  * comes twice changes nothing the second time and sends again what may have been lost.
  */
-export async function conduct(deps: ConductDeps, message: ConductMessage): Promise<StoredRun | undefined> {
+async function conductInput(deps: ConductDeps, message: InputMessage): Promise<StoredRun | undefined> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const run = await deps.tables.get(runsTable, runKey(message.run_id));
     if (run === undefined) {
       deps.log.warn("conduct: no such run", { run: message.run_id });
       return undefined;
     }
-    if (isTerminal(run.status)) return run;
+    if (isTerminal(run.status)) {
+      if (closes(message)) await endSteps(deps, run);
+      return run;
+    }
     const program = await programOf(deps, run);
     const decision = decide(program, run.state, message.input);
     if (decision.entries.length === 0) {
-      await deps.bus.publish(decision.requests.map((request) => commandEntry(run.run_id, request)));
+      await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
       return run;
     }
     const committed = await commitDecision(deps, run, program, decision, message);
-    if (committed !== undefined) return committed;
-    if (await isSuperseded(deps, message)) return run;
+    if (committed === undefined) continue;
+    if (closes(message)) await endSteps(deps, committed);
+    return committed;
   }
   throw new Error("the run is contended");
 }
 
-/** The program of a run, from the revisions that it pinned. */
-export async function programOf(deps: Pick<ConductDeps, "definitions">, run: StoredRun): Promise<Program> {
-  const definitions = await Promise.all(
-    run.modules.map((module) => deps.definitions.get(module.workflow, module.revision)),
-  );
-  return buildProgram(run.modules, definitions);
+/** Tells the executors of steps that are under way that nobody waits for them any more. */
+async function endSteps(deps: Pick<Ports, "claims">, run: StoredRun): Promise<void> {
+  await deps.claims.take(overMark(run.run_id));
+}
+
+/** Once: a message that comes again finds its mark. */
+async function recordEvents(deps: ConductDeps, runId: string, { id, drafts }: StepEvents): Promise<void> {
+  await emitEvents(deps, drafts, {
+    op: "put",
+    table: valuesTable,
+    item: { ...valueKey(runId, `#events:${id}`), json: "true" },
+    when: [["pk", "missing"]],
+  });
 }
 
 async function commitDecision(
@@ -91,10 +98,13 @@ async function commitDecision(
   run: StoredRun,
   program: Program,
   decision: Decision,
-  message: ConductMessage,
+  message: InputMessage,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
   const next = runAfter(run, decision.state, new Date(now).toISOString());
+  const { state } = next;
+  const values = message.report?.values ?? {};
+  const commands = await commandEntries(deps, run, state, program, decision.requests, values);
   const events = await composeEvents(deps, eventsOf(run, next, program, decision, message, now));
   const outcome = await deps.outbox.commit({
     writes: [
@@ -108,15 +118,28 @@ async function commitDecision(
           entries: decision.entries,
         },
       },
-      ...resultWrites(run, decision, message, next.updated_at),
+      ...resultWrites(run, program, decision, message, next.updated_at),
       ...closedSteps(run, next, program, message),
       ...events.writes,
     ],
-    publish: [...decision.requests.map((request) => commandEntry(run.run_id, request)), ...events.publish],
+    publish: [...commands, ...events.publish],
+    send: closes(message) ? [endMessage(run.run_id, message)] : [],
   });
   if (!outcome.ok) return undefined;
   if (next.status === "failed") logFailedRun(deps, next);
   return next;
+}
+
+/** A run that is ended from outside: its steps may be under way. */
+const closes = ({ input }: InputMessage): boolean => input.type === "cancel" || input.type === "fail";
+
+/** Were the process to die before the executors are told, the conductor is told again. */
+function endMessage(run_id: string, { input }: InputMessage) {
+  const body = JSON.stringify({ run_id, input } satisfies ConductMessage);
+  return {
+    queue: CONDUCT_QUEUE,
+    messages: [{ body, groupId: run_id, deduplicationId: `${input.type}:${run_id}` }],
+  };
 }
 
 /** The alarm on failed runs counts these lines. */
@@ -136,35 +159,44 @@ function runAfter(run: StoredRun, state: RunState, now: string): StoredRun {
     started_at: run.started_at ?? (state.status === "running" || over ? now : null),
     completed_at: over ? now : null,
     completed_steps: state.done,
+    begun: Object.fromEntries(
+      Object.keys(state.frames).flatMap((key) => (isOwn(key) ? [[key, run.begun[key] ?? now]] : [])),
+    ),
     error_message: state.status === "failed" ? (state.error ?? "") : "",
     ...(over ? {} : { active: "1", moved_at: now }),
   };
 }
 
-function commandEntry(runId: string, request: Request): BusEntry {
-  const detail: StepCommand = { type: request.step_type, run_id: runId, request };
-  return { source: COMMAND_SOURCE, detailType: STEP_REQUESTED, detail: { ...detail } };
-}
-
-/** The step's row and values, on the condition that the attempt that reports still holds the lease. */
-function resultWrites(run: StoredRun, decision: Decision, message: ConductMessage, now: string): Write[] {
-  const { input, report } = message;
+/** The row of a step that is done, and the values that it leaves. */
+function resultWrites(
+  run: StoredRun,
+  program: Program,
+  decision: Decision,
+  { input, report }: InputMessage,
+  now: string,
+): Write[] {
   if (input.type !== "result" || report === undefined) return [];
-  const entered = run.state.frames[input.key]?.phase === "enter" && input.status === "completed";
+  const frame = run.state.frames[input.key];
+  const entered = frame?.phase === "enter" && input.status === "completed";
   const { status, error } = finishedEntry(decision, input.key) ?? input;
-  return [
-    {
-      op: "update",
-      table: stepsTable,
-      key: stepKey(run.run_id, input.key),
-      change: { set: entered ? enteredStep(input.dispatch) : stepResult(status, error, report, now) },
-      when: [
-        ["attempt", "=", report.attempt],
-        ["dispatch", "=", input.dispatch],
-      ],
-    },
-    ...Object.entries(report.values).map(([name, kept]) => valueWrite(run.run_id, name, kept)),
-  ];
+  const values = Object.entries(report.values).map(([name, kept]) => valueWrite(run.run_id, name, kept));
+  if (frame === undefined || entered || !isOwn(input.key)) return values;
+  const begun = Date.parse(now) - report.duration_ms;
+  const item: StoredStep = {
+    ...stepRow(run, program, input.key, frame),
+    status,
+    error_message: error ?? "",
+    attempt: report.attempt,
+    command: report.command,
+    output: report.output,
+    output_truncated: report.output_truncated,
+    exports: report.exports,
+    duration_ms: report.duration_ms,
+    log_file: report.log_file,
+    started_at: frame.phase === "leave" ? (run.begun[input.key] ?? now) : new Date(begun).toISOString(),
+    completed_at: now,
+  };
+  return [{ op: "put", table: stepsTable, item }, ...values];
 }
 
 type FinishedEntry = Extract<HistoryEntry, { type: "step.finished" }>;
@@ -175,99 +207,37 @@ function finishedEntry(decision: Decision, key: string): FinishedEntry | undefin
   );
 }
 
-/** A container runs on while its children do. Its entry counts as answered: only a later request may take it. */
-function enteredStep(dispatch: number) {
-  return { dispatch: dispatch + 1, attempt: 0, leased_until: 0 } satisfies Partial<StoredStep>;
-}
-
-function stepResult(status: FinishedStatus, error: string | undefined, report: StepReport, now: string) {
-  return {
-    status,
-    error_message: error ?? "",
-    command: report.command,
-    output: report.output,
-    output_truncated: report.output_truncated,
-    exports: report.exports,
-    duration_ms: report.duration_ms,
-    log_file: report.log_file,
-    leased_until: 0,
-    completed_at: now,
-  } satisfies Partial<StoredStep>;
-}
-
 /** Steps that were under way when the run was ended from outside are closed with it. */
-function closedSteps(run: StoredRun, next: StoredRun, program: Program, { input }: ConductMessage): Write[] {
+function closedSteps(run: StoredRun, next: StoredRun, program: Program, message: InputMessage): Write[] {
+  const { input } = message;
   if (input.type !== "cancel" && input.type !== "fail") return [];
   const status = input.type === "cancel" ? "cancelled" : "failed";
   const error_message = input.type === "cancel" ? "cancelled" : input.error;
-  const module = program.modules[run.state.module]?.name ?? "";
+  const completed_at = next.updated_at;
   return Object.entries(run.state.frames)
+    .filter(([key]) => isOwn(key))
     .slice(0, CLOSED_WITH_RUN_MAX)
     .map(([key, frame]) => ({
-      op: "update",
+      op: "put",
       table: stepsTable,
-      key: stepKey(run.run_id, key),
-      change: {
-        set: { status, completed_at: next.updated_at, leased_until: 0, error_message },
-        setIfMissing: newStepRow(
-          run.run_id,
-          key,
-          frame.step,
-          stepType(program, run, frame.step),
-          module,
-          next.updated_at,
-        ),
-      },
+      item: { ...stepRow(run, program, key, frame), status, error_message, completed_at },
     }));
 }
 
 /** Rows closed in the transaction that ends their run, at most. */
 const CLOSED_WITH_RUN_MAX = 60;
 
-function stepType(program: Program, run: StoredRun, name: string): string {
-  return program.modules[run.state.module]?.byName.get(name)?.type ?? "";
-}
-
-/** A step's row before anything is known of its end. */
-export function newStepRow(
-  runId: string,
-  key: string,
-  name: string,
-  type: string,
-  module: string,
-  now: string,
-) {
-  return {
-    id: `${runId}:${key}`,
-    key,
-    step_name: name,
-    step_type: type,
-    module,
-    dispatch: 0,
-    attempt: 0,
-    owner: "",
-    command: "",
-    output: "",
-    output_truncated: false,
-    exports: {},
-    duration_ms: 0,
-    log_file: "",
-    started_at: now,
-    created_at: now,
-  };
-}
-
 function eventsOf(
   run: StoredRun,
   next: StoredRun,
   program: Program,
   decision: Decision,
-  message: ConductMessage,
+  message: InputMessage,
   now: number,
 ): EventDraft[] {
   const drafts = runEvents(run, next, decision.entries, now);
   const { input, report } = message;
-  if (input.type === "result" && report !== undefined && isOwnStep(run, input.key)) {
+  if (input.type === "result" && report !== undefined && isOwn(input.key)) {
     const frame = run.state.frames[input.key];
     const step = frame === undefined ? undefined : program.modules[run.state.module]?.byName.get(frame.step);
     const finished = finishedEntry(decision, input.key);
@@ -283,18 +253,5 @@ function eventsOf(
   return drafts;
 }
 
-/** Items of a foreach are told of by the foreach, in one event. */
-function isOwnStep(run: StoredRun, key: string): boolean {
-  return !key.includes("#") && run.state.frames[key] !== undefined;
-}
-
 const isLast = (phase: string, status: FinishedStatus): boolean =>
   phase !== "enter" || status !== "completed";
-
-/** A report that lost its lease to another attempt, or was recorded already. */
-async function isSuperseded(deps: ConductDeps, message: ConductMessage): Promise<boolean> {
-  const { input, report } = message;
-  if (input.type !== "result" || report === undefined) return false;
-  const row = await deps.tables.get(stepsTable, stepKey(message.run_id, input.key));
-  return row === undefined || row.attempt !== report.attempt || row.dispatch !== input.dispatch;
-}

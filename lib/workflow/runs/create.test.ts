@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, store } from "../../testing/test-workflows.ts";
+import { readLog, runValues, store } from "../../testing/test-workflows.ts";
 import { replay } from "../engine/history.ts";
 import { composeRun, type RunRequest } from "./create.ts";
 import { listHistory } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
-import { loadValues } from "./values.ts";
 
 let test: TestDeps;
 beforeEach(async () => {
@@ -26,7 +25,7 @@ const compose = async (request: Partial<RunRequest> = {}) => {
     ...request,
   });
   expect((await test.deps.outbox.commit(made.commit)).ok).toBe(true);
-  return { ...made, ...(await loadValues(test.deps, runId, [])) };
+  return { ...made, ...(await runValues(test.deps, runId)) };
 };
 const start = (body: unknown) => startRun(test.deps, startBody.parse(body));
 

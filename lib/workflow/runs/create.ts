@@ -9,6 +9,7 @@ import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.t
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
 import { builtinValues } from "./builtins.ts";
+import { CONDUCT_QUEUE } from "./messages.ts";
 import type { Numbers } from "./numbers.ts";
 import {
   historyKey,
@@ -46,8 +47,6 @@ export type CreateDeps = Omit<EventDeps, "outbox"> &
     readonly runNumbers: Numbers;
     readonly workspacesDir: string;
   };
-
-export const CONDUCT_QUEUE = "conduct";
 
 /** Longest target of a run, characters. */
 const TARGET_MAX_LENGTH = 4096;
@@ -116,6 +115,7 @@ export async function composeRun(
     priority: request.priority ?? "normal",
     hop: request.hop ?? 0,
     state: replay(entries),
+    begun: {},
     version: 0,
     list: RUN_LIST,
     listed_at: `${now}#${request.runId}`,

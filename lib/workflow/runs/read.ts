@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { Definitions } from "../definitions/store.ts";
 import { scanList } from "../lists/scan.ts";
+import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
 import {
   historyTable,
   RUN_LIST,
@@ -132,24 +134,30 @@ export async function getRun(deps: Pick<Ports, "tables">, runId: string): Promis
   return run;
 }
 
-/** Every step of a run that began, in the order in which they did; items of a foreach are part of it. Throws `not_found`. */
+/**
+ * Every step of a run that was asked for, in the order in which they were; items of a foreach are part of it.
+ * Throws `not_found`.
+ */
 export async function listSteps(
-  deps: Pick<Ports, "tables">,
+  deps: Pick<Ports, "tables"> & { readonly definitions: Definitions },
   runId: string,
 ): Promise<z.infer<typeof stepRecord>[]> {
-  await getRun(deps, runId);
-  const steps: StoredStep[] = [];
+  const steps = new Map<string, StoredStep>();
+  for (const step of await stepsUnderWay(deps, await getRun(deps, runId))) steps.set(step.key, step);
   let cursor: string | undefined;
   do {
     const page = await deps.tables.query(stepsTable, {
       pk: runId,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    steps.push(...page.items.filter(({ key }) => !key.includes("#")));
+    // What was done since the run was read is done.
+    for (const step of page.items) steps.set(step.key, step);
     cursor = page.cursor;
   } while (cursor !== undefined);
-  steps.sort((a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch);
-  return steps.map((step) => ({
+  const ordered = [...steps.values()].sort(
+    (a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch,
+  );
+  return ordered.map((step) => ({
     id: step.id,
     run_id: runId,
     run_uuid: runId,
@@ -169,6 +177,16 @@ export async function listSteps(
     completed_at: step.completed_at,
     created_at: step.created_at,
   }));
+}
+
+async function stepsUnderWay(
+  deps: { readonly definitions: Definitions },
+  run: StoredRun,
+): Promise<StoredStep[]> {
+  const frames = Object.entries(run.state.frames).filter(([key]) => isOwn(key));
+  if (frames.length === 0) return [];
+  const program = await programOf(deps, run);
+  return frames.map(([key, frame]) => stepRow(run, program, key, frame));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

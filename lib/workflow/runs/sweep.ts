@@ -1,18 +1,19 @@
-import { COMMAND_SOURCE } from "../../events/publish.ts";
-import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { underWay } from "../engine/decide.ts";
-import { type ConductDeps, programOf, STEP_REQUESTED, type StepCommand } from "./conduct.ts";
-import { CONDUCT_QUEUE, startMessage } from "./create.ts";
-import { runKey, runsTable, type StoredRun, stepKey, stepsTable } from "./table.ts";
+import type { ConductDeps } from "./conduct.ts";
+import { startMessage } from "./create.ts";
+import { CONDUCT_QUEUE } from "./messages.ts";
+import { commandEntries } from "./step-commands.ts";
+import { programOf } from "./steps-under-way.ts";
+import { runKey, runsTable, type StoredRun } from "./table.ts";
 
 /** A run that did not move for so long is looked at, milliseconds. */
 const STALLED_AFTER_MS = 2 * 60 * 1000;
 const PAGE = 100;
 
 /**
- * Looks for runs that do not move on although nobody works on them, and sends again what they wait for. A
- * run whose steps are leased is at work, however long it takes.
+ * Looks for runs that have not moved for a while, and sends again what they wait for. An executor that is at
+ * work on a step already lets the second request for it pass.
  */
 export async function resendStalled(deps: ConductDeps & Pick<Ports, "queues">): Promise<number> {
   const now = deps.clock.now();
@@ -51,14 +52,8 @@ async function resend(
     );
     return true;
   }
-  const entries: BusEntry[] = [];
-  for (const request of underWay(await programOf(deps, run), run.state)) {
-    const step = await deps.tables.get(stepsTable, stepKey(run.run_id, request.key));
-    const leased = step !== undefined && step.dispatch === request.dispatch && step.leased_until > now;
-    if (leased) continue;
-    const detail: StepCommand = { type: request.step_type, run_id: run.run_id, request };
-    entries.push({ source: COMMAND_SOURCE, detailType: STEP_REQUESTED, detail: { ...detail } });
-  }
-  if (entries.length > 0) await deps.bus.publish(entries);
-  return entries.length > 0;
+  const program = await programOf(deps, run);
+  const requests = underWay(program, run.state);
+  await deps.bus.publish(await commandEntries(deps, run, run.state, program, requests));
+  return requests.length > 0;
 }

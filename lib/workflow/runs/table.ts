@@ -30,6 +30,8 @@ export interface StoredRun extends Key {
   readonly priority: string;
   readonly hop: number;
   readonly state: RunState;
+  /** Since when the steps under way are, by their keys; not of items of a foreach. */
+  readonly begun: Readonly<Record<string, string>>;
   /** Moves with every change: the condition of the next one. */
   readonly version: number;
   /** Partition and sort key of the list of all runs. */
@@ -45,7 +47,7 @@ export const runsTable: TableSpec<StoredRun> = {
   indexes: { list: { pk: "list", sk: "listed_at" }, active: { pk: "active", sk: "moved_at" } },
 };
 
-/** A step of a run: its lease while it runs, its result afterwards. */
+/** A step of a run that is done; those under way are in the run's state. */
 export interface StoredStep extends Key {
   readonly id: string;
   readonly key: string;
@@ -55,11 +57,8 @@ export interface StoredStep extends Key {
   readonly status: "running" | "completed" | "failed" | "skipped" | "cancelled";
   /** Of the request that it answers. */
   readonly dispatch: number;
-  /** How often an executor took it: the fencing token of its result. */
+  /** How often an executor took it. */
   readonly attempt: number;
-  readonly owner: string;
-  /** Milliseconds since the epoch; the lease is free for others from then on. */
-  readonly leased_until: number;
   readonly command: string;
   readonly output: string;
   readonly output_truncated: boolean;

@@ -38,38 +38,70 @@ export interface BaseValues {
   readonly trusted: readonly string[];
 }
 
+/** Values as they are kept, on their way to an executor. */
 export interface LoadedValues {
-  readonly values: Record<string, unknown>;
-  readonly trusted: ReadonlySet<string>;
+  readonly kept: Readonly<Record<string, KeptValue>>;
+  /** Parameters and built-in variables, where they lie in a blob: whoever opens the values looks there too. */
+  readonly base_blob?: string;
+  readonly trusted: readonly string[];
 }
 
-/** The values of a run by name, and all of `base`; unknown names are left out. Later values hide those of `base`. */
-export async function loadValues(
-  deps: Pick<Ports, "tables" | "blobs">,
+/**
+ * The values of a run by name, without opening those that lie in blobs; unknown names are left out. Values
+ * hide parameters and built-in variables; `fresh` hides both.
+ */
+export async function loadKept(
+  deps: Pick<Ports, "tables">,
   runId: string,
   names: readonly string[],
+  fresh: Readonly<Record<string, KeptValue>>,
 ): Promise<LoadedValues> {
-  const wanted = [...new Set([BASE_VALUES, ...names])];
+  const kept: Record<string, KeptValue> = Object.create(null) as Record<string, KeptValue>;
+  const wanted = new Set(names);
+  if (wanted.size === 0) return { kept, trusted: [] };
   const items = await deps.tables.batchGet(
     valuesTable,
-    wanted.map((name) => valueKey(runId, name)),
+    [BASE_VALUES, ...wanted].map((name) => valueKey(runId, name)),
   );
-  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  let base: BaseValues = { values: {}, trusted: [] };
+  let base: StoredValue | undefined;
   for (const item of items) {
-    if (item.sk === BASE_VALUES) base = (await readValue(deps, item)) as BaseValues;
-    else values[item.sk] = await readValue(deps, item);
+    if (item.sk === BASE_VALUES) base = item;
+    else if (item.blob !== undefined) kept[item.sk] = { blob: item.blob };
+    else if (item.json !== undefined) kept[item.sk] = { json: item.json };
   }
-  const trusted = new Set(base.trusted.filter((name) => !(name in values)));
-  for (const [name, value] of Object.entries(base.values)) {
-    if (!(name in values)) values[name] = value;
+  for (const name of wanted) {
+    const value = Object.hasOwn(fresh, name) ? fresh[name] : undefined;
+    if (value !== undefined) kept[name] = value;
   }
+  if (base?.blob !== undefined) return { kept, base_blob: base.blob, trusted: [] };
+  const { values, trusted } = JSON.parse(base?.json ?? EMPTY_BASE) as BaseValues;
+  const named = trusted.filter((name) => wanted.has(name) && !(name in kept));
+  for (const name of wanted) {
+    if (!(name in kept) && Object.hasOwn(values, name)) kept[name] = { json: JSON.stringify(values[name]) };
+  }
+  return { kept, trusted: named };
+}
+
+const EMPTY_BASE = JSON.stringify({ values: {}, trusted: [] } satisfies BaseValues);
+
+/** The values that `loadKept` found, opened, and which of them are text of the workflow file itself. */
+export async function openValues(
+  deps: Pick<Ports, "blobs">,
+  loaded: Omit<LoadedValues, "kept"> & { readonly values: LoadedValues["kept"] },
+): Promise<{ readonly values: Record<string, unknown>; readonly trusted: readonly string[] }> {
+  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(loaded.values)) values[name] = await openValue(deps, value);
+  if (loaded.base_blob === undefined) return { values, trusted: loaded.trusted };
+  const base = (await openValue(deps, { blob: loaded.base_blob })) as BaseValues;
+  const trusted = base.trusted.filter((name) => !(name in values));
+  for (const [name, value] of Object.entries(base.values)) if (!(name in values)) values[name] = value;
   return { values, trusted };
 }
 
-async function readValue(deps: Pick<Ports, "blobs">, item: StoredValue): Promise<unknown> {
-  if (item.json !== undefined) return JSON.parse(item.json);
-  const bytes = item.blob === undefined ? undefined : await deps.blobs.get(item.blob);
+/** The value itself, wherever it lies; null where it is gone. */
+export async function openValue(deps: Pick<Ports, "blobs">, kept: KeptValue): Promise<unknown> {
+  if ("json" in kept) return JSON.parse(kept.json);
+  const bytes = await deps.blobs.get(kept.blob);
   return bytes === undefined ? null : JSON.parse(Buffer.from(bytes).toString("utf8"));
 }
 

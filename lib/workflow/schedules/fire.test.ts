@@ -72,6 +72,22 @@ describe("a schedule", () => {
     expect(await readRuns(test.deps)).toHaveLength(1);
   });
 
+  it("fires once where several rules wake for one slot, together or one after another", async () => {
+    await store(test.deps, cron("tick", "0 11 2 * 1"));
+    await store(test.deps, cron("tock", "0 11 * * *"));
+    test.clock.advance(60 * MINUTE);
+    const woken = ["month", "week", "each-minute"].map((rule) => ({
+      body: JSON.stringify({ resources: [rule] }),
+    }));
+    await test.deps.queues.send("fire", woken);
+    await test.drain();
+    await test.deps.queues.send("fire", woken);
+    await test.drain();
+    const runs = await readRuns(test.deps);
+    expect(runs.map(({ workflow_name }) => workflow_name).sort()).toEqual(["tick", "tock"]);
+    expect(await fired()).toHaveLength(2);
+  });
+
   it("makes one run for all the slots that it missed, and counts them", async () => {
     await store(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(65 * MINUTE);

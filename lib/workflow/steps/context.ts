@@ -1,9 +1,7 @@
-import type { EventDeps } from "../../events/publish.ts";
+import type { EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
-import type { Definitions } from "../definitions/store.ts";
 import type { Request } from "../engine/decide.ts";
-import type { StoredRun } from "../runs/table.ts";
 
 /** Where steps that touch files work. Absolute paths. */
 export interface StepPaths {
@@ -12,13 +10,23 @@ export interface StepPaths {
   readonly logsDir: string;
 }
 
-export type StepDeps = EventDeps &
-  Pick<Ports, "tables" | "queues" | "commands" | "scripts" | "instances"> & {
-    readonly definitions: Definitions;
-    readonly paths: StepPaths;
-    /** `bash`, or `sh` where there is none. */
-    readonly shell: string;
-  };
+/** No tables: what an executor needs to know of a run comes with the command, what it finds out goes back. */
+export type StepDeps = Pick<
+  Ports,
+  "queues" | "blobs" | "claims" | "commands" | "scripts" | "secrets" | "clock" | "ids" | "log"
+> & {
+  readonly paths: StepPaths;
+  /** `bash`, or `sh` where there is none. */
+  readonly shell: string;
+};
+
+/** What a step knows of its run. */
+export interface StepRun {
+  readonly run_id: string;
+  readonly workflow_name: string;
+  readonly workspace: string;
+  readonly hop: number;
+}
 
 /** A loop variable in scope: what `[[variable]]` stands for. */
 export interface LoopValue {
@@ -38,12 +46,14 @@ export interface Scope {
 /** One attempt at a step. */
 export interface Attempt {
   readonly deps: StepDeps;
-  readonly run: StoredRun;
+  readonly run: StepRun;
   readonly step: Step;
   readonly request: Request;
-  /** The fencing token of its result, from 1. */
+  /** How often the step was taken, from 1. */
   readonly number: number;
-  /** Aborted when the run was cancelled, the lease was lost or the platform stops. */
+  /** Sends events of the step to the conductor; durable when the promise settles. */
+  emit(drafts: readonly EventDraft[]): Promise<void>;
+  /** Aborted when the run was cancelled or the platform stops. */
   readonly signal: AbortSignal;
   /** Working folder of its commands and functions; exists. */
   readonly workspace: string;

@@ -1,12 +1,9 @@
 import { parseDuration } from "../definition/durations.ts";
 import type { Step } from "../definition/types.ts";
-import type { Program } from "../engine/program.ts";
-import { stepKey, stepsTable } from "../runs/table.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
-import type { Attempt, Scope } from "./context.ts";
+import type { Scope } from "./context.ts";
 import { StepFailed } from "./failure.ts";
-import { loadScope } from "./scope.ts";
 
 /** `timeout` of a step, milliseconds; undefined without one. Throws StepFailed for what is no duration. */
 export function timeoutOf(step: Step, scope: Scope): number | undefined {
@@ -21,31 +18,16 @@ export function timeoutOf(step: Step, scope: Scope): number | undefined {
 }
 
 /**
- * When an attempt must end, by the clock: the step's own timeout from now, and those of the foreach and
- * parallel-steps around it from when they began. Undefined without any.
+ * When an attempt must end, by the clock: the step's own timeout from now, and that of the foreach and
+ * parallel-steps around it. Undefined without any.
  */
-export async function deadlineOf(
-  attempt: Attempt,
+export function deadlineOf(
+  step: Step,
   scope: Scope,
-  program: Program,
-  variables: readonly string[],
-): Promise<number | undefined> {
-  const own = timeoutOf(attempt.step, scope);
-  let deadline = own === undefined ? Number.POSITIVE_INFINITY : attempt.deps.clock.now() + own;
-  const { run, request, deps } = attempt;
-  for (let key = request.parent; key !== null; ) {
-    const frame = run.state.frames[key];
-    const step = frame === undefined ? undefined : program.modules[request.module]?.byName.get(frame.step);
-    if (frame === undefined || step === undefined) break;
-    if (step.timeout !== undefined) {
-      const timeoutMs = timeoutOf(step, await loadScope(deps, run, step, variables, attempt.number));
-      const row =
-        timeoutMs === undefined ? undefined : await deps.tables.get(stepsTable, stepKey(run.run_id, key));
-      if (timeoutMs !== undefined && row !== undefined) {
-        deadline = Math.min(deadline, Date.parse(row.started_at) + timeoutMs);
-      }
-    }
-    key = frame.parent;
-  }
-  return deadline === Number.POSITIVE_INFINITY ? undefined : deadline;
+  around: number | undefined,
+  now: number,
+): number | undefined {
+  const own = timeoutOf(step, scope);
+  if (own === undefined) return around;
+  return Math.min(now + own, around ?? Number.POSITIVE_INFINITY);
 }

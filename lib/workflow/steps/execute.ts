@@ -1,13 +1,19 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ForeachStep, LeafStep, ParallelSteps, Step } from "../definition/types.ts";
-import { childKey, type Input, ITEMS_PER_BATCH, isContainer } from "../engine/decide.ts";
-import { isTerminal } from "../engine/history.ts";
-import type { Program } from "../engine/program.ts";
-import { type ConductMessage, programOf, type StepCommand, type StepReport } from "../runs/conduct.ts";
-import { CONDUCT_QUEUE } from "../runs/create.ts";
-import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
-import { type KeptValue, keepValue, loadValues, VALUES_INLINE_BYTES, variableName } from "../runs/values.ts";
+import type { Input, Request } from "../engine/decide.ts";
+import {
+  attemptMark,
+  type LoopPlace,
+  openWork,
+  overMark,
+  releaseMark,
+  type StepCommand,
+  type StepReport,
+  type StepWork,
+  sendToConductor,
+} from "../runs/messages.ts";
+import { type KeptValue, keepValue, openValue, VALUES_INLINE_BYTES } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderValue } from "../templates/text.ts";
 import { PARALLEL_MAX, runBatch } from "./batch.ts";
@@ -16,8 +22,9 @@ import { deadlineOf, timeoutOf } from "./deadline.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { layOutItems, loadItems } from "./items.ts";
 import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
-import { type Lease, releaseLease, takeLease, watchLease } from "./lease.ts";
-import { bindLoop, loadScope } from "./scope.ts";
+import { outputName } from "./names.ts";
+import { bindLoop, openScope } from "./scope.ts";
+import { watchRun } from "./watch.ts";
 
 /** Command, output and exports as they are shown in a step's row, characters. */
 const SHOWN_COMMAND_MAX = 8_000;
@@ -28,110 +35,138 @@ const SHOWN_EXPORT_MAX = 1_000;
 interface Finding extends LeafResult {
   readonly total?: number;
   readonly parallel?: number;
+  readonly deadline?: number;
   readonly failedItems?: number;
 }
 
+/** A step that was taken: the attempt, what came with it, and when it began by the clock. */
+interface Taken {
+  readonly attempt: Attempt;
+  readonly work: StepWork;
+  readonly startedAt: number;
+}
+
 /**
- * Executes a step that was requested: takes its lease, does its work and reports to the conductor. A request
- * that was answered, that belongs to a run that is over, or that another process works on is dropped.
+ * Executes a step that was requested, and reports to the conductor. A copy of a delivery, and a step of a run
+ * that is over, are dropped. A delivery whose forerunner may have done the work goes back to the conductor,
+ * who knows whether the step is still wanted. `deliveries` counts those of this message, from 1.
  */
-export async function executeStep(deps: StepDeps, command: StepCommand, signal: AbortSignal): Promise<void> {
-  const { request } = command;
-  const run = await deps.tables.get(runsTable, runKey(command.run_id));
-  if (run === undefined || isTerminal(run.status)) return;
-  if (run.state.frames[request.key]?.dispatch !== request.dispatch) return;
-  const program = await programOf(deps, run);
-  const module = program.modules[request.module];
-  const step = module?.byName.get(request.step);
-  if (module === undefined || step === undefined) throw new Error(`no such step: ${request.step}`);
-  const lease = await takeLease(deps, run, request, module.name);
-  if (lease === undefined) return;
-  const watch = watchLease(deps, run.run_id, request, lease, signal);
+export async function executeStep(
+  deps: StepDeps,
+  command: StepCommand,
+  deliveries: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run_id, request } = command;
+  const number = (request.attempt ?? 1) + deliveries - 1;
+  if (await deps.claims.isTaken(overMark(run_id))) return;
+  if (deliveries > 1 && !(await deps.claims.isTaken(releaseMark(run_id, request.dispatch, number - 1)))) {
+    const { key, dispatch } = request;
+    const input = { type: "lost", key, dispatch, attempt: number } as const;
+    return sendToConductor(deps, { run_id, input }, `lost:${dispatch}:${number}`);
+  }
+  if (!(await deps.claims.take(attemptMark(run_id, request.dispatch, number)))) return;
+  const watch = watchRun(deps, run_id, signal);
   try {
-    const attempt = await openAttempt(deps, run, step, command, lease, watch.signal);
-    const finding = await find(attempt, program, lease);
-    if (watch.isLost()) return;
-    await report(deps, attempt, finding, lease);
+    const taken = await open(deps, command, number, watch.signal);
+    const finding = await find(taken);
+    if (!watch.isOver()) await report(deps, taken, finding);
   } catch (thrown) {
-    if (watch.isLost()) return;
-    if (thrown instanceof StepCancelled && !signal.aborted) return;
-    await releaseLease(deps, run.run_id, request, lease).catch((error: unknown) =>
-      deps.log.warn("lease could not be given up", { run: run.run_id, step: request.key, error }),
-    );
+    if (watch.isOver() || (thrown instanceof StepCancelled && !signal.aborted)) return;
+    await deps.claims.take(releaseMark(run_id, request.dispatch, number)).catch((error: unknown) => {
+      deps.log.warn("a step could not be given back", { run: run_id, step: request.key, error });
+    });
     throw thrown;
   } finally {
     watch.stop();
   }
 }
 
-async function openAttempt(
+async function open(
   deps: StepDeps,
-  run: StoredRun,
-  step: Step,
-  { request }: StepCommand,
-  lease: Lease,
+  command: StepCommand,
+  number: number,
   signal: AbortSignal,
-): Promise<Attempt> {
-  const workspace = join(deps.paths.workspacesDir, run.workspace);
-  const logs = join(deps.paths.logsDir, run.run_id);
+): Promise<Taken> {
+  const { run_id, request } = command;
+  const startedAt = deps.clock.now();
+  const work = await openWork(deps, command);
+  const { workflow_name, workspace: name, hop, step } = work;
+  const workspace = join(deps.paths.workspacesDir, name);
+  const logs = join(deps.paths.logsDir, run_id);
   await Promise.all([mkdir(workspace, { recursive: true }), mkdir(logs, { recursive: true, mode: 0o700 })]);
-  return { deps, run, step, request, number: lease.attempt, signal, workspace, logs, deadline: undefined };
+  let sent = 0;
+  const attempt: Attempt = {
+    deps,
+    run: { run_id, workflow_name, workspace: name, hop },
+    step,
+    request,
+    number,
+    signal,
+    workspace,
+    logs,
+    deadline: undefined,
+    emit: async (drafts) => {
+      sent += 1;
+      const id = `${request.dispatch}.${number}.${sent}`;
+      await sendToConductor(deps, { run_id, events: { id, drafts } }, `events:${id}`);
+    },
+  };
+  return { attempt, work, startedAt };
 }
 
-async function find(opened: Attempt, program: Program, lease: Lease): Promise<Finding> {
+async function find(taken: Taken): Promise<Finding> {
+  const { attempt: opened, work, startedAt } = taken;
+  const { deps, request, step } = opened;
   try {
-    const loops = await loopsOf(opened, program);
+    const loops = await openLoops(deps, opened.run.run_id, work.loops);
     const variables = loops.map(({ variable }) => variable);
-    const batch = opened.request.items === undefined ? undefined : batchLoop(opened, program);
-    const loaded = await loadScope(
-      opened.deps,
-      opened.run,
-      opened.step,
-      batch === undefined ? variables : [...variables, batch.variable],
-      opened.number,
-    );
-    const scope = loops.reduce(bindLoop, loaded);
-    const attempt = { ...opened, deadline: await deadlineOf(opened, scope, program, variables) };
-    if (opened.request.items !== undefined && batch !== undefined) {
-      return await findBatch(attempt, scope, opened.request.items, batch, loops);
-    }
-    if (opened.request.phase === "enter") return await findEntered(attempt, scope);
-    if (opened.request.phase === "leave") return await findLeft(attempt, scope, lease);
-    return await attemptLeaf(attempt, scope, opened.step as LeafStep);
+    if (work.batch !== undefined) variables.push(work.batch.variable);
+    const scope = loops.reduce(bindLoop, await openScope(deps, work, variables, opened.number));
+    const deadline = deadlineOf(step, scope, work.deadline, deps.clock.now());
+    const attempt = { ...opened, deadline };
+    if (request.items !== undefined && work.batch !== undefined)
+      return await findBatch(attempt, scope, request.items, work.batch, loops);
+    if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
+    if (request.phase === "leave") return await findLeft(attempt, scope, work);
+    return await attemptLeaf(attempt, scope, step as LeafStep);
   } catch (thrown) {
     if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError"))
       throw thrown;
-    return { ...NO_OUTPUT, status: "failed", error: opened.deps.secrets.redact(failureText(thrown)) };
+    return { ...NO_OUTPUT, status: "failed", error: deps.secrets.redact(failureText(thrown)) };
   }
 }
 
-/** Before the children: condition, message, and how many children there are. */
-async function findEntered(attempt: Attempt, scope: Scope): Promise<Finding> {
-  const { step } = attempt;
-  const begun = await guardedEnter(attempt, scope, async () => {
-    if (!(await begin(attempt, scope, step))) return undefined;
-    return step.type === "foreach"
-      ? { total: await layOutItems(attempt, scope, step), parallel: parallelOf(step, scope) }
-      : { total: (step as ParallelSteps).parallel_steps.length, parallel: PARALLEL_MAX };
-  });
-  return begun;
+/** The loop variables around a step with their values, outermost first. */
+async function openLoops(deps: StepDeps, runId: string, places: readonly LoopPlace[]): Promise<LoopValue[]> {
+  return Promise.all(
+    places.map(async ({ variable, foreach_key, index }) => {
+      const { items, from } = await loadItems(deps, runId, foreach_key, index);
+      return { variable, value: items[index - from] ?? "", index };
+    }),
+  );
 }
 
-async function guardedEnter(
-  attempt: Attempt,
-  scope: Scope,
-  run: () => Promise<{ total: number; parallel: number } | undefined>,
-): Promise<Finding> {
-  let entered: { total: number; parallel: number } | undefined;
-  const result = await guarded(attempt, scope, { ...attempt.step, exports: {}, on_success: [] }, async () => {
-    entered = await run();
-    return entered === undefined ? undefined : NO_OUTPUT;
+/** Before the children: condition, message, how many children there are, and when they must be done. */
+async function findEntered(attempt: Attempt, scope: Scope, startedAt: number): Promise<Finding> {
+  const { step } = attempt;
+  let entered: Pick<Finding, "total" | "parallel" | "deadline"> | undefined;
+  const result = await guarded(attempt, scope, { ...step, exports: {}, on_success: [] }, async () => {
+    if (!(await begin(attempt, scope, step))) return undefined;
+    const timeoutMs = timeoutOf(step, scope);
+    entered = {
+      ...(step.type === "foreach"
+        ? { total: await layOutItems(attempt, scope, step), parallel: parallelOf(step, scope) }
+        : { total: (step as ParallelSteps).parallel_steps.length, parallel: PARALLEL_MAX }),
+      ...(timeoutMs === undefined ? {} : { deadline: startedAt + timeoutMs }),
+    };
+    return NO_OUTPUT;
   });
   return result.status === "completed" ? { ...result, exports: {}, ...entered } : result;
 }
 
 /** How many items of a foreach run at once. Throws StepFailed for what is no positive whole number. */
-export function parallelOf(step: ForeachStep, scope: Scope): number {
+function parallelOf(step: ForeachStep, scope: Scope): number {
   const value =
     typeof step.parallel === "number"
       ? step.parallel
@@ -142,67 +177,50 @@ export function parallelOf(step: ForeachStep, scope: Scope): number {
 }
 
 /** After the children: output, exports and handlers of the container, by how the children ended. */
-async function findLeft(attempt: Attempt, scope: Scope, lease: Lease): Promise<Finding> {
-  const children = attempt.run.state.frames[attempt.request.key]?.children;
-  const output = await childrenOutput(attempt);
-  const timeoutMs = timeoutOf(attempt.step, scope);
+async function findLeft(attempt: Attempt, scope: Scope, work: StepWork): Promise<Finding> {
+  const { failed = 0, error, outputs = [], deadline } = work.children ?? {};
+  const output = await childrenOutput(attempt, work, outputs);
   return guarded(attempt, scope, attempt.step, async () => {
-    if (timeoutMs !== undefined && attempt.deps.clock.now() >= lease.startedAt + timeoutMs) {
-      throw new StepFailed(`timed out after ${timeoutMs} ms`);
+    if (deadline !== undefined && attempt.deps.clock.now() >= deadline) {
+      throw new StepFailed(`timed out after ${timeoutOf(attempt.step, scope) ?? 0} ms`);
     }
-    if ((children?.failed ?? 0) > 0) throw new StepFailed(children?.error ?? "failed");
+    if (failed > 0) throw new StepFailed(error ?? "failed");
     return { ...NO_OUTPUT, output };
   });
 }
 
 /** Outputs of the children, in their order; those of a foreach batch by batch. */
-async function childrenOutput(attempt: Attempt): Promise<string> {
-  const { step, run, request, deps } = attempt;
-  const names =
-    step.type === "parallel-steps"
-      ? step.parallel_steps.map((child) => outputName(child, childKey(request.key, child.name, undefined)))
-      : batchNames(attempt, step as ForeachStep);
-  const { values } = await loadValues(deps, run.run_id, names);
-  return names
-    .map((name) => values[name])
-    .filter((value) => value !== undefined && value !== null && value !== "")
-    .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
-    .join("\n")
-    .slice(0, CHILDREN_OUTPUT_MAX);
+async function childrenOutput(
+  { deps }: Attempt,
+  { values }: StepWork,
+  names: readonly string[],
+): Promise<string> {
+  const texts: string[] = [];
+  let length = 0;
+  for (const name of names) {
+    const kept = values[name];
+    if (kept === undefined || length > CHILDREN_OUTPUT_MAX) continue;
+    const text = shownText(await openValue(deps, kept));
+    if (text === "") continue;
+    texts.push(text);
+    length += text.length;
+  }
+  return texts.join("\n").slice(0, CHILDREN_OUTPUT_MAX);
 }
 
+/** Output of all children of a container that is kept, characters. */
 const CHILDREN_OUTPUT_MAX = 10 * 1024 * 1024;
-/** Batches or items of a foreach whose output is put together, at most. */
-const OUTPUTS_SHOWN_MAX = 500;
-
-function batchNames(attempt: Attempt, step: ForeachStep): string[] {
-  const { key } = attempt.request;
-  const total = attempt.run.state.frames[key]?.children?.total ?? 0;
-  const size = isContainer(step.step) ? 1 : ITEMS_PER_BATCH;
-  const count = Math.min(Math.ceil(total / size), OUTPUTS_SHOWN_MAX);
-  return Array.from({ length: count }, (_, index) =>
-    outputName(step.step, childKey(key, step.step.name, index * size)),
-  );
-}
-
-/** Where the output of a step is kept; inside a foreach never in the way of a name that templates use. */
-function outputName(step: Step, key: string): string {
-  return key.includes("#") ? `#output:${key}` : `${variableName(step.name)}_output`;
-}
 
 async function findBatch(
   attempt: Attempt,
   scope: Scope,
-  items: readonly [number, number],
-  batch: { variable: string; foreachKey: string; step: ForeachStep },
+  items: NonNullable<Request["items"]>,
+  batch: NonNullable<StepWork["batch"]>,
   outer: readonly LoopValue[],
 ): Promise<Finding> {
-  const parallel = parallelOf(batch.step, scope);
-  const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, {
-    ...batch,
-    parallel,
-    outer,
-  });
+  const { variable, foreach_key: foreachKey, parallel } = batch;
+  const loop = { variable, foreachKey, parallel, outer };
+  const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, loop);
   const failed = result.failed > 0;
   return {
     ...NO_OUTPUT,
@@ -213,46 +231,8 @@ async function findBatch(
   };
 }
 
-function batchLoop(
-  attempt: Attempt,
-  program: Program,
-): { variable: string; foreachKey: string; step: ForeachStep } {
-  const parent = attempt.request.parent ?? "";
-  const step = program.modules[attempt.request.module]?.byName.get(
-    attempt.run.state.frames[parent]?.step ?? "",
-  );
-  if (step?.type !== "foreach") throw new Error(`batch without a foreach: ${attempt.request.key}`);
-  return { variable: step.variable, foreachKey: parent, step };
-}
-
-/** The loop variables around a step with their values, outermost first; a batch's own is not among them. */
-async function loopsOf(attempt: Attempt, program: Program): Promise<LoopValue[]> {
-  const { run, request, deps } = attempt;
-  const positions = (request.key.split("#")[1] ?? "")
-    .split(".")
-    .filter((part) => part !== "")
-    .map(Number);
-  const loops: LoopValue[] = [];
-  let skip = request.items !== undefined;
-  for (let parent = request.parent; parent !== null; ) {
-    const frame = run.state.frames[parent];
-    if (frame === undefined) throw new StepCancelled();
-    const step = program.modules[request.module]?.byName.get(frame.step);
-    if (step?.type === "foreach") {
-      const index = positions.pop() ?? 0;
-      if (!skip) {
-        const { items, from } = await loadItems(deps, run.run_id, parent, index);
-        loops.unshift({ variable: step.variable, value: items[index - from] ?? "", index });
-      }
-      skip = false;
-    }
-    parent = frame.parent;
-  }
-  return loops;
-}
-
-async function report(deps: StepDeps, attempt: Attempt, finding: Finding, lease: Lease): Promise<void> {
-  const { request, run, step } = attempt;
+async function report(deps: StepDeps, taken: Taken, finding: Finding): Promise<void> {
+  const { run, request, step, number } = taken.attempt;
   const entered = request.phase === "enter" && finding.status === "completed";
   const values: Record<string, KeptValue> = {};
   let inlineBytes = VALUES_INLINE_BYTES;
@@ -262,41 +242,36 @@ async function report(deps: StepDeps, attempt: Attempt, finding: Finding, lease:
     values[name] = kept;
   }
   const text = shownText(finding.output);
-  const body: ConductMessage = {
-    run_id: run.run_id,
-    input: {
-      type: "result",
-      key: request.key,
-      dispatch: request.dispatch,
-      status: finding.status,
-      ...(finding.error === undefined ? {} : { error: finding.error }),
-      ...(finding.tolerated === undefined ? {} : { tolerated: finding.tolerated }),
-      ...(finding.total === undefined ? {} : { total: finding.total }),
-      ...(finding.parallel === undefined ? {} : { parallel: finding.parallel }),
-      ...(finding.failedItems === undefined ? {} : { failed_items: finding.failedItems }),
-    } satisfies Input,
-    report: {
-      attempt: attempt.number,
-      command: deps.secrets.redact(finding.command).slice(0, SHOWN_COMMAND_MAX),
-      output: deps.secrets.redact(text.slice(0, SHOWN_OUTPUT_MAX)),
-      output_truncated: text.length > SHOWN_OUTPUT_MAX,
-      output_lines: text === "" ? 0 : text.split("\n").length,
-      duration_ms: Math.max(0, deps.clock.now() - lease.startedAt),
-      log_file: finding.logFile.split("/").at(-1) ?? "",
-      exports: shownExports(deps, finding.exports),
-      values,
-    } satisfies StepReport,
+  const input: Input = {
+    type: "result",
+    key: request.key,
+    dispatch: request.dispatch,
+    status: finding.status,
+    ...(finding.error === undefined ? {} : { error: finding.error }),
+    ...(finding.tolerated === undefined ? {} : { tolerated: finding.tolerated }),
+    ...(finding.total === undefined ? {} : { total: finding.total }),
+    ...(finding.parallel === undefined ? {} : { parallel: finding.parallel }),
+    ...(finding.deadline === undefined ? {} : { deadline: finding.deadline }),
+    ...(finding.failedItems === undefined ? {} : { failed_items: finding.failedItems }),
   };
-  const deduplicationId = `${request.dispatch}:${attempt.number}:${run.run_id}`;
-  await deps.queues.send(CONDUCT_QUEUE, [
-    { body: JSON.stringify(body), groupId: run.run_id, deduplicationId },
-  ]);
+  const report: StepReport = {
+    attempt: number,
+    command: deps.secrets.redact(finding.command).slice(0, SHOWN_COMMAND_MAX),
+    output: deps.secrets.redact(text.slice(0, SHOWN_OUTPUT_MAX)),
+    output_truncated: text.length > SHOWN_OUTPUT_MAX,
+    output_lines: text === "" ? 0 : text.split("\n").length,
+    duration_ms: Math.max(0, deps.clock.now() - taken.startedAt),
+    log_file: finding.logFile.split("/").at(-1) ?? "",
+    exports: shownExports(deps, finding.exports),
+    values,
+  };
+  await sendToConductor(deps, { run_id: run.run_id, input, report }, `${request.dispatch}`);
 }
 
 /** What later steps may name; a step inside a foreach leaves its output alone, and that apart. */
 function namedValues(finding: Finding, step: Step, key: string): Record<string, unknown> {
   return key.includes("#")
-    ? { ...finding.exports, [outputName(step, key)]: finding.output }
+    ? { ...finding.exports, [outputName(step.name, key)]: finding.output }
     : { ...finding.exports };
 }
 

@@ -1,5 +1,5 @@
-import { ApiError } from "../../errors.ts";
-import { type EventDraft, emitEvents } from "../../events/publish.ts";
+import type { EventDraft } from "../../events/publish.ts";
+import { TOPIC_MAX_LENGTH } from "../../events/topics.ts";
 import type { ScriptEvent } from "../../platform/scripts.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
@@ -68,9 +68,11 @@ export async function isTrue(attempt: Attempt, scope: Scope, condition: string):
 }
 
 async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]): Promise<void> {
-  const { deps, run } = attempt;
-  const drafts = events.map(
-    (event): EventDraft => ({
+  const { run, deps } = attempt;
+  const drafts = events.map((event): EventDraft => {
+    if (event.topic.length > TOPIC_MAX_LENGTH)
+      throw new StepFailed(`generate_event: a topic has at most ${TOPIC_MAX_LENGTH} characters`);
+    return {
       topic: event.topic,
       source: event.source === "" ? "executor" : event.source,
       data_type: event.data_type,
@@ -78,18 +80,11 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
       run_id: run.run_id,
       workflow_name: run.workflow_name,
       hop: run.hop + 1,
-      data: event.data,
-    }),
-  );
-  for (let start = 0; start < drafts.length; start += EVENTS_AT_ONCE) {
-    try {
-      await emitEvents(deps, drafts.slice(start, start + EVENTS_AT_ONCE));
-    } catch (error) {
-      if (error instanceof ApiError && error.code === "bad_request")
-        throw new StepFailed(`generate_event: ${error.message}`);
-      throw error;
-    }
-  }
+      data: JSON.parse(deps.secrets.redact(JSON.stringify(event.data))) as Record<string, unknown>,
+    };
+  });
+  for (let start = 0; start < drafts.length; start += EVENTS_AT_ONCE)
+    await attempt.emit(drafts.slice(start, start + EVENTS_AT_ONCE));
 }
 
 /** Milliseconds that are left of the step's timeout, `otherwise` where it has none. Throws StepFailed when it is over. */

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { onTopic, readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { onTopic, readLog, readRuns, runValues, store } from "../../testing/test-workflows.ts";
 import { deleteWorkflow } from "../definitions/store.ts";
-import { loadValues } from "../runs/values.ts";
 import { dispatchEvent } from "./dispatch.ts";
 
 let test: TestDeps;
@@ -126,7 +125,7 @@ steps: [{name: only, type: bash, command: "echo"}]
       trigger_name: "heard",
       event_id: id,
     });
-    const { values } = await loadValues(test.deps, run?.run_id ?? "", []);
+    const { values } = await runValues(test.deps, run?.run_id ?? "");
     expect(values).toMatchObject({
       EventTopic: "custom.x",
       event_data: { tags: [1, "b"] },
@@ -184,7 +183,7 @@ steps: [{name: only, type: bash, command: "echo"}]
     ]);
     const fine = runs.find(({ status }) => status === "completed");
     expect(fine?.params.body?.length).toBeLessThan(2_000);
-    const { values } = await loadValues(test.deps, fine?.run_id ?? "", []);
+    const { values } = await runValues(test.deps, fine?.run_id ?? "");
     expect(String(values.body)).toHaveLength(900_000);
   });
 });

@@ -1,0 +1,14 @@
+import { openDeps } from "#lib/deps.ts";
+import { toConsumerHandler } from "#lib/events/consumer.ts";
+import { workspaceConsumer } from "#lib/workflow/steps/consumer.ts";
+
+export const consumer = workspaceConsumer(
+  "workspace-steps",
+  ["function", "http", "foreach", "parallel-steps", "llm"],
+  {
+    summary: "Executes steps of other types that touch files, take long or go through many items",
+    concurrency: 64,
+  },
+);
+
+export const handler = toConsumerHandler(consumer, openDeps);

@@ -1,0 +1,43 @@
+import { randomUUID } from "node:crypto";
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
+import type { Claims } from "../claims.ts";
+import { asFault, faulting } from "./faults.ts";
+
+/** Where they lie; the bucket forgets them after a while. */
+export const CLAIMS_PREFIX = "claims/";
+/** Kept longer than a queue keeps the message that they speak of, days. */
+export const CLAIMS_DAYS = 21;
+
+/** One empty-handed object a name, made on the condition that there is none. */
+export function awsClaims({
+  client,
+  bucket: Bucket,
+}: {
+  readonly client: S3Client;
+  readonly bucket: string;
+}): Claims {
+  return {
+    take: async (name) => {
+      const Key = `${CLAIMS_PREFIX}${name}`;
+      const mark = randomUUID();
+      try {
+        await client.send(new PutObjectCommand({ Bucket, Key, Body: mark, IfNoneMatch: "*" }));
+        return true;
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== "PreconditionFailed") throw asFault(error);
+      }
+      // A request that was tried again meets its own object.
+      const { Body } = await faulting(() => client.send(new GetObjectCommand({ Bucket, Key })));
+      return (await Body?.transformToString()) === mark;
+    },
+    isTaken: async (name) => {
+      try {
+        await client.send(new HeadObjectCommand({ Bucket, Key: `${CLAIMS_PREFIX}${name}` }));
+        return true;
+      } catch (error) {
+        if (error instanceof Error && (error.name === "NotFound" || error.name === "NoSuchKey")) return false;
+        throw asFault(error);
+      }
+    },
+  };
+}

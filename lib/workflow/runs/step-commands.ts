@@ -1,0 +1,147 @@
+import { COMMAND_SOURCE } from "../../events/publish.ts";
+import type { BusEntry } from "../../platform/bus.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { ForeachStep, Step } from "../definition/types.ts";
+import { childKey, ITEMS_PER_BATCH, isContainer, type Request } from "../engine/decide.ts";
+import type { RunState } from "../engine/history.ts";
+import type { Program, ProgramModule } from "../engine/program.ts";
+import { outputName, stepNames } from "../steps/names.ts";
+import { placeOf } from "../steps/place.ts";
+import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
+import type { StoredRun } from "./table.ts";
+import { type KeptValue, loadKept } from "./values.ts";
+
+/** Batches or items of a foreach whose output is put together, at most. */
+const OUTPUTS_SHOWN_MAX = 500;
+
+/**
+ * What goes on the bus to ask for steps, with all that their executors need to know. `fresh` are values that
+ * are about to be committed. Reads the values that the steps name, and writes blobs for what is too large.
+ */
+export async function commandEntries(
+  deps: Pick<Ports, "tables" | "blobs">,
+  run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
+  state: RunState,
+  program: Program,
+  requests: readonly Request[],
+  fresh: Readonly<Record<string, KeptValue>> = {},
+): Promise<BusEntry[]> {
+  return Promise.all(
+    requests.map(async (request): Promise<BusEntry> => {
+      const module = program.modules[request.module];
+      const step = module?.byName.get(request.step);
+      if (module === undefined || step === undefined) throw new Error(`no such step: ${request.step}`);
+      const work = await workOf(deps, run, { state, module, step, request, fresh });
+      const command = {
+        type: request.step_type,
+        place: placeOf(step, request),
+        run_id: run.run_id,
+        request,
+      };
+      const detail = await commandWith(deps, command, work);
+      return { source: COMMAND_SOURCE, detailType: STEP_REQUESTED, detail: { ...detail } };
+    }),
+  );
+}
+
+interface Wanted {
+  readonly state: RunState;
+  readonly module: ProgramModule;
+  readonly step: Step;
+  readonly request: Request;
+  readonly fresh: Readonly<Record<string, KeptValue>>;
+}
+
+async function workOf(
+  deps: Pick<Ports, "tables" | "blobs">,
+  run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
+  wanted: Wanted,
+): Promise<StepWork> {
+  const { step, request, fresh } = wanted;
+  const loops = loopsAround(wanted);
+  const batch = batchOf(wanted);
+  const variables = loops.map(({ variable }) => variable);
+  if (batch !== undefined) variables.push(batch.variable);
+  const children = request.phase === "leave" ? childrenOf(wanted) : undefined;
+  const names = [...stepNames(step, variables).values, ...(children?.outputs ?? [])];
+  const { kept, base_blob, trusted } = await loadKept(deps, run.run_id, names, fresh);
+  const deadline = deadlineAround(wanted);
+  return {
+    workflow_name: run.workflow_name,
+    workspace: run.workspace,
+    hop: run.hop,
+    step,
+    values: kept,
+    ...(base_blob === undefined ? {} : { base_blob }),
+    trusted,
+    loops,
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(batch === undefined ? {} : { batch }),
+    ...(children === undefined ? {} : { children }),
+  };
+}
+
+/** The containers around a step, innermost first. */
+function* around({ state, module, request }: Wanted) {
+  for (let key = request.parent; key !== null; ) {
+    const frame = state.frames[key];
+    const step = frame === undefined ? undefined : module.byName.get(frame.step);
+    if (frame === undefined || step === undefined) return;
+    yield { key, frame, step };
+    key = frame.parent;
+  }
+}
+
+function loopsAround(wanted: Wanted): LoopPlace[] {
+  const positions = (wanted.request.key.split("#")[1] ?? "")
+    .split(".")
+    .filter((part) => part !== "")
+    .map(Number);
+  const loops: LoopPlace[] = [];
+  // The position of a batch is that of its first item, whose loop its executor goes through by itself.
+  let own = wanted.request.items !== undefined;
+  for (const { key, step } of around(wanted)) {
+    if (step.type !== "foreach") continue;
+    const index = positions.pop() ?? 0;
+    if (!own) loops.unshift({ variable: step.variable, foreach_key: key, index });
+    own = false;
+  }
+  return loops;
+}
+
+function batchOf(wanted: Wanted): StepWork["batch"] {
+  if (wanted.request.items === undefined) return undefined;
+  for (const { key, frame, step } of around(wanted)) {
+    if (step.type === "foreach")
+      return { variable: step.variable, foreach_key: key, parallel: frame.children?.parallel ?? 1 };
+  }
+  throw new Error(`a batch without a foreach: ${wanted.request.key}`);
+}
+
+function deadlineAround(wanted: Wanted): number | undefined {
+  const deadlines = [...around(wanted)].flatMap(({ frame }) => frame.children?.deadline ?? []);
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+function childrenOf({ state, step, request }: Wanted): StepWork["children"] {
+  const children = state.frames[request.key]?.children;
+  return {
+    failed: children?.failed ?? 0,
+    ...(children?.error === undefined ? {} : { error: children.error }),
+    ...(children?.deadline === undefined ? {} : { deadline: children.deadline }),
+    outputs:
+      step.type === "parallel-steps"
+        ? step.parallel_steps.map((child) =>
+            outputName(child.name, childKey(request.key, child.name, undefined)),
+          )
+        : batchNames(step as ForeachStep, request.key, children?.total ?? 0),
+  };
+}
+
+function batchNames({ step }: ForeachStep, key: string, total: number): string[] {
+  const size = isContainer(step) ? 1 : ITEMS_PER_BATCH;
+  const count = Math.min(Math.ceil(total / size), OUTPUTS_SHOWN_MAX);
+  return Array.from({ length: count }, (_, index) =>
+    outputName(step.name, childKey(key, step.name, index * size)),
+  );
+}

@@ -1,0 +1,46 @@
+import { parseDuration } from "../definition/durations.ts";
+import type { Action, Step } from "../definition/types.ts";
+import type { Request } from "../engine/decide.ts";
+import { aliasOf } from "../functions/names.ts";
+import { WORKSPACE_FUNCTIONS } from "../functions/workspace-functions.ts";
+import type { Place } from "../runs/messages.ts";
+
+/** What may take longer than this is not for a function of Lambda, milliseconds. */
+const SHORT_MS = 14 * 60 * 1000;
+const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+const NAMES: ReadonlySet<string> = new Set([
+  ...WORKSPACE_FUNCTIONS,
+  ...[...WORKSPACE_FUNCTIONS].map(aliasOf),
+]);
+
+/**
+ * Where a step has to be executed: where its run's workspace is when it works on files, starts commands, goes
+ * through many items or may take long; else anywhere.
+ */
+export function placeOf(step: Step, { phase, items }: Pick<Request, "phase" | "items">): Place {
+  if (step.type === "bash" || step.type === "remote-bash") return "workspace";
+  if (items !== undefined || !isShort(step.timeout)) return "workspace";
+  // The input may turn out to be a file.
+  if (step.type === "foreach" && phase === "enter" && typeof step.input === "string") return "workspace";
+  return callsWorkspace(step) ? "workspace" : "anywhere";
+}
+
+/** A template is known only once it is rendered. */
+function isShort(timeout: Step["timeout"]): boolean {
+  if (timeout === undefined) return true;
+  const milliseconds = parseDuration(timeout);
+  return milliseconds !== undefined && milliseconds <= SHORT_MS;
+}
+
+function callsWorkspace(step: Step): boolean {
+  const sources = [step.pre_condition, ...Object.values(step.exports)];
+  if (step.type === "function")
+    sources.push(step.function, ...(step.functions ?? []), ...(step.parallel_functions ?? []));
+  for (const action of [...step.on_success, ...step.on_error]) {
+    if (startsCommand(action)) return true;
+    sources.push(action.condition, ...(action.functions ?? []));
+  }
+  return sources.some((source) => (source?.match(IDENTIFIER) ?? []).some((name) => NAMES.has(name)));
+}
+
+const startsCommand = ({ action, command }: Action): boolean => action === "run" && command !== undefined;
