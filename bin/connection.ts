@@ -18,7 +18,8 @@ export interface FoundToken {
   readonly source: string;
 }
 
-const dataDirOf = (env: Terminal["env"], given: string | undefined): string =>
+/** The folder that was named by the flag, else by the environment. */
+export const dataDirOf = (env: Terminal["env"], given: string | undefined): string =>
   given ?? (env.WEFT_DATA_DIR || DATA_DIR);
 
 /** From WEFT_ACCESS_TOKEN, else from the data folder. Throws CommandFailure where there is none. */
@@ -40,7 +41,7 @@ export function findToken(env: Terminal["env"], dataDir?: string): FoundToken {
 }
 
 /** WEFT_URL, else what the data folder's server wrote at its start, else PORT and HOST as the server takes them. */
-function findUrl(env: Terminal["env"], dataDir: string | undefined): string {
+export function findUrl(env: Terminal["env"], dataDir: string | undefined): string {
   const set = env.WEFT_URL;
   if (set) {
     if (!/^https?:$/.test(URL.parse(set)?.protocol ?? ""))

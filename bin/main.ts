@@ -1,5 +1,6 @@
 import { type Command, CommandFailure, helpOf, readArguments, type Terminal, UsageError } from "./command.ts";
 import { deadLetters } from "./commands/dead-letters.ts";
+import { doctor } from "./commands/doctor.ts";
 import { help } from "./commands/help.ts";
 import { start } from "./commands/start.ts";
 import { token } from "./commands/token.ts";
@@ -8,7 +9,7 @@ import { version } from "./commands/version.ts";
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 
-const commands: readonly Command[] = [start, token, deadLetters, help(() => commands), version];
+const commands: readonly Command[] = [start, token, deadLetters, doctor, help(() => commands), version];
 
 const ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",

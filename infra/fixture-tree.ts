@@ -63,7 +63,7 @@ export const FIXTURE_FILES: Readonly<Record<string, string>> = {
     'operationId: "unknownPath", method: "ANY", path: "/{proxy+}", auth: "token"',
   ),
   "functions/executors/bash.ts": consumerSource(
-    'name: "bash", worker: true, timeoutSeconds: 900, rule: { source: ["weft.commands"], detail: { type: ["bash"] } }',
+    'name: "bash", worker: true, executor: true, timeoutSeconds: 900, rule: { source: ["weft.commands"], detail: { type: ["bash"] } }',
   ),
   "functions/executors/conduct.ts": consumerSource(
     'name: "conduct", queue: { fifo: true, maxReceiveCount: 8, batchSize: 5, concurrency: 16 }',

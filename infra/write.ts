@@ -18,7 +18,7 @@ export interface Generated {
 export const OPENAPI_FILE = "openapi.json";
 
 /** CloudFormation takes 500 resources a stack; there must be room left. */
-const RESOURCES_MAX = 450;
+export const RESOURCES_MAX = 450;
 
 /** Writes nothing: gives the files of the tree at `root`. Throws ScanError. */
 export async function generate(root: string): Promise<Generated> {

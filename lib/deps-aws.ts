@@ -3,9 +3,12 @@ import { join } from "node:path";
 import type { Deps } from "./deps.ts";
 import { composeDeps } from "./deps-compose.ts";
 import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
-import type { Environment } from "./platform/aws/clients.ts";
+import { type AwsClients, awsClients, type Environment } from "./platform/aws/clients.ts";
 import { readParameter } from "./platform/aws/parameters.ts";
 import { openAws } from "./platform/aws/platform.ts";
+import { bundledScripts } from "./platform/aws/scripts.ts";
+import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
+import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { PlatformFault } from "./platform/faults.ts";
 import { jsonLog } from "./platform/json-log.ts";
@@ -13,24 +16,33 @@ import type { QueueResource } from "./platform/resources.ts";
 import { tables } from "./tables.ts";
 
 /**
- * The services over AWS, for a function of the stack that the environment names. Commands and scripts of steps
- * are not started here: they are run where the run's workspace is. Throws where a setting is missing.
+ * The services over AWS, for a function of the stack that the environment names. Commands of steps are not
+ * started here, and scripts touch no files: that is done where the run's workspace is. Throws where a setting is
+ * missing.
  */
 export async function openAwsDeps(environment: Environment): Promise<Deps> {
   const config = readConfig(environment);
   const log = jsonLog();
   const stack = required(environment, "WEFT_STACK");
   const queues = readQueues(required(environment, "WEFT_QUEUES"));
+  const clients = awsClients(environment);
+  const path = environment.WEFT_SECRETS_PATH || undefined;
+  const secrets = storedSecrets({ client: clients.ssm, path, clock: systemClock });
   const platform = await openAws({
     stack,
     resources: { tables: Object.values(tables), queues, rules: [], schedules: [] },
     log,
     environment,
-    commands: { run: () => Promise.reject(notHere("a command")) },
-    scripts: { run: () => Promise.reject(notHere("a script")) },
+    clients,
+    secrets,
+    commands: { run: () => Promise.reject(notHere()) },
+    scripts: bundledScripts({
+      folder: new URL("./", import.meta.url),
+      functionsModule: new URL("./library-without-files.mjs", import.meta.url),
+    }),
   });
   return composeDeps(platform.ports, config, {
-    auth: ownerAuth(config.accessToken, environment),
+    auth: ownerAuth(config.accessToken, environment, clients, secrets),
     // Nothing is kept in them: steps with files are a worker's.
     paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
     queueNames: queues.map(({ name }) => name),
@@ -44,8 +56,8 @@ function required(environment: Environment, name: string): string {
   return value;
 }
 
-const notHere = (what: string): PlatformFault =>
-  new PlatformFault("command_not_started", `${what} runs on a worker, not in Lambda`);
+const notHere = (): PlatformFault =>
+  new PlatformFault("command_not_started", "a command runs on a worker, not in Lambda");
 
 /**
  * The stack's queues by name, as the template writes them: `conduct.fifo bash …`. What they are like else is
@@ -64,11 +76,16 @@ export function readQueues(text: string): QueueResource[] {
 }
 
 /** Knows the owner's token, which is read when the first request brings one: consumers never need it. */
-function ownerAuth(given: string | undefined, environment: Environment): Authenticator {
+function ownerAuth(
+  given: string | undefined,
+  environment: Environment,
+  { ssm }: Pick<AwsClients, "ssm">,
+  secrets: Pick<StoredSecrets, "alsoRedact">,
+): Authenticator {
   let reading: Promise<Authenticator> | undefined;
   const read = async (): Promise<Authenticator> => {
-    const token =
-      given ?? (await readParameter(required(environment, "WEFT_ACCESS_TOKEN_PARAMETER"), environment));
+    const token = given ?? (await readParameter(ssm, required(environment, "WEFT_ACCESS_TOKEN_PARAMETER")));
+    secrets.alsoRedact(token.trim());
     return ownerAuthenticator(hashToken(token.trim()));
   };
   return {

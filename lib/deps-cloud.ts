@@ -3,9 +3,6 @@ import type { OpenedDeps } from "./deps.ts";
 import { openProcessDeps, type ProcessOptions } from "./deps-process.ts";
 import { openAws } from "./platform/aws/platform.ts";
 
-/** Timers that are due are sent so often, milliseconds. */
-const TIMERS_SWEPT_EVERY_MS = 60_000;
-
 export interface CloudDepsOptions extends ProcessOptions {
   readonly stack: string;
 }
@@ -16,23 +13,13 @@ export interface CloudDepsOptions extends ProcessOptions {
  */
 export async function openCloudDeps(options: CloudDepsOptions): Promise<OpenedDeps> {
   const { log, resources, stack } = options;
-  const { platform, ...opened } = await openProcessDeps(options, async ({ dataDir, runner, secrets }) => {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    const { commands, scripts } = runner;
-    return openAws({ stack, resources, log, commands, scripts, secrets });
-  });
-  const sweep = (): void => {
-    platform
-      .sweepTimers(Date.now())
-      .catch((error: unknown) => log.error("timers cannot be swept", { error }));
-  };
-  const timer = setInterval(sweep, TIMERS_SWEPT_EVERY_MS);
-  timer.unref();
-  return {
-    ...opened,
-    close: async () => {
-      clearInterval(timer);
-      await opened.close();
+  const { platform: _platform, ...opened } = await openProcessDeps(
+    options,
+    async ({ dataDir, runner, secrets }) => {
+      await mkdir(dataDir, { recursive: true, mode: 0o700 });
+      const { commands, scripts } = runner;
+      return openAws({ stack, resources, log, commands, scripts, secrets });
     },
-  };
+  );
+  return opened;
 }

@@ -1,4 +1,5 @@
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
+import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";
 import { assetsTable } from "./workflow/assets/table.ts";
 import { deadLettersTable } from "./workflow/dead-letters/table.ts";
@@ -21,6 +22,7 @@ export const tables = {
   values: valuesTable,
   counters: countersTable,
   schedules: schedulesTable,
+  timers: timersTable,
   assets: assetsTable,
   deadLetters: deadLettersTable,
   service: serviceTable,

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { ProxyResult } from "../lib/http/handler.ts";
-import { LIMITS } from "../lib/platform/limits.ts";
+import { isTooLongInJson } from "../lib/platform/marks.ts";
 import { type AnswerHead, type LocalResponseStream, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
 
@@ -80,7 +80,7 @@ export function writeResult(outgoing: ServerResponse, result: unknown, close: bo
   }
   const content = isBase64Encoded === true ? Buffer.from(body ?? "", "base64") : (body ?? "");
   const bytes = Buffer.byteLength(content);
-  if (bytes > LIMITS.payloadBytes.value) {
+  if (isTooLongInJson("payloadBytes", body ?? "")) {
     throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered answer may have`);
   }
   const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };

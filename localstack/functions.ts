@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { LIMITS, type LimitName, limitFault } from "../lib/platform/limits.ts";
+import { noteHandler } from "../lib/platform/marks.ts";
 import { isStreaming, type LocalResponseStream } from "./lambda-runtime.ts";
 import type { TemplateFunction } from "./template.ts";
 
@@ -42,6 +44,19 @@ export interface FunctionsOptions {
 /** The handler hears of the end of its time this long before it, so that it can still report, milliseconds. */
 const NOTICE_MS = 500;
 
+/**
+ * Throws `limit_exceeded` for a function that is to run longer than AWS would let it. Workers are no Lambda
+ * functions; an answer that is streamed may take as long as its function.
+ */
+export function checkTimeouts(functions: readonly TemplateFunction[]): void {
+  for (const { logicalId, timeoutSeconds, worker, routes } of functions) {
+    if (worker) continue;
+    const limit: LimitName = routes.some(({ stream }) => !stream) ? "httpHandlerSeconds" : "handlerSeconds";
+    if (timeoutSeconds > LIMITS[limit].value)
+      throw limitFault(limit, `the function ${logicalId}`, timeoutSeconds);
+  }
+}
+
 /** Runs the template's functions in this process; each is loaded when it is first needed. */
 export function createFunctions(options: FunctionsOptions): Functions {
   const load = options.load ?? ((fn) => importHandler(fn, options.root));
@@ -72,7 +87,7 @@ export function createFunctions(options: FunctionsOptions): Functions {
           ? handler(event, stream(), context)
           : handler(event, context);
       };
-      const result = fn.worker ? call() : withinTime(call, context, timeoutMs, fn);
+      const result = fn.worker ? timed(call, fn) : withinTime(call, context, timeoutMs, fn);
       return { result, abort: (reason) => context.abort(reason) };
     },
   };
@@ -85,6 +100,15 @@ async function importHandler(fn: TemplateFunction, root: string): Promise<AnyHan
   return handler as AnyHandler;
 }
 
+async function timed(call: () => Promise<unknown>, { logicalId }: TemplateFunction): Promise<unknown> {
+  const startedAt = performance.now();
+  try {
+    return await call();
+  } finally {
+    noteHandler(logicalId, performance.now() - startedAt);
+  }
+}
+
 function withinTime(
   call: () => Promise<unknown>,
   context: InvocationContext,
@@ -92,19 +116,25 @@ function withinTime(
   fn: TemplateFunction,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
     const noticeMs = Math.min(NOTICE_MS, timeoutMs / 10);
     let timer = setTimeout(() => {
       const timeout = new InvocationTimeout(fn.logicalId, fn.timeoutSeconds);
       context.abort(timeout);
-      timer = setTimeout(() => reject(timeout), noticeMs);
+      timer = setTimeout(() => {
+        noteHandler(fn.logicalId, Math.max(timeoutMs, performance.now() - startedAt));
+        reject(timeout);
+      }, noticeMs);
     }, timeoutMs - noticeMs);
     call().then(
       (value) => {
         clearTimeout(timer);
+        noteHandler(fn.logicalId, performance.now() - startedAt);
         resolve(value);
       },
       (error: unknown) => {
         clearTimeout(timer);
+        noteHandler(fn.logicalId, performance.now() - startedAt);
         reject(error);
       },
     );

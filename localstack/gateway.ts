@@ -5,17 +5,16 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
+import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
+import { isTooLongInJson, note } from "../lib/platform/marks.ts";
 import { errorBody, OutgoingStream, writeError, writeRefusal, writeResult } from "./answer.ts";
-import { type Functions, InvocationTimeout } from "./functions.ts";
+import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
 import { proxyEvent } from "./proxy-event.ts";
 import { BodyTooLarge, ClientGone, hasBody, readBody } from "./request-body.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
-
-/** API Gateway's payload limit, bytes; a function's own limit is lower. */
-const GATEWAY_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** Time for a client to send its headers, its whole request, and to send another on the same connection. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -51,8 +50,12 @@ interface Bindings extends HttpBindings {
   target: RequestTarget;
 }
 
-/** Starts the HTTP server before the template's functions. Rejects with Node's error when the port cannot be had. */
+/**
+ * Starts the HTTP server before the template's functions. Rejects with Node's error when the port cannot be had,
+ * with `limit_exceeded` for a function that AWS would not wait for.
+ */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  checkTimeouts(options.functions);
   const state = { closing: false };
   const app = router(gatewayRoutes(options.functions), (route, { target, incoming, outgoing }) => {
     answer(route, target, incoming, outgoing).catch((error: unknown) => {
@@ -69,21 +72,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   ): Promise<void> => {
     const requestId = randomUUID();
     try {
-      const limit = Math.min(route.fn.bodyLimitBytes ?? BODY_LIMIT_BYTES, GATEWAY_BODY_LIMIT_BYTES);
+      const limit = Math.min(route.fn.bodyLimitBytes ?? BODY_LIMIT_BYTES, LIMITS.requestBytes.value);
       const body = hasBody(incoming) ? await readBody(incoming, outgoing, limit) : undefined;
+      const event = proxyEvent(route, target, incoming, body, requestId);
+      if (body !== undefined) checkBody(body, event.body);
       let stream: OutgoingStream | undefined;
-      const invocation = options.invoke.start(
-        route.fn,
-        proxyEvent(route, target, incoming, body, requestId),
-        {
-          requestId,
-          stream: () => {
-            outgoing.once("close", () => invocation.abort(new ClientGone()));
-            stream = new OutgoingStream(outgoing, () => state.closing);
-            return stream;
-          },
+      const invocation = options.invoke.start(route.fn, event, {
+        requestId,
+        stream: () => {
+          outgoing.once("close", () => invocation.abort(new ClientGone()));
+          stream = new OutgoingStream(outgoing, () => state.closing);
+          return stream;
         },
-      );
+      });
       const result = await invocation.result;
       if (stream === undefined) writeResult(outgoing, result, state.closing);
       else if (!outgoing.headersSent) throw new TypeError("The function ended without an answer");
@@ -154,6 +155,12 @@ function router(
     return RESPONSE_ALREADY_SENT;
   });
   return app;
+}
+
+/** Throws BodyTooLarge for a body that a function cannot be given: as text of its event it may take more. */
+function checkBody(body: Buffer, text: string | null): void {
+  note("requestBytes", body.length);
+  if (isTooLongInJson("payloadBytes", text ?? "")) throw new BodyTooLarge(LIMITS.payloadBytes.value);
 }
 
 interface Refused {

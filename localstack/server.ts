@@ -5,6 +5,7 @@ import { SERVICE_BASE } from "../lib/http/route.ts";
 import { type Config, readConfig } from "../lib/platform/config.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
+import { keepMarks } from "../lib/platform/marks-file.ts";
 import type { Resources } from "../lib/platform/resources.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
@@ -52,7 +53,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const opened = await openPlatform(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
   const { host, port, dataDir } = config;
-  const platform = await startPlatform({ template, root: dirname(templatePath), opened, log, host, port });
+  const marks = keepMarks({ dataDir, log });
+  const root = dirname(templatePath);
+  const starting = startPlatform({ template, root, opened, log, host, port });
+  const platform = await starting.catch(async (error: unknown) => {
+    await marks.close();
+    throw error;
+  });
   try {
     writeServerFile(dataDir, { url: platform.url, pid: process.pid });
   } catch (error) {
@@ -69,6 +76,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log.info("stopping");
       removeServerFile(dataDir);
       await platform.close();
+      await marks.close();
       log.info("stopped");
     },
   };

@@ -146,6 +146,12 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     never: /^lib\/platform\/aws\//,
   },
   {
+    name: "aws-apart",
+    why: "what both adapters need lies beside the ports",
+    from: /^lib\/platform\/aws\//,
+    never: /^lib\/platform\/embedded\//,
+  },
+  {
     name: "deps-at-the-edge",
     why: "lib/ is handed its dependencies, only entry points open them",
     from: /^lib\//,

@@ -40,6 +40,7 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
   "no-cloud-in-the-embedded-opener": ["lib/deps-embedded.ts", "lib/platform/aws/platform.ts"],
   "ports-know-no-adapter": ["lib/platform/ports.ts", "lib/platform/contract/tables.ts"],
   "adapters-apart": ["lib/platform/embedded/store.ts", "lib/platform/aws/tables.ts"],
+  "aws-apart": ["lib/platform/aws/tables.ts", "lib/platform/embedded/item-codec.ts"],
   "deps-at-the-edge": ["lib/settings.ts", "lib/deps.ts"],
   "tables-at-the-edge": ["lib/settings.ts", "lib/tables.ts"],
 };

@@ -44,7 +44,8 @@ export async function startEmulators(root: string): Promise<Emulators> {
   };
 }
 
-async function startDynamoDb(root: string): Promise<Emulator> {
+/** DynamoDB Local, in memory and on the loopback address; installed where needed. */
+export async function startDynamoDb(root: string): Promise<Emulator> {
   const folder = await installDynamoDbLocal(root);
   const libraries = join(folder, "libraries");
   const classPath = [join(folder, "classes"), join(libraries, "*")].join(delimiter);

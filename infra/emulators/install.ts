@@ -5,6 +5,7 @@ import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { installPackages } from "../sam/python.ts";
 
 const run = promisify(execFile);
 
@@ -41,17 +42,43 @@ export function installMoto(root: string): Promise<string> {
   return installPython(root, "moto", "moto/requirements.txt");
 }
 
+/** LocalStack in a virtual environment of its own; answers its folder. Needs Python 3.13. */
+export async function installLocalStack(root: string): Promise<string> {
+  return installPython(root, "localstack", "localstack/requirements.txt", python313);
+}
+
 /** SAM's command line and cfn-lint in a virtual environment of their own; answers its folder. */
 export function installSam(root: string): Promise<string> {
   return installPython(root, "weft-sam", "../sam/requirements.txt");
 }
 
-function installPython(root: string, name: string, requirements: string): Promise<string> {
+function installPython(
+  root: string,
+  name: string,
+  requirements: string,
+  findPython: () => Promise<string> = async () => "python3",
+): Promise<string> {
   return installOnce(root, name, [requirements], async (folder) => {
-    await must("python3", ["-m", "venv", folder]);
-    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    await must(join(folder, "bin/python"), [...pip, "-r", join(HERE, requirements)]);
+    await installPackages({ folder, requirements: join(HERE, requirements), python: await findPython() });
   });
+}
+
+/** The version that LocalStack 4.14 was tried on: older ones cannot read its code. */
+async function python313(): Promise<string> {
+  const print = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)";
+  for (const command of ["python3.13", "python3"]) {
+    try {
+      // pyenv keeps the ones that are not its global version behind this variable.
+      const { stdout } = await run(command, ["-c", print], {
+        env: { ...process.env, PYENV_VERSION: "3.13" },
+      });
+      const [, executable] = /^3\.13 (.+)$/m.exec(stdout) ?? [];
+      if (executable !== undefined) return executable;
+    } catch {
+      // Not there, or not this one.
+    }
+  }
+  throw new Error("LocalStack needs Python 3.13, as python3.13 or python3 on the path");
 }
 
 /**

@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Deps } from "../../lib/deps.ts";
 import type { ProxyResult } from "../../lib/http/handler.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
@@ -142,9 +145,51 @@ describe("a built bundle", () => {
     expect(answer).toMatchObject({ statusCode: 200, body: '{"status":"ok"}' });
   });
 
+  it("asks the parameter store for the token, by the SDK that it holds", async () => {
+    const asked: unknown[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { "x-amz-target": target, authorization } = request.headers;
+        asked.push({ target, authorization, ...JSON.parse(Buffer.concat(chunks).toString()) });
+        response.setHeader("content-type", "application/x-amz-json-1.1");
+        response.end('{"Parameter":{"Value":"another"}}');
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const environment = {
+      WEFT_STACK: "weft",
+      WEFT_QUEUES: "conduct.fifo",
+      WEFT_ACCESS_TOKEN_PARAMETER: "/weft/access-token",
+      AWS_REGION: "eu-west-1",
+      AWS_ACCESS_KEY_ID: "sample",
+      AWS_SECRET_ACCESS_KEY: "sample",
+      AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${port}`,
+    };
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+    const refused = (await invoke("EmitEventFunction", await sample("rest-proxy.json"))) as ProxyResult;
+
+    expect(refused).toMatchObject({ statusCode: 401, body: '{"error":true,"message":"Invalid token"}' });
+    expect(asked).toEqual([
+      {
+        target: "AmazonSSM.GetParameter",
+        authorization: expect.stringMatching(/Credential=sample\/\d{8}\/eu-west-1\/ssm\/aws4_request/),
+        Name: "/weft/access-token",
+        WithDecryption: true,
+      },
+    ]);
+  });
+
   it("holds what a function needs, and neither the local platform nor Web Assembly", () => {
     for (const [logicalId, size] of sizes) {
-      expect(sizeFaults(size, false), logicalId).toEqual([]);
+      expect(sizeFaults(size), logicalId).toEqual([]);
       expect(size.packages.get("zod"), logicalId).toBeGreaterThan(0);
       // Only what the SDK asks for where Lambda's own credentials are missing.
       expect(
@@ -163,24 +208,24 @@ describe("the sizes", () => {
     packages: new Map([["zod", 90 * 1024]]),
     asked: [],
     node: [],
+    parts: new Map(),
     ...further,
   });
 
   it.each([
-    [{}, false, undefined],
-    [{ own: 111 * 1024 }, false, "AFunction: our code and zod 201.0 kB, at most 200.0 kB"],
-    [{ whole: 701 * 1024 }, false, "AFunction: 701.0 kB, at most 700.0 kB"],
-    [{ whole: 701 * 1024 }, true, undefined],
-    [{ whole: 731 * 1024 }, true, "AFunction: 731.0 kB, at most 730.0 kB"],
-    [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, false, undefined],
+    [{}, undefined],
+    [{ own: 111 * 1024 }, "AFunction: our code and zod 201.0 kB, at most 200.0 kB"],
+    [{ whole: 701 * 1024 }, "AFunction: 701.0 kB, at most 700.0 kB"],
+    [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
+    [{ whole: 771 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 771.0 kB, at most 770.0 kB"],
+    [{ parts: new Map([["jq.wasm", 900 * 1024]]) }, undefined],
     [
-      { whole: 801 * 1024, packages: new Map([["luxon", 100]]) },
-      false,
-      "AFunction: 801.0 kB, at most 800.0 kB",
+      { parts: new Map([["worker.mjs", 301 * 1024]]) },
+      "AFunction: code of scripts 301.0 kB, at most 300.0 kB",
     ],
-    [{ packages: new Map([["chokidar", 1]]) }, false, "AFunction: holds chokidar, which no function needs"],
-    [{ node: ["node:sqlite"] }, false, "AFunction: asks for node:sqlite, which no function needs"],
-  ])("%j", (further, isWorker, fault) => {
-    expect(sizeFaults(size(further), isWorker)).toEqual(fault === undefined ? [] : [fault]);
+    [{ packages: new Map([["chokidar", 1]]) }, "AFunction: holds chokidar, which no function needs"],
+    [{ node: ["node:sqlite"] }, "AFunction: asks for node:sqlite, which no function needs"],
+  ])("%j", (further, fault) => {
+    expect(sizeFaults(size(further))).toEqual(fault === undefined ? [] : [fault]);
   });
 });

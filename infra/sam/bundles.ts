@@ -1,11 +1,12 @@
 import { isBuiltin } from "node:module";
 import { basename, dirname, resolve } from "node:path";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Loader } from "esbuild";
 import { parse } from "yaml";
 import * as z from "zod";
 
 const properties = z.object({
-  EntryPoints: z.tuple([z.string()]),
+  EntryPoints: z.tuple([z.string()], z.string()),
+  EntryNames: z.string().optional(),
   Format: z.enum(["esm", "cjs"]),
   MainFields: z.string(),
   Target: z.string(),
@@ -14,7 +15,9 @@ const properties = z.object({
   SourcesContent: z.enum(["true", "false"]),
   OutExtension: z.array(z.string()),
   Banner: z.array(z.string()),
+  Alias: z.array(z.string()),
   External: z.array(z.string()),
+  Loader: z.array(z.string()).default([]),
 });
 
 const template = z.object({
@@ -22,12 +25,7 @@ const template = z.object({
     z.string(),
     z.looseObject({
       Type: z.string(),
-      Metadata: z
-        .looseObject({
-          BuildProperties: properties.optional(),
-          Weft: z.looseObject({ Worker: z.boolean().optional() }).optional(),
-        })
-        .optional(),
+      Metadata: z.looseObject({ BuildProperties: properties.optional() }).optional(),
       Properties: z.looseObject({ CodeUri: z.string().optional() }).optional(),
     }),
   ),
@@ -37,10 +35,8 @@ const template = z.object({
 export interface FunctionBuild {
   readonly logicalId: string;
   readonly options: BuildOptions;
-  /** Name of the bundle's file. */
+  /** Name of the function's bundle; what lies beside it has names of its own. */
   readonly file: string;
-  /** Runs users' code. */
-  readonly isWorker: boolean;
 }
 
 /** How SAM calls esbuild for the functions of a template, whose text stands at `path`. */
@@ -54,7 +50,6 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
         logicalId,
         options: optionsOf(found, folder),
         file: `${basename(found.EntryPoints[0], ".ts")}.mjs`,
-        isWorker: resource.Metadata?.Weft?.Worker === true,
       },
     ];
   });
@@ -80,7 +75,10 @@ function optionsOf(found: z.infer<typeof properties>, folder: string): BuildOpti
     sourcesContent: found.SourcesContent === "true",
     outExtension: pairs(found.OutExtension),
     banner: pairs(found.Banner),
+    alias: pairs(found.Alias),
     external: found.External,
+    loader: pairs(found.Loader) as Record<string, Loader>,
+    ...(found.EntryNames === undefined ? {} : { entryNames: found.EntryNames }),
     logLevel: "silent",
     metafile: true,
   };
@@ -98,14 +96,20 @@ export interface BundleSize {
   readonly asked: readonly string[];
   /** Modules of Node that it asks for, as `node:fs`. */
   readonly node: readonly string[];
+  /** What was built beside it, by file, bytes. */
+  readonly parts: ReadonlyMap<string, number>;
 }
 
 const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
 
 /** Bundles a function into a folder. */
-export async function bundle({ logicalId, options }: FunctionBuild, outdir: string): Promise<BundleSize> {
+export async function bundle(
+  { logicalId, options, file }: FunctionBuild,
+  outdir: string,
+): Promise<BundleSize> {
   const { metafile } = await build({ ...options, metafile: true, outdir });
-  const output = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, made]) => [basename(path), made]));
+  const output = outputs.get(file);
   if (output === undefined) throw new Error(`${logicalId}: esbuild made nothing of it`);
   const packages = new Map<string, number>();
   let own = 0;
@@ -121,6 +125,11 @@ export async function bundle({ logicalId, options }: FunctionBuild, outdir: stri
     own,
     packages,
     asked: outside.filter((path) => !isBuiltin(path)),
+    parts: new Map(
+      [...outputs]
+        .filter(([name]) => name !== file && !name.endsWith(".map"))
+        .map(([name, { bytes }]) => [name, bytes]),
+    ),
     node: outside.filter(isBuiltin).map((path) => (path.startsWith("node:") ? path : `node:${path}`)),
   };
 }

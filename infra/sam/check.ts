@@ -1,23 +1,25 @@
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { installSam } from "../emulators/install.ts";
 import { toPascalCase } from "../names.ts";
-import { type BundleSize, bundle, type FunctionBuild, functionBuilds } from "./bundles.ts";
+import { generate, RESOURCES_MAX } from "../write.ts";
+import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
 import { sizeFaults, sizeLine } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "template.yaml");
 const STACKS = join(ROOT, "infra/stacks");
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+const COUNT = fileURLToPath(new URL("count-resources.py", import.meta.url));
 const TIMEOUT_MS = 5 * 60_000;
 
 /**
  * Proves that AWS's own tools take what is deployed: cfn-lint and `sam validate --lint` on every template,
- * `sam build` with esbuild and without Docker, and the sizes of the bundles. Exit code 1 where one of them
- * finds a fault. Needs `python3`; its packages come from the index at the first run.
+ * `sam build` with esbuild and without Docker, the resources of each stack and the sizes of the bundles. Exit
+ * code 1 where one of them finds a fault. Needs Python, whose packages come from the index at the first run.
  */
 async function main(): Promise<number> {
   await mkdir(CACHE, { recursive: true });
@@ -25,9 +27,9 @@ async function main(): Promise<number> {
   const nested = (await readdir(STACKS)).map((name) => join(STACKS, name));
   const files = [MAIN, ...nested];
   const faults: string[] = [];
-  const step = async (name: string, ...argv: string[]): Promise<void> => {
+  const step = async (name: string, program: string, ...argv: string[]): Promise<void> => {
     const start = performance.now();
-    const { code, output } = await run(bin, argv);
+    const { code, output } = await run(bin, program, ...argv);
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} ${seconds}s`);
     if (code === 0) return;
@@ -40,31 +42,44 @@ async function main(): Promise<number> {
   await step("sam build", "sam", "build", "-t", MAIN);
   if (faults.length > 0) return 1;
 
+  faults.push(...(await resourceFaults(bin, files)));
   const sizes = (await Promise.all(nested.map(bundleSizes))).flat();
-  for (const { size, isWorker, built } of sizes.sort((left, right) => right.size.whole - left.size.whole)) {
+  for (const { size, built } of sizes.sort((left, right) => right.size.whole - left.size.whole)) {
     console.log(`     ${sizeLine(size)}`);
-    faults.push(...sizeFaults(size, isWorker));
-    const bytes = await stat(built).then(
-      ({ size }) => size,
-      () => 0,
-    );
-    if (bytes !== size.whole)
-      faults.push(`${size.logicalId}: sam build made ${bytes} bytes, esbuild here ${size.whole}`);
+    faults.push(...sizeFaults(size));
+    for (const [name, here] of [[basename(built), size.whole] as const, ...size.parts]) {
+      const bytes = await stat(join(dirname(built), name)).then(
+        ({ size }) => size,
+        () => 0,
+      );
+      if (bytes !== here)
+        faults.push(`${size.logicalId}: sam build made ${bytes} bytes of ${name}, esbuild here ${here}`);
+    }
   }
   for (const fault of faults) console.log(`FAIL ${fault}`);
-  if (faults.length === 0) console.log(`ok   sizes of ${sizes.length} bundles`);
+  if (faults.length === 0)
+    console.log(`ok   resources of ${files.length} stacks, sizes of ${sizes.length} bundles`);
   return faults.length === 0 ? 0 : 1;
 }
 
-/** Runs a program of the virtual environment, which finds esbuild and npm as it looks for them: on the path. */
-function run(bin: string, argv: readonly string[]): Promise<{ code: number | null; output: string }> {
+/**
+ * Runs a program of the virtual environment, by its Python: by themselves the programs look for it where it was
+ * made, which is elsewhere in a copied checkout. They find esbuild and npm as they look for them: on the path.
+ */
+function run(
+  bin: string,
+  program: string,
+  ...argv: string[]
+): Promise<{ code: number | null; output: string }> {
   const path = [bin, join(ROOT, "node_modules/.bin"), dirname(process.execPath), process.env.PATH ?? ""];
-  const child = spawn(join(bin, argv[0] ?? ""), argv.slice(1), {
+  const child = spawn(join(bin, "python"), [resolve(bin, program), ...argv], {
     cwd: ROOT,
     env: {
       ...process.env,
       PATH: path.join(delimiter),
       SAM_CLI_TELEMETRY: "0",
+      // What SAM keeps for itself would lie in the home folder.
+      __SAM_CLI_APP_DIR: join(CACHE, "weft-sam-settings"),
       AWS_DEFAULT_REGION: process.env.AWS_DEFAULT_REGION ?? "us-east-1",
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -73,13 +88,31 @@ function run(bin: string, argv: readonly string[]): Promise<{ code: number | nul
   const chunks: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
-  return new Promise((resolve) => {
-    child.on("error", ({ message }) => resolve({ code: null, output: message }));
-    child.on("close", (code) => resolve({ code, output: Buffer.concat(chunks).toString().trim() }));
+  return new Promise((settle) => {
+    child.on("error", ({ message }) => settle({ code: null, output: message }));
+    child.on("close", (code) => settle({ code, output: Buffer.concat(chunks).toString().trim() }));
   });
 }
 
-interface Bundled extends Pick<FunctionBuild, "isWorker"> {
+/** Counts what SAM's own transform makes of each template, and whether we count the same. */
+async function resourceFaults(bin: string, files: readonly string[]): Promise<string[]> {
+  const { code, output } = await run(bin, COUNT, ...files);
+  // The transform writes notes of its own before the last line.
+  const last = output.trim().split("\n").at(-1) ?? "";
+  if (code !== 0 || !last.startsWith("{")) return [`resources cannot be counted: ${output}`];
+  const { sizes } = await generate(ROOT);
+  return Object.entries(JSON.parse(last) as Record<string, number>).flatMap(([path, resources]) => {
+    const name = relative(ROOT, path);
+    console.log(`     ${name}: ${resources} resources of ${RESOURCES_MAX}`);
+    const ours = sizes.get(name)?.resources;
+    return [
+      ...(resources > RESOURCES_MAX ? [`${name}: ${resources} resources, at most ${RESOURCES_MAX}`] : []),
+      ...(resources === ours ? [] : [`${name}: SAM makes ${resources} resources of it, we count ${ours}`]),
+    ];
+  });
+}
+
+interface Bundled {
   readonly size: BundleSize;
   /** The bundle that SAM has made. */
   readonly built: string;
@@ -94,7 +127,7 @@ async function bundleSizes(file: string): Promise<Bundled[]> {
     for (const found of functionBuilds(await readFile(file, "utf8"), file)) {
       const size = await bundle(found, join(folder, found.logicalId));
       const built = join(ROOT, ".aws-sam/build", stack, found.logicalId, found.file);
-      bundled.push({ size, isWorker: found.isWorker, built });
+      bundled.push({ size, built });
     }
     return bundled;
   } finally {
@@ -102,4 +135,9 @@ async function bundleSizes(file: string): Promise<Bundled[]> {
   }
 }
 
-if (import.meta.main) process.exitCode = await main();
+if (import.meta.main) {
+  process.exitCode = await main().catch((error: unknown) => {
+    console.error(`FAIL ${error instanceof Error ? error.message : error}`);
+    return 1;
+  });
+}

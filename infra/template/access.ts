@@ -1,7 +1,7 @@
 import type { StackService } from "./services.ts";
 
 /** What kinds of functions a service has; each has one role. */
-export type FunctionKind = "http" | "consumers" | "schedules" | "workers";
+export type FunctionKind = "http" | "consumers" | "schedules" | "executors";
 
 /** Of a DynamoDB table; `Query:name` is a query of that index alone, and `Query` one of the table itself. */
 export type TableGrant =
@@ -23,24 +23,22 @@ export interface Access {
   readonly watchesQueues?: true;
   readonly publishes?: true;
   readonly blobs?: readonly ("get" | "put")[];
+  /** Makes rules for the expressions of schedules, or also takes away those that no schedule has. */
+  readonly scheduleRules?: "ensure" | "reconcile";
+  /** What the keys of those blobs begin with; all where it is not given. */
+  readonly blobPrefixes?: readonly string[];
   /** Reads the owner's token from the parameter store. */
   readonly readsToken?: true;
+  /** Reads the secrets of workflows from the parameter store. */
+  readonly readsSecrets?: true;
 }
-
-/** What recording an event takes: its record, its place in the tail, the triggers that it matches. */
-const RECORDS_EVENTS = {
-  "event-log": ["PutItem"],
-  "event-tail": ["PutItem"],
-  catalog: ["GetItem"],
-  workflows: ["Query:list"],
-} as const satisfies Access["tables"];
 
 /** What keeping the reason of a message's last failure takes. */
 const NOTES_FAILURES = { "dead-letters": ["UpdateItem"] } as const satisfies Access["tables"];
 
 /**
- * What each role may do. Users' code runs with that of the workers: it reads the run that it is part of,
- * leases its step, reports to the conductor and emits events.
+ * What each role may do. Users' code runs with that of the executors: what they need to know comes with the
+ * message, and what they find out goes to the conductor. They have no tables.
  */
 export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind, Access>>>> = {
   workflows: {
@@ -54,11 +52,11 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "ranked-index": ["GetItem", "BatchGetItem"],
         "run-history": ["Query", "PutItem"],
-        "run-values": ["PutItem"],
+        "run-values": ["BatchGetItem", "PutItem"],
         runs: ["GetItem", "Query:list", "PutItem"],
         schedules: ["Query", "PutItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
-        steps: ["Query", "UpdateItem"],
+        steps: ["Query", "PutItem"],
         "workflow-revisions": ["GetItem", "PutItem"],
         workflows: ["GetItem", "Query:list", "PutItem"],
       },
@@ -67,6 +65,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       watchesQueues: true,
       publishes: true,
       blobs: ["get", "put"],
+      scheduleRules: "ensure",
       readsToken: true,
     },
     consumers: {
@@ -78,15 +77,16 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-tail": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["PutItem"],
-        "run-values": ["PutItem"],
+        "run-values": ["BatchGetItem", "PutItem"],
         runs: ["GetItem", "PutItem"],
-        steps: ["GetItem", "UpdateItem"],
+        steps: ["PutItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
       },
       sends: ["conduct"],
       publishes: true,
       blobs: ["get", "put"],
+      // The conductor hands a step the secrets that it names: the role of users' code reads none.
     },
     schedules: {
       tables: {
@@ -94,31 +94,25 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         catalog: ["GetItem"],
         "event-log": ["GetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
+        "run-values": ["BatchGetItem"],
         runs: ["Query:active", "UpdateItem"],
         schedules: ["Query:due", "UpdateItem"],
-        steps: ["GetItem"],
+        timers: ["Query:byTime", "DeleteItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
       },
       sends: ["conduct"],
       publishes: true,
       blobs: ["get", "put"],
+      scheduleRules: "reconcile",
     },
-    workers: {
-      tables: {
-        ...RECORDS_EVENTS,
-        ...NOTES_FAILURES,
-        assets: ["UpdateItem"],
-        counters: ["UpdateItem"],
-        "run-values": ["BatchGetItem"],
-        runs: ["GetItem"],
-        steps: ["GetItem", "PutItem", "UpdateItem"],
-        "workflow-revisions": ["GetItem"],
-      },
+    executors: {
       sends: ["conduct"],
-      publishes: true,
       blobs: ["get", "put"],
+      // Work, items and values of runs, who came first, and the files of workspaces.
+      blobPrefixes: ["runs", "claims", "workspaces"],
+      readsSecrets: true,
     },
   },
-  documents: { http: {}, consumers: {}, schedules: {}, workers: {} },
+  documents: { http: {}, consumers: {}, schedules: {}, executors: {} },
 };

@@ -15,8 +15,11 @@ const UNUSED_PACKAGES = [
   "@smithy/credential-provider-imds",
 ] as const;
 
+/** The opener of AWS's dependencies without `import()`, by the folder that esbuild is called in. */
+const LAMBDA_DEPS = "#lib/deps.ts=../lib/deps-lambda.ts";
+
 /** How SAM has esbuild bundle a function. The ES modules of a package leave out what nobody uses of it. */
-export const ESBUILD = {
+const ESBUILD = {
   Format: "esm",
   MainFields: "module,main",
   Target: "node24",
@@ -25,10 +28,35 @@ export const ESBUILD = {
   SourcesContent: "false",
   OutExtension: [".js=.mjs"],
   Banner: [REQUIRE_BANNER],
+  Alias: [LAMBDA_DEPS],
   External: UNUSED_PACKAGES,
 } as const;
 
+/** What evaluates scripts: bundles of their own and Web Assembly, all in one folder with the function's. */
+const SCRIPT_PARTS = [
+  "../lib/platform/aws/scripts-pool.ts",
+  "../lib/platform/scripts/script-worker.ts",
+  "../lib/workflow/functions/library-without-files.ts",
+  "../node_modules/quickjs-wasi/quickjs.wasm",
+  "../node_modules/jq-wasm/dist/build/jq.wasm",
+] as const;
+
+/** How SAM has esbuild bundle the function of this file, and what evaluates scripts beside it where it does so. */
+export function buildProperties(
+  entry: string,
+  options: { readonly scripts?: boolean } = {},
+): Readonly<Record<string, unknown>> {
+  const own = codeEntry(entry);
+  if (options.scripts !== true) return { EntryPoints: [own], ...ESBUILD };
+  return {
+    EntryPoints: [own, ...SCRIPT_PARTS],
+    ...ESBUILD,
+    EntryNames: "[name]",
+    Loader: [".wasm=copy"],
+  };
+}
+
 /** A function's file, from the folder of the functions. */
-export function codeEntry(entry: string): string {
+function codeEntry(entry: string): string {
   return entry.replace(/^functions\//, "");
 }

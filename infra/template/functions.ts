@@ -8,7 +8,7 @@ import {
 } from "../../lib/http/route.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
-import { CODE_FOLDER, codeEntry, ESBUILD } from "./bundling.ts";
+import { buildProperties, CODE_FOLDER } from "./bundling.ts";
 import { API_ID } from "./gateway.ts";
 import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
@@ -19,6 +19,8 @@ const SCALING_MIN = 2;
 const SCALING_MAX = 1000;
 
 const MS_PER_SECOND = 1000;
+/** Of executors: two scripts at a time, each with a VM and jq full. */
+const SCRIPTS_MEMORY_MB = 1024;
 
 /** What a function has where it says nothing else. */
 export const FUNCTION_GLOBALS = {
@@ -36,7 +38,10 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
   const properties = { ...sizes(route.timeoutSeconds, route.memoryMb), Role: arnOf(roleId("http")) };
-  return { [functionId(route.operationId)]: toFunction(entry, route.summary, properties, events, weft) };
+  const build = buildProperties(entry);
+  return {
+    [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
+  };
 }
 
 function apiEvent(route: Route): Record<string, unknown> {
@@ -78,8 +83,14 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
     consumer.worker === true
       ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS)
       : consumer.timeoutSeconds;
-  const properties = { ...sizes(timeout, consumer.memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
-  return { [functionId(consumer.name)]: toFunction(entry, consumer.summary, properties, events, weft) };
+  // A worker brings its own.
+  const scripts = consumer.executor === true && consumer.worker !== true;
+  const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
+  const properties = { ...sizes(timeout, memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
+  const build = buildProperties(entry, { scripts });
+  return {
+    [functionId(consumer.name)]: toFunction(entry, consumer.summary, build, properties, events, weft),
+  };
 }
 
 /** Only what differs from the globals. */
@@ -93,6 +104,7 @@ function sizes(timeoutSeconds = ROUTE_TIMEOUT_SECONDS, memoryMb = ROUTE_MEMORY_M
 function toFunction(
   entry: string,
   summary: string,
+  build: Readonly<Record<string, unknown>>,
   properties: Readonly<Record<string, unknown>>,
   events: Readonly<Record<string, unknown>>,
   weft: Readonly<Record<string, unknown>>,
@@ -101,13 +113,14 @@ function toFunction(
     Type: "AWS::Serverless::Function",
     Metadata: {
       BuildMethod: "esbuild",
-      BuildProperties: { EntryPoints: [codeEntry(entry)], ...ESBUILD },
+      BuildProperties: build,
       ...(Object.keys(weft).length === 0 ? {} : { Weft: weft }),
     },
     Properties: {
       Description: summary,
       CodeUri: CODE_FOLDER,
-      // esbuild puts the bundle of a single entry point at the top, under its own name.
+      // The bundle lies at the top, under its own name: that is esbuild's way where the entry point is the only
+      // one, and what the build's properties say where there are more.
       Handler: `${basename(entry, ".ts")}.handler`,
       ...properties,
       Events: events,

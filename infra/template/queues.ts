@@ -1,4 +1,5 @@
 import type { Consumer } from "../../lib/events/consumer.ts";
+import { FIRE_QUEUE, SCHEDULE_RULES } from "../../lib/platform/scheduler.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer } from "../scan.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type Resource,
   type ResourceMap,
   ref,
+  sub,
 } from "./intrinsics.ts";
 
 /** A message is hidden this many times the function's timeout, as Lambda's guide advises. */
@@ -115,12 +117,17 @@ function toQueue(
   };
 }
 
+/** The rules that the scheduler makes while the installation runs, one for each expression of schedules. */
+export const scheduleRulesArn = (): { readonly "Fn::Sub": string } =>
+  sub(`${installationArn("events", `rule/*-${SCHEDULE_RULES}`)["Fn::Sub"]}*`);
+
 /** The rules are the main template's, which comes after this one: they are named, not referred to. */
 function queuePolicy(consumer: Consumer, main: QueueName): ResourceMap {
   const rules = [
     // A rule of a bus has the bus's name, which is the installation's, before its own.
     ...(consumer.rule === undefined ? [] : [installationArn("events", `rule/*/*-${consumer.name}`)]),
     ...(consumer.schedule === undefined ? [] : [installationArn("events", `rule/*-${consumer.name}`)]),
+    ...(consumer.name === FIRE_QUEUE ? [scheduleRulesArn()] : []),
   ];
   return {
     [`${toPascalCase(consumer.name)}QueuePolicy`]: {
@@ -135,7 +142,7 @@ function queuePolicy(consumer: Consumer, main: QueueName): ResourceMap {
               Principal: { Service: "events.amazonaws.com" },
               Action: "sqs:SendMessage",
               Resource: "*",
-              Condition: { ArnEquals: { "aws:SourceArn": rules } },
+              Condition: { ArnLike: { "aws:SourceArn": rules } },
             },
           ],
         },

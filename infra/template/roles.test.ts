@@ -18,7 +18,7 @@ beforeAll(async () => {
   nested = templates.get("infra/stacks/workflows.yaml")!;
 });
 
-const ROLES = ["HttpRole", "ConsumersRole", "SchedulesRole", "WorkersRole"];
+const ROLES = ["HttpRole", "ConsumersRole", "SchedulesRole", "ExecutorsRole"];
 
 function statementsOf(role: string): Statement[] {
   const { Policies } = nested.Resources[role]!.Properties as {
@@ -49,8 +49,8 @@ describe("the roles", () => {
       ({ Type }) => Type === "AWS::Serverless::Function",
     );
     expect(ROLES.flatMap(functionsOf)).toHaveLength(functions.length);
-    expect(functionsOf("WorkersRole")).toContain("BashFunction");
-    expect(functionsOf("WorkersRole")).not.toContain("ConductFunction");
+    expect(functionsOf("ExecutorsRole")).toContain("BashFunction");
+    expect(functionsOf("ExecutorsRole")).not.toContain("ConductFunction");
     expect(functionsOf("SchedulesRole").sort()).toEqual(["FireFunction", "SweepFunction"]);
     expect(functionsOf("ConsumersRole").sort()).toEqual([
       "ConductFunction",
@@ -60,7 +60,17 @@ describe("the roles", () => {
     ]);
   });
 
-  it("name what they are for: no action and no resource is a wildcard, but for the blobs of the own bucket", () => {
+  /** Own blobs and secrets, rules that the installation makes for itself; EventBridge lists all rules or none. */
+  const wildcards = [
+    ...["", "runs/", "claims/", "workspaces/"].map(
+      (prefix) => `{"Fn::Sub":"arn:\${AWS::Partition}:s3:::\${BlobsBucketName}/${prefix}*"}`,
+    ),
+    '{"Fn::Sub":"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/*"}',
+    '{"Fn::Sub":"arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:rule/${StackName}-schedule-*"}',
+    '["events:ListRules"] "*"',
+  ];
+
+  it("name what they are for: no action and no resource is a wildcard, but for what has no name beforehand", () => {
     for (const role of ROLES) {
       for (const { Effect, Action, Resource } of statementsOf(role)) {
         expect(Effect).toBe("Allow");
@@ -68,25 +78,42 @@ describe("the roles", () => {
         const resources = (Array.isArray(Resource) ? Resource : [Resource]).map((one) => JSON.stringify(one));
         expect(resources.length).toBeGreaterThan(0);
         for (const resource of resources.filter((text) => text.includes("*")))
-          expect(resource).toBe('{"Fn::Sub":"arn:${AWS::Partition}:s3:::${BlobsBucketName}/*"}');
+          expect(wildcards).toContain(resource === '"*"' ? `${JSON.stringify(Action)} "*"` : resource);
       }
     }
   });
 
-  it("let the token be read by requests alone", () => {
-    expect(ROLES.filter((role) => grantedFor(role, "ssm:GetParameter") !== "[]")).toEqual(["HttpRole"]);
+  it("let the token be read by requests alone, and secrets by what executes steps alone", () => {
+    const granted = ROLES.map((role) => [role, grantedFor(role, "ssm:GetParameter")]);
+    const parameter = (name: string): string =>
+      `[{"Fn::Sub":"arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}"}]`;
+    expect(Object.fromEntries(granted)).toEqual({
+      HttpRole: parameter("${AccessTokenParameter}"),
+      ConsumersRole: "[]",
+      SchedulesRole: "[]",
+      ExecutorsRole: parameter("${SecretsPath}/*"),
+    });
   });
 
-  it("let users' code read its own queues, report to the conductor, and change neither runs nor workflows", () => {
-    expect(grantedFor("WorkersRole", "sqs:SendMessage")).toBe('[{"Fn::GetAtt":["ConductQueue","Arn"]}]');
-    const own = grantedFor("WorkersRole", "sqs:ReceiveMessage");
+  it("let rules of schedules be made by requests and the clock, and taken away by the clock alone", () => {
+    const may = (action: string) => ROLES.filter((role) => grantedFor(role, `events:${action}`) !== "[]");
+    for (const action of ["ListRules", "PutRule", "PutTargets"])
+      expect(may(action)).toEqual(["HttpRole", "SchedulesRole"]);
+    for (const action of ["RemoveTargets", "DeleteRule"]) expect(may(action)).toEqual(["SchedulesRole"]);
+  });
+
+  it("let users' code read its own queues, its blobs and secrets, and report to the conductor: nothing else", () => {
+    expect(grantedFor("ExecutorsRole", "sqs:SendMessage")).toBe('[{"Fn::GetAtt":["ConductQueue","Arn"]}]');
+    const own = grantedFor("ExecutorsRole", "sqs:ReceiveMessage");
     expect(own).toContain('"BashQueue"');
     expect(own).not.toMatch(/Conduct|Dispatch|DeadLetter/);
-    for (const action of ["PutItem", "UpdateItem", "DeleteItem"]) {
-      const written = grantedFor("WorkersRole", `dynamodb:${action}`);
-      expect(written).not.toMatch(/-(?:runs|run-history|run-values|workflows|workflow-revisions|schedules)"/);
-    }
-    expect(grantedFor("WorkersRole", "dynamodb:DeleteItem")).toBe("[]");
+    const services = statementsOf("ExecutorsRole").flatMap(({ Action }) =>
+      Action.map((name) => name.split(":")[0]),
+    );
+    expect(new Set(services)).toEqual(new Set(["logs", "sqs", "s3", "ssm"]));
+    const blobs = grantedFor("ExecutorsRole", "s3:PutObject");
+    for (const prefix of ["runs", "claims", "workspaces"]) expect(blobs).toContain(`/${prefix}/*`);
+    expect(blobs).not.toContain("BlobsBucketName}/*");
   });
 
   it("speak of tables and indexes that there are, and every table is somebody's", () => {

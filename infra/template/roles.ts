@@ -3,26 +3,27 @@ import type { ScannedConsumer } from "../scan.ts";
 import type { Access, FunctionKind, TableGrant } from "./access.ts";
 import { arnOf, installationArn, type ResourceMap, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID } from "./logs.ts";
-import { deadLetterQueues, mainQueue, type QueueName, sourcesOf } from "./queues.ts";
+import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesOf } from "./queues.ts";
 import type { ServiceScan } from "./services.ts";
 
 /** Parameters of a nested stack that its roles speak of. */
 export const BUS_PARAMETER = "EventBusName";
 export const BLOBS_PARAMETER = "BlobsBucketName";
 export const TOKEN_PARAMETER = "AccessTokenParameter";
+export const SECRETS_PARAMETER = "SecretsPath";
 
 const ROLE_IDS: Readonly<Record<FunctionKind, string>> = {
   http: "HttpRole",
   consumers: "ConsumersRole",
   schedules: "SchedulesRole",
-  workers: "WorkersRole",
+  executors: "ExecutorsRole",
 };
 
 export const roleId = (kind: FunctionKind): string => ROLE_IDS[kind];
 
 /** Users' code apart from ours; what the clock calls apart from what the bus does. */
 export function kindOf({ entry, consumer }: ScannedConsumer): FunctionKind {
-  if (consumer.worker === true) return "workers";
+  if (consumer.executor === true) return "executors";
   return entry.startsWith("functions/schedules/") ? "schedules" : "consumers";
 }
 
@@ -44,7 +45,7 @@ export function roleResources(
   access: Readonly<Record<FunctionKind, Access>>,
 ): ResourceMap {
   const byKind = Map.groupBy(consumers, kindOf);
-  const kinds = (["http", "consumers", "schedules", "workers"] as const).filter(
+  const kinds = (["http", "consumers", "schedules", "executors"] as const).filter(
     (kind) => (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0,
   );
   return Object.fromEntries(
@@ -103,21 +104,23 @@ function statements(
           ),
         ]
       : []),
-    ...blobStatements(access.blobs ?? []),
+    ...blobStatements(access),
+    ...ruleStatements(access.scheduleRules),
     ...(access.readsToken === true
-      ? [
-          allow(
-            ["ssm:GetParameter"],
-            [
-              sub(
-                `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter\${${TOKEN_PARAMETER}}`,
-              ),
-            ],
-          ),
-        ]
+      ? [allow(["ssm:GetParameter"], [storedParameter(`\${${TOKEN_PARAMETER}}`)])]
+      : []),
+    ...(access.readsSecrets === true
+      ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/*`)])]
       : []),
   ];
 }
+
+/**
+ * The ARN of a parameter of the parameter store, whose name begins with a slash. What AWS's own key encrypts
+ * (`aws/ssm`) needs no further right: that key lets whoever may read the parameter decrypt it.
+ */
+const storedParameter = (name: string) =>
+  sub(`arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}`);
 
 const queueArn = ({ logicalId }: QueueName) => arnOf(logicalId);
 
@@ -145,12 +148,18 @@ function tableStatements(tables: NonNullable<Access["tables"]>): Statement[] {
 }
 
 /** Without the right to list, a blob that is not there would be one that may not be read. */
-function blobStatements(blobs: readonly ("get" | "put")[]): Statement[] {
+function blobStatements({ blobs = [], blobPrefixes }: Access): Statement[] {
   if (blobs.length === 0) return [];
   const bucket = `arn:\${AWS::Partition}:s3:::\${${BLOBS_PARAMETER}}`;
   const actions = blobs.map((action) => (action === "get" ? "s3:GetObject" : "s3:PutObject"));
-  return [
-    allow(actions, [sub(`${bucket}/*`)]),
-    ...(blobs.includes("get") ? [allow(["s3:ListBucket"], [sub(bucket)])] : []),
-  ];
+  const keys = blobPrefixes?.map((prefix) => sub(`${bucket}/${prefix}/*`)) ?? [sub(`${bucket}/*`)];
+  return [allow(actions, keys), ...(blobs.includes("get") ? [allow(["s3:ListBucket"], [sub(bucket)])] : [])];
+}
+
+/** Rules can only be listed all together, whatever their names begin with. */
+function ruleStatements(rules: Access["scheduleRules"]): Statement[] {
+  if (rules === undefined) return [];
+  const actions = ["events:PutRule", "events:PutTargets"];
+  const further = rules === "reconcile" ? ["events:RemoveTargets", "events:DeleteRule"] : [];
+  return [allow([...actions, ...further], [scheduleRulesArn()]), allow(["events:ListRules"], ["*"])];
 }

@@ -4,7 +4,13 @@ import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
 import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
 import { deadLetterQueues, mainQueue, queueResources, sourcesOf, undeliveredQueue } from "./queues.ts";
-import { BLOBS_PARAMETER, BUS_PARAMETER, roleResources, TOKEN_PARAMETER } from "./roles.ts";
+import {
+  BLOBS_PARAMETER,
+  BUS_PARAMETER,
+  roleResources,
+  SECRETS_PARAMETER,
+  TOKEN_PARAMETER,
+} from "./roles.ts";
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
 import type { ServiceScan } from "./services.ts";
@@ -17,6 +23,10 @@ export const SERVICE_PARAMETERS = {
   [TOKEN_PARAMETER]: {
     Type: "String",
     Description: "Name of the parameter that holds the owner's access token",
+  },
+  [SECRETS_PARAMETER]: {
+    Type: "String",
+    Description: "What the names of parameters that hold secrets of workflows begin with",
   },
   [RETENTION_PARAMETER]: { Type: "Number", Description: "Days that logs are kept" },
 } as const;
@@ -79,5 +89,6 @@ function environment({ consumers }: ServiceScan): Record<string, unknown> {
     WEFT_BLOBS_BUCKET: ref(BLOBS_PARAMETER),
     WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
     WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
+    WEFT_SECRETS_PATH: ref(SECRETS_PARAMETER),
   };
 }

@@ -198,11 +198,19 @@ describe("the template's queues and rules", () => {
           {
             Principal: { Service: "events.amazonaws.com" },
             Action: "sqs:SendMessage",
-            Condition: { ArnEquals: { "aws:SourceArn": [{ "Fn::Sub": `${RULES}/\${StackName}-fire` }] } },
+            Condition: {
+              ArnLike: {
+                "aws:SourceArn": [
+                  { "Fn::Sub": `${RULES}/\${StackName}-fire` },
+                  { "Fn::Sub": `${RULES}/\${StackName}-schedule-*` },
+                ],
+              },
+            },
           },
         ],
       },
     });
+    expect(JSON.stringify(propertiesOf("BashQueuePolicy"))).not.toContain("schedule");
     expect(JSON.stringify(propertiesOf("BashQueuePolicy"))).toContain(
       `${RULES}/\${StackName}/\${StackName}-bash"`,
     );
@@ -282,11 +290,16 @@ describe("the template as a whole", () => {
     expect(countResources(main)).toEqual({ functions: 0, resources: Object.keys(main.Resources).length });
   });
 
-  it("takes the token by the name of a parameter, and gives out where everything is", () => {
+  it("takes token and secrets by names of parameters, and gives out where everything is", () => {
     expect(JSON.stringify(main.Parameters)).not.toMatch(/NoEcho|"AccessToken"/);
     expect(nested.Globals).toMatchObject({
       Function: {
-        Environment: { Variables: { WEFT_ACCESS_TOKEN_PARAMETER: { Ref: "AccessTokenParameter" } } },
+        Environment: {
+          Variables: {
+            WEFT_ACCESS_TOKEN_PARAMETER: { Ref: "AccessTokenParameter" },
+            WEFT_SECRETS_PATH: { Ref: "SecretsPath" },
+          },
+        },
       },
     });
     expect(Object.keys(main.Outputs)).toEqual([

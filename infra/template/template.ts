@@ -4,7 +4,7 @@ import { alarmResources, TOPIC_CONDITION, TOPIC_PARAMETER } from "./alarms.ts";
 import { dashboardResources } from "./dashboard.ts";
 import { merged, outputOf, type ResourceMap, ref, STACK_NAME } from "./intrinsics.ts";
 import { RETENTION_PARAMETER } from "./logs.ts";
-import { BLOBS_PARAMETER, BUS_PARAMETER, TOKEN_PARAMETER } from "./roles.ts";
+import { BLOBS_PARAMETER, BUS_PARAMETER, SECRETS_PARAMETER, TOKEN_PARAMETER } from "./roles.ts";
 import { BUS_ID, busResources, ruleResources } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
 import { toServiceTemplate } from "./service-template.ts";
@@ -15,6 +15,9 @@ export const MAIN_TEMPLATE = "template.yaml";
 
 /** What a log group may keep its lines for, days. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
+
+/** A parameter of the parameter store, or what the names of several begin with. */
+const STORED_NAME = "^(?:/[A-Za-z0-9_.-]+)+$";
 
 /** What is deployed, from what was found: each template by its file, from the root. The main one comes first. */
 export function toTemplates(scan: Scan): ReadonlyMap<string, SamTemplate> {
@@ -37,8 +40,16 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
         Description:
           "Name of the parameter of the parameter store (a SecureString) that holds the owner's access token",
         Default: "/weft/access-token",
-        AllowedPattern: "^(?:/[A-Za-z0-9_.-]+)+$",
+        AllowedPattern: STORED_NAME,
         ConstraintDescription: "must be the name of a parameter, beginning with a slash",
+      },
+      [SECRETS_PARAMETER]: {
+        Type: "String",
+        Description:
+          "Where the parameter store holds the secrets of workflows: {{secrets.NAME}} is the parameter NAME below it",
+        Default: "/weft/secrets",
+        AllowedPattern: STORED_NAME,
+        ConstraintDescription: "must begin with a slash and end without one",
       },
       [RETENTION_PARAMETER]: {
         Type: "Number",
@@ -100,6 +111,7 @@ function stackResource({ service }: ServiceScan): ResourceMap {
           [BUS_PARAMETER]: ref(BUS_ID),
           [BLOBS_PARAMETER]: ref(BLOBS_ID),
           [TOKEN_PARAMETER]: ref(TOKEN_PARAMETER),
+          [SECRETS_PARAMETER]: ref(SECRETS_PARAMETER),
           [RETENTION_PARAMETER]: ref(RETENTION_PARAMETER),
         },
       },

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { jsonObject } from "./json-object.ts";
 import { type EventDeps, emitEvents } from "./publish.ts";
-import { TOPIC_MAX_LENGTH } from "./topics.ts";
+import { TOPIC_CHARACTERS } from "./topic-match.ts";
 
 const TEXT_MAX_LENGTH = 1024;
 const text = z.string().max(TEXT_MAX_LENGTH).nullish();
@@ -12,7 +12,7 @@ export const emitBody = z.object({
   topic: z
     .string("must be text")
     .min(1, "must not be empty")
-    .max(TOPIC_MAX_LENGTH)
+    .max(TOPIC_CHARACTERS)
     .describe("Exact topic, for example custom.deploy"),
   data: jsonObject.nullish().describe("Payload for the workflows that the event triggers"),
   name: text.describe("Defaults to the topic"),

@@ -63,5 +63,3 @@ export const TOPICS = {
 export type OwnTopic = keyof typeof TOPICS;
 export type TopicData<T extends OwnTopic> = z.infer<(typeof TOPICS)[T]["data"]>;
 
-/** Longest topic and topic pattern, characters. */
-export const TOPIC_MAX_LENGTH = 256;

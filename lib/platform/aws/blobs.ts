@@ -10,7 +10,8 @@ import {
 } from "@aws-sdk/client-s3";
 import type { Blobs } from "../blobs.ts";
 import { PlatformFault } from "../faults.ts";
-import { LIMITS, limitFault } from "../limits.ts";
+import { limitFault } from "../limits.ts";
+import { isTooLong } from "../marks.ts";
 import { toChunks } from "./batches.ts";
 import { asFault, codeOf, faulting } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
@@ -24,8 +25,8 @@ const TRANSFER_MS = 30_000;
 const BYTES_PER_MS = 1024;
 
 function checkKey(key: string): string {
-  if (Buffer.byteLength(key) > LIMITS.blobKeyBytes.value)
-    throw limitFault("blobKeyBytes", "the blob's key", key.length);
+  if (isTooLong("blobKeyBytes", key))
+    throw limitFault("blobKeyBytes", "the blob's key", Buffer.byteLength(key));
   if (key.split("/").some((part) => !PART.test(part) || part === "." || part === "..")) {
     throw new TypeError(`"${key}" cannot be the key of a blob`);
   }

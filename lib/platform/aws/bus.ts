@@ -6,6 +6,7 @@ import {
 import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
 import { PlatformFault } from "../faults.ts";
 import { LIMITS, limitFault } from "../limits.ts";
+import { note } from "../marks.ts";
 import { toBatches } from "./batches.ts";
 import { codeOf, faulting } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
@@ -50,6 +51,7 @@ export function awsBus(options: {
     const around = JSON.stringify({ ...EMPTY, source, "detail-type": detailType });
     // Counted with its envelope, because so it has to fit into a message.
     const bytes = Buffer.byteLength(around) + Buffer.byteLength(text) - "{}".length;
+    note("busEntryBytes", bytes);
     if (bytes > LIMITS.busEntryBytes.value)
       throw limitFault("busEntryBytes", `the event ${detailType}`, bytes);
     return { entry: { EventBusName: stack, Source: source, DetailType: detailType, Detail: text }, bytes };
@@ -73,7 +75,10 @@ export function awsBus(options: {
     });
   };
 
-  const prepare = (entries: readonly BusEntry[]) => entries.map(prepareOne);
+  const prepare = (entries: readonly BusEntry[]) => {
+    note("busBatchEntries", entries.length);
+    return entries.map(prepareOne);
+  };
   const publish = async (prepared: readonly PreparedEntry[]): Promise<void> => {
     for (const batch of toBatches(prepared, BATCH)) await publishBatch(batch);
   };

@@ -2,19 +2,21 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { SSMClient } from "@aws-sdk/client-ssm";
 
 export interface AwsClients {
   readonly dynamodb: DynamoDBClient;
   readonly sqs: SQSClient;
   readonly eventbridge: EventBridgeClient;
   readonly s3: S3Client;
+  readonly ssm: SSMClient;
   /** Ends what is under way and closes the connections. */
   close(): void;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Service = "DYNAMODB" | "SQS" | "EVENTBRIDGE" | "S3";
+type Service = "DYNAMODB" | "SQS" | "EVENTBRIDGE" | "S3" | "SSM";
 
 /** Emulators take any region, the SDK none is not enough for. */
 const EMULATED_REGION = "us-east-1";
@@ -68,13 +70,15 @@ export function awsClients(environment: Environment, region?: string, patience: 
     // Host names of buckets mean nothing to an emulator.
     forcePathStyle: endpointOf(environment, "S3") !== undefined,
   });
+  const ssm = new SSMClient(options("SSM", 5_000, 16));
   return {
     dynamodb,
     sqs,
     eventbridge,
     s3,
+    ssm,
     close: () => {
-      for (const client of [dynamodb, sqs, eventbridge, s3]) client.destroy();
+      for (const client of [dynamodb, sqs, eventbridge, s3, ssm]) client.destroy();
     },
   };
 }

@@ -1,6 +1,8 @@
 import { CronExpressionParser } from "cron-parser";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nextFire } from "../../workflow/schedules/cron.ts";
+import { writeOutCron } from "../../workflow/schedules/cron-fields.ts";
 import { fromAwsCron, toAwsCron } from "./cron.ts";
 
 const MINUTE_MS = 60_000;
@@ -36,6 +38,28 @@ function awsFires(expression: string, at: number): boolean {
     awsField(month, 1, 12, MONTHS).has(date.getUTCMonth() + 1) &&
     awsField(dayOfWeek, 1, 7, WEEKDAYS).has(date.getUTCDay() + 1)
   );
+}
+
+/** When an EventBridge rule fires from a time on and before another, both at the start of a minute, in UTC. */
+function awsTimes(expression: string, from: number, until: number): number[] {
+  const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = expression
+    .slice("cron(".length, -1)
+    .split(" ");
+  const fields = {
+    minutes: awsField(minute, 0, 59),
+    hours: awsField(hour, 0, 23),
+    days: awsField(dayOfMonth, 1, 31),
+    months: awsField(month, 1, 12),
+    weekdays: awsField(dayOfWeek, 1, 7),
+  };
+  const times: number[] = [];
+  for (let at = from; at < until; at += MINUTE_MS) {
+    const date = new Date(at);
+    if (!fields.minutes.has(date.getUTCMinutes()) || !fields.hours.has(date.getUTCHours())) continue;
+    if (!fields.days.has(date.getUTCDate()) || !fields.months.has(date.getUTCMonth() + 1)) continue;
+    if (fields.weekdays.has(date.getUTCDay() + 1)) times.push(at);
+  }
+  return times;
 }
 
 /** Whether a five-field expression fires at a minute, in UTC: where both day fields are set, either is enough. */
@@ -159,6 +183,45 @@ describe("a five-field expression for EventBridge", () => {
         .filter((n) => n !== 5)
         .join(",");
     expect(toAwsCron(`${odd(59)} ${odd(23)} ${odd(31)} * *`)).toEqual([]);
+  });
+});
+
+describe("the rules of a schedule in UTC", () => {
+  const DAY_MS = 24 * 60 * MINUTE_MS;
+  /** With what a field takes beside that: steps from a value on. */
+  const more = fc
+    .tuple(expressions, number(0, 4), number(1, 6), number(1, 6))
+    .map(([expression, at, from, step]) => expression.split(" ").with(at, `${from}/${step}`).join(" "));
+
+  it("fire in exactly the minutes in which the schedule is due", () => {
+    void fc.assert(
+      fc.property(fc.oneof(expressions, more), minutes, fc.boolean(), (expression, start, atFire) => {
+        const said = toAwsCron(writeOutCron(expression));
+        fc.pre(said.length > 0);
+        // A day that has a fire, or any.
+        const from = atFire ? nextFire(expression, "UTC", start) - 60 * MINUTE_MS : start;
+        const due: number[] = [];
+        for (let at = nextFire(expression, "UTC", from - 1); at < from + DAY_MS; ) {
+          due.push(at);
+          at = nextFire(expression, "UTC", at);
+        }
+        const fired = new Set(said.flatMap((one) => awsTimes(one, from, from + DAY_MS)));
+        expect([...fired].sort((a, b) => a - b)).toEqual(due);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("are there for every expression that fires, unless it is longer than EventBridge takes", () => {
+    void fc.assert(
+      fc.property(expressions, (expression) => {
+        if (toAwsCron(writeOutCron(expression)).length > 0) return;
+        const written = writeOutCron(expression);
+        if (written.length > 200) return;
+        expect(() => nextFire(expression, "UTC", START)).toThrow("never fires");
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -1,12 +1,23 @@
-import { CronExpressionParser } from "cron-parser";
-
 /** Of an EventBridge schedule expression, in characters. */
 const EXPRESSION_CHARACTERS = 256;
 const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_OF_WEEK = 7;
+const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
-/** Operators beyond lists, ranges and steps. */
-const NO_LIST = /[#?]|(?:^|[\d,])L|H/i;
+interface FieldRange {
+  readonly min: number;
+  readonly max: number;
+  /** Names of values, the first standing for `min`. */
+  readonly names: readonly string[];
+}
+
+const MINUTE: FieldRange = { min: 0, max: 59, names: [] };
+const HOUR: FieldRange = { min: 0, max: 23, names: [] };
+const DAY_OF_MONTH: FieldRange = { min: 1, max: 31, names: [] };
+const MONTH: FieldRange = { min: 1, max: 12, names: MONTHS };
+const DAY_OF_WEEK: FieldRange = { min: 0, max: DAYS_OF_WEEK - 1, names: WEEKDAYS };
+const FIELDS = 5;
 
 interface Fields {
   readonly minute: readonly number[];
@@ -20,44 +31,57 @@ interface Fields {
   readonly anyDayOfMonth: boolean;
 }
 
-const NAMES = ["minute", "hour", "dayOfMonth", "month", "dayOfWeek"] as const;
+const ITEM = /^(?:\*|(?<from>[A-Z0-9]+)(?:-(?<to>[A-Z0-9]+))?)(?:\/(?<step>\d{1,2}))?$/;
 
-/** The values of one field, item by item, as cron-parser takes no list whose items overlap. */
-function readField(name: (typeof NAMES)[number], field: string): number[] {
-  const at = NAMES.indexOf(name);
-  const values = field.split(",").flatMap((item) => {
-    const alone = NAMES.map((_, other) => (other === at ? item : "*")).join(" ");
-    return CronExpressionParser.parse(`0 ${alone}`).fields[name].values.map(Number);
-  });
-  const distinct = new Set(name === "dayOfWeek" ? values.map((day) => day % DAYS_OF_WEEK) : values);
-  return [...distinct].sort((a, b) => a - b);
+/**
+ * The values of one field: items of values, ranges and steps. Throws RangeError for another form. Read here, as the
+ * library that reads cron would be in the bundle of every function, with its library of dates.
+ */
+function readField(range: FieldRange, field: string): number[] {
+  const values = new Set<number>();
+  for (const item of field.toUpperCase().split(",")) {
+    const found = ITEM.exec(item)?.groups;
+    if (found === undefined) throw new RangeError(item);
+    const from = found.from === undefined ? range.min : readValue(range, found.from);
+    // `*` and `5/15` go on to the end of the field.
+    const open = found.from === undefined || found.step !== undefined ? Math.max(from, range.max) : from;
+    const to = found.to === undefined ? open : readValue(range, found.to);
+    const step = found.step === undefined ? 1 : Number(found.step);
+    if (from > to || step < 1) throw new RangeError(item);
+    for (let value = from; value <= to; value += step)
+      values.add(range === DAY_OF_WEEK ? value % DAYS_OF_WEEK : value);
+  }
+  return [...values].sort((a, b) => a - b);
 }
 
-/** What cron-parser makes of an expression; undefined for other than five fields that can be written as lists. */
+function readValue(range: FieldRange, text: string): number {
+  const named = range.names.indexOf(text);
+  const value = named < 0 ? Number(text) : range.min + named;
+  // Sunday is 0 and 7.
+  const max = range === DAY_OF_WEEK ? DAYS_OF_WEEK : range.max;
+  if (!Number.isInteger(value) || value < range.min || value > max) throw new RangeError(text);
+  return value;
+}
+
+/** Undefined for other than five fields that can be written as lists: the last day of a month has no number. */
 function readFields(expression: string): Fields | undefined {
   const parts = expression.trim().split(/\s+/);
   const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = parts;
-  // The last day of a month and the n-th weekday have no list of numbers.
-  if (parts.length !== NAMES.length || parts.some((part) => NO_LIST.test(withoutNames(part))))
-    return undefined;
+  if (parts.length !== FIELDS) return undefined;
   try {
     return {
-      minute: readField("minute", minute),
-      hour: readField("hour", hour),
-      dayOfMonth: readField("dayOfMonth", dayOfMonth),
-      month: readField("month", month),
-      dayOfWeek: readField("dayOfWeek", dayOfWeek),
+      minute: readField(MINUTE, minute),
+      hour: readField(HOUR, hour),
+      dayOfMonth: readField(DAY_OF_MONTH, dayOfMonth),
+      month: readField(MONTH, month),
+      dayOfWeek: readField(DAY_OF_WEEK, dayOfWeek),
       eitherDay: dayOfMonth !== "*" && dayOfWeek !== "*",
       anyDayOfMonth: dayOfMonth === "*",
     };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
-}
-
-/** The part without names, whose letters are no operators. */
-function withoutNames(part: string): string {
-  return part.replace(/[a-z]{3}/gi, "1");
 }
 
 /** `*` for all of `count` values, a range where they follow each other, else a list: what EventBridge documents. */

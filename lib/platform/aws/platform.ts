@@ -1,23 +1,24 @@
 import { type Clock, systemClock } from "../clock.ts";
 import type { Commands } from "../commands.ts";
 import { systemIds } from "../ids.ts";
+import { checkResources } from "../limits-resources.ts";
 import type { Log } from "../log.ts";
 import type { Ports } from "../ports.ts";
 import type { Resources, TableResource } from "../resources.ts";
 import type { Scripts } from "../scripts.ts";
 import type { Secrets } from "../secrets.ts";
+import { timersTable } from "../timers-table.ts";
 import { awsBlobs } from "./blobs.ts";
 import { awsBus } from "./bus.ts";
+import { awsClaims } from "./claims.ts";
 import { type AwsClients, awsClients, type Environment, endpointOf } from "./clients.ts";
-import { oneOfManyInstances } from "./instances.ts";
 import { awsOutbox } from "./outbox.ts";
 import { awsQueues } from "./queues.ts";
 import { type Pause, systemPause } from "./retries.ts";
-import { environmentSecrets } from "./secrets.ts";
+import { awsScheduler } from "./scheduler.ts";
 import { inStack } from "./table-layout.ts";
 import { awsTables } from "./tables.ts";
 import { awsTimers } from "./timers.ts";
-import { timersTable } from "./timers-table.ts";
 
 export interface AwsOptions {
   /** Name of the stack, which every table and queue begins with and the bus has. */
@@ -29,11 +30,11 @@ export interface AwsOptions {
   readonly clock?: Clock;
   readonly commands: Commands;
   readonly scripts: Scripts;
-  /** Read from `WEFT_SECRETS` unless given. */
+  /** None unless given. */
   readonly secrets?: Secrets;
   /** Of blobs; `WEFT_BLOBS_BUCKET` unless given, else the name that provisioning gives it. */
   readonly bucket?: string;
-  /** Of this process unless given: endpoints, region, secrets, bucket. */
+  /** Of this process unless given: endpoints, region, bucket. */
   readonly environment?: Environment;
   /** Made here unless given, and then closed by whoever made them. */
   readonly clients?: AwsClients;
@@ -53,6 +54,7 @@ export interface AwsPlatform {
 
 /** Emulators do not look again, during one wait, at a FIFO group that has been set free meanwhile. */
 const EMULATED_WAIT_SECONDS = 1;
+const NO_SECRETS: Secrets = { get: async () => undefined, redact: (text) => text };
 
 /** The name of the stack's bucket for blobs where CloudFormation did not choose one. */
 export function blobsBucketOf(stack: string): string {
@@ -71,6 +73,7 @@ function withTimers(tables: readonly TableResource[]): readonly TableResource[] 
  */
 export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
   const { stack, resources, log, clock = systemClock, commands, scripts, pause = systemPause } = options;
+  checkResources(resources);
   const environment = options.environment ?? process.env;
   const clients = options.clients ?? awsClients(environment, options.region);
   const bucket = options.bucket ?? (environment.WEFT_BLOBS_BUCKET || blobsBucketOf(stack));
@@ -96,11 +99,12 @@ export async function openAws(options: AwsOptions): Promise<AwsPlatform> {
       bus: bus.port,
       queues: queues.port,
       timers: timers.port,
+      scheduler: awsScheduler({ client: clients.eventbridge, stack, sweepTimers: timers.sweep }),
       blobs: awsBlobs({ client: clients.s3, bucket, pause }),
+      claims: awsClaims({ client: clients.s3, bucket }),
       commands,
       scripts,
-      secrets: options.secrets ?? environmentSecrets(environment.WEFT_SECRETS),
-      instances: oneOfManyInstances(),
+      secrets: options.secrets ?? NO_SECRETS,
       clock,
       ids: systemIds(clock),
       log,

@@ -3,8 +3,8 @@ import { LIMITS } from "../limits.ts";
 import type { OutgoingMessage } from "../queues.ts";
 import type { Key, Tables } from "../tables.ts";
 import type { Timers } from "../timers.ts";
+import { type DueTimer, timersTable } from "../timers-table.ts";
 import type { AwsQueues } from "./queues.ts";
-import { type DueTimer, timersTable } from "./timers-table.ts";
 
 export interface AwsTimers {
   readonly port: Timers;

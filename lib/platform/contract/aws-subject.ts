@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { type AwsClients, awsClients } from "../aws/clients.ts";
 import { type AwsOptions, type AwsPlatform, blobsBucketOf, openAws } from "../aws/platform.ts";
 import { provision } from "../aws/provision/provision.ts";
-import { timersTable } from "../aws/timers-table.ts";
 import { silentLog } from "../embedded/test-platform.ts";
 import type { Resources } from "../resources.ts";
+import { timersTable } from "../timers-table.ts";
 import { blueprintOf } from "./blueprint.ts";
 import { CONTRACT_RESOURCES } from "./resources.ts";
 

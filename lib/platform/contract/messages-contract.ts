@@ -87,6 +87,20 @@ export function messagesContract(subject: Subject, differences: Differences): vo
     });
   });
 
+  describe("scheduler", () => {
+    it("is told of expressions any number of times, also of those that it cannot say", async () => {
+      const { scheduler } = subject();
+      const expressions = ["0 9 * * *", "0 9 * * 0-6", "0 0 13 * 5", "0 0 31 2 *"];
+      await scheduler.ensure(expressions);
+      await Promise.all([scheduler.ensure(expressions), scheduler.ensure([])]);
+      await scheduler.reconcile(expressions);
+      await scheduler.reconcile([]);
+      await scheduler.reconcile([]);
+      await scheduler.ensure(expressions);
+      await scheduler.reconcile([]);
+    });
+  });
+
   describe("timers", () => {
     const QUEUE = "contract-standard";
 

@@ -21,12 +21,14 @@ describe("provisioning", () => {
       { ...queue("jobs"), visibilitySeconds: 60, deadLetter: { queue: `${name}-dead`, maxReceiveCount: 3 } },
       { ...queue("other"), visibilitySeconds: 60 },
       queue("dead"),
+      queue("fire"),
       { ...queue("ordered.fifo"), fifo: true, contentDeduplication: true },
     ],
     buses: [name],
     rules: [
       { name, bus: name, when: { pattern: { source: ["a"] } }, targets: [target("jobs"), target("other")] },
       { name: `${name}-tick`, when: { schedule: "rate(1 minute)" }, targets: [target("jobs")] },
+      { name: `${name}-fire`, when: { schedule: "rate(1 minute)" }, targets: [target("fire")] },
     ],
     buckets: [name],
   };
@@ -61,6 +63,16 @@ describe("provisioning", () => {
     expect(Rules).toMatchObject([{ ScheduleExpression: "rate(1 minute)", State: "ENABLED" }]);
     const { Buckets } = await clients.s3.send(new ListBucketsCommand({}));
     expect(Buckets?.map(({ Name }) => Name)).toContain(name);
+  });
+
+  it("lets the rules that send to a queue do so, and to that of fires those that are made for schedules", async () => {
+    const senders = async (suffix: string): Promise<string[]> => {
+      const { Statement } = JSON.parse((await attributes(suffix)).Policy ?? "");
+      const arns: string[] = Statement[0].Condition.ArnLike["aws:SourceArn"];
+      return arns.map((arn) => arn.replace(/^.*:rule\//, ""));
+    };
+    expect(await senders("jobs")).toEqual([`${name}/${name}`, `${name}-tick`]);
+    expect(await senders("fire")).toEqual([`${name}-fire`, `${name}-schedule-*`]);
   });
 
   it("adds an index to a table, changes a queue's settings, and takes a target away", async () => {

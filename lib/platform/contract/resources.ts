@@ -1,11 +1,12 @@
 import type { Ports } from "../ports.ts";
 import type { ReceivedMessage } from "../queues.ts";
 import type { QueueResource, Resources } from "../resources.ts";
+import { FIRE_QUEUE } from "../scheduler.ts";
 import type { Key, TableSpec } from "../tables.ts";
 
 /** The ports that the suite exercises, over a platform that has CONTRACT_RESOURCES. */
 export interface ContractPlatform {
-  readonly ports: Pick<Ports, "tables" | "queues" | "bus" | "outbox" | "blobs" | "timers">;
+  readonly ports: Pick<Ports, "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler">;
   close(): Promise<void>;
 }
 
@@ -53,6 +54,7 @@ export const CONTRACT_RESOURCES: Resources = {
     queue("contract-events"),
     queue("contract-commands"),
     queue("contract-everything"),
+    queue(FIRE_QUEUE),
   ],
   rules: [
     { name: "contract-events", pattern: { source: ["weft.events"] }, queues: ["contract-events"] },

@@ -1,7 +1,7 @@
 import type { Ports } from "../ports.ts";
 import { type ContractItem, ITEMS, only } from "./resources.ts";
 
-type ScenarioPorts = Pick<Ports, "tables" | "queues" | "bus" | "outbox" | "blobs" | "timers">;
+type ScenarioPorts = Pick<Ports, "tables" | "queues" | "bus" | "outbox" | "blobs" | "timers" | "scheduler">;
 
 const table = ITEMS;
 const key = (sk: string) => ({ pk: "recorded", sk });
@@ -103,6 +103,12 @@ export const SCENARIOS: Readonly<Record<string, (ports: ScenarioPorts) => Promis
       send: [{ queue: QUEUE, messages: [{ body: "sent" }] }],
     });
     return [outcome, await drain(ports, QUEUE)];
+  },
+  "rules of schedules": async ({ scheduler }) => {
+    await scheduler.ensure(["0 9 * * *", "0 0 13 * 5"]);
+    await scheduler.ensure(["0 9 * * *"]);
+    await scheduler.reconcile(["0 9 * * *", "30 9 * * *"]);
+    await scheduler.reconcile([]);
   },
   blobs: async ({ blobs }) => {
     await blobs.put("recorded/a", "text");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { blobsContract } from "./blobs-contract.ts";
+import { claimsContract } from "./claims-contract.ts";
 import { messagesContract } from "./messages-contract.ts";
 import { queuesContract } from "./queues-contract.ts";
 import type { ContractPlatform, Differences } from "./resources.ts";
@@ -30,5 +31,6 @@ export function contractSuite(
     queuesContract(subject, differences);
     messagesContract(subject, differences);
     blobsContract(subject);
+    claimsContract(subject);
   });
 }

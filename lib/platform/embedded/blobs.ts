@@ -3,7 +3,8 @@ import { constants, createReadStream } from "node:fs";
 import { copyFile, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Blobs } from "../blobs.ts";
-import { LIMITS, limitFault } from "../limits.ts";
+import { limitFault } from "../limits.ts";
+import { isTooLong } from "../marks.ts";
 import { asFault } from "./storage-faults.ts";
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
@@ -13,8 +14,8 @@ const CHUNK_BYTES = 64 * 1024;
 const TRIES = 5;
 
 function checkKey(key: string): readonly string[] {
-  if (Buffer.byteLength(key) > LIMITS.blobKeyBytes.value)
-    throw limitFault("blobKeyBytes", "the blob's key", key.length);
+  if (isTooLong("blobKeyBytes", key))
+    throw limitFault("blobKeyBytes", "the blob's key", Buffer.byteLength(key));
   const parts = key.split("/");
   if (parts.some((part) => !PART.test(part) || part === "." || part === "..")) {
     throw new TypeError(`"${key}" cannot be the key of a blob`);

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
 import type { Clock } from "../clock.ts";
-import { LIMITS, limitFault, longerThan } from "../limits.ts";
+import { limitFault } from "../limits.ts";
+import { isTooLong, note } from "../marks.ts";
 import type { OutgoingMessage } from "../queues.ts";
 import type { RuleResource } from "../resources.ts";
 import { compilePattern } from "./patterns.ts";
@@ -64,7 +65,7 @@ export function embeddedBus(options: {
     const event = envelope(clock.now(), source, detailType, [], detail);
     const body = JSON.stringify(event);
     // Counted with its envelope, because so it has to fit into a message.
-    if (longerThan(body, LIMITS.busEntryBytes.value)) {
+    if (isTooLong("busEntryBytes", body)) {
       throw limitFault("busEntryBytes", `the event ${detailType}`, Buffer.byteLength(body));
     }
     const fields: Readonly<Record<string, unknown>> = { ...event };
@@ -76,7 +77,10 @@ export function embeddedBus(options: {
         ),
       );
   };
-  const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => entries.flatMap(prepareOne);
+  const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => {
+    note("busBatchEntries", entries.length);
+    return entries.flatMap(prepareOne);
+  };
   const send = (tx: Tx, prepared: readonly PreparedSend[]): void => {
     for (const one of prepared) queues.send(tx, one);
   };

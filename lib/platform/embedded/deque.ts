@@ -15,6 +15,11 @@ export class Deque<Value> {
     return this.#values[this.#head];
   }
 
+  /** The value at a place, counted from the first. */
+  at(place: number): Value | undefined {
+    return this.#values[this.#head + place];
+  }
+
   shift(): Value | undefined {
     if (this.length === 0) return undefined;
     const value = this.#values[this.#head];

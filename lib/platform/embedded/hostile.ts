@@ -1,16 +1,17 @@
 import type { Outbox } from "../outbox.ts";
 import type { Ports } from "../ports.ts";
-import type { Queues, ReceivedMessage } from "../queues.ts";
 import type { Resources } from "../resources.ts";
+import type { Tables } from "../tables.ts";
+import { type CallOptions, type Calls, type Crash, hostileCalls, type Through } from "./hostile-calls.ts";
+import { laggingTables } from "./hostile-indexes.ts";
+import { type DeliveryOptions, hostileQueues } from "./hostile-queues.ts";
 import { seededRandom } from "./random.ts";
 
-export interface HostileOptions {
+export interface HostileOptions extends CallOptions, DeliveryOptions {
   /** The same seed and the same order of calls give the same misbehaviour. */
   readonly seed: number;
-  /** Share of the messages that are delivered twice, 0 to 1. */
-  readonly duplicates?: number;
-  /** Share of the messages of standard queues that others overtake, 0 to 1. */
-  readonly reorders?: number;
+  /** Queries of an index do not see writes that are younger, each up to so many milliseconds of the clock. */
+  readonly indexLagMs?: number;
   /** Which commit the process dies at, from 1; whether just before or just after it, the seed says. */
   readonly crashAtCommit?: number;
   /** Told once, at the crash. */
@@ -26,15 +27,6 @@ export class Crashed extends Error {
   }
 }
 
-type Through = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-interface Crash {
-  /** A call that changes nothing on disk. */
-  readonly guard: Through;
-  /** A call that does. */
-  readonly commit: Through;
-}
-
 function crashAt({ crashAtCommit, onCrash }: HostileOptions, random: () => number): Crash {
   const afterwards = random() < 0.5;
   const { promise: dead, reject } = Promise.withResolvers<never>();
@@ -46,131 +38,52 @@ function crashAt({ crashAtCommit, onCrash }: HostileOptions, random: () => numbe
     reject(new Crashed());
     onCrash?.();
   };
-  const guard: Through = async (work) => {
+  const alive = (): void => {
     if (crashed) throw new Crashed();
+  };
+  const guard: Through = async (work) => {
+    alive();
     return crashAtCommit === undefined ? work() : Promise.race([work(), dead]);
   };
   const commit: Through = async (work) => {
-    if (crashed) throw new Crashed();
+    alive();
     commits += 1;
     if (commits !== crashAtCommit) return guard(work);
     if (afterwards) await work();
     crash();
     throw new Crashed();
   };
-  return { guard, commit };
+  return { alive, guard, commit };
 }
 
-/** Deliveries of one queue that the wrapper makes up or holds back. */
-interface Mischief {
-  /** For the next receive: copies of messages, and messages that were overtaken. */
-  readonly later: ReceivedMessage[];
-  /** Ids of messages that were made to come twice already. */
-  readonly doubled: Set<string>;
-  /** FIFO queues: which message a receipt is of. */
-  readonly ids: Map<string, string>;
-}
-
-const COPY_MARK = "~copy";
-
-function hostileQueues(
-  queues: Queues,
-  { duplicates = 0, reorders = 0 }: HostileOptions,
-  resources: Resources,
-  random: () => number,
-  { guard, commit }: Crash,
-): Queues {
-  const mischief = new Map<string, Mischief>();
-  const of = (queue: string): Mischief => {
-    let known = mischief.get(queue);
-    if (known === undefined) {
-      known = { later: [], doubled: new Set(), ids: new Map() };
-      mischief.set(queue, known);
-    }
-    return known;
-  };
-  const fifo = new Set(resources.queues.filter((queue) => queue.fifo).map(({ name }) => name));
-  /** A second redelivery may bury a message that is delivered once only. */
-  const deliveredOnce = new Set(
-    resources.queues.filter(({ deadLetter }) => deadLetter?.maxReceiveCount === 1).map(({ name }) => name),
-  );
-
-  const shuffle = (messages: ReceivedMessage[]): void => {
-    for (let at = messages.length - 1; at > 0; at -= 1) {
-      const other = Math.floor(random() * (at + 1));
-      const moved = messages[at];
-      const taken = messages[other];
-      if (moved === undefined || taken === undefined) continue;
-      messages[at] = taken;
-      messages[other] = moved;
-    }
-  };
-  /** Standard queues: some messages come again next time, some come next time only, the rest in any order. */
-  const disturb = (queue: string, messages: ReceivedMessage[], max: number): ReceivedMessage[] => {
-    const { later, doubled } = of(queue);
-    const now: ReceivedMessage[] = later.splice(0, max);
-    for (const message of messages) {
-      if (random() < duplicates && !doubled.has(message.id)) {
-        doubled.add(message.id);
-        later.push({ ...message, receipt: `${message.receipt}${COPY_MARK}` });
-      }
-      if (now.length >= max || (random() < reorders && now.length > 0)) later.push(message);
-      else now.push(message);
-    }
-    if (random() < reorders) shuffle(now);
-    return now;
-  };
-
+function hostileTables(tables: Tables, { read, write }: Calls): Tables {
   return {
-    send: (queue, messages) => commit(() => queues.send(queue, messages)),
-    receive: (queue, options) =>
-      guard(async () => {
-        const { later, ids } = of(queue);
-        if (fifo.has(queue)) {
-          const messages = await queues.receive(queue, options);
-          for (const { receipt, id } of messages) ids.set(receipt, id);
-          return messages;
-        }
-        if (later.length >= options.max) return later.splice(0, options.max);
-        const waitSeconds = later.length > 0 ? 0 : options.waitSeconds;
-        return disturb(queue, await queues.receive(queue, { ...options, waitSeconds }), options.max);
-      }),
-    delete: async (queue, receipts) => {
-      const { doubled, ids } = of(queue);
-      for (const receipt of receipts.filter((one) => !one.endsWith(COPY_MARK))) {
-        const id = ids.get(receipt);
-        ids.delete(receipt);
-        // A FIFO queue never has one message out twice at once: there the delete gets lost.
-        if (id !== undefined && !deliveredOnce.has(queue) && !doubled.has(id) && random() < duplicates) {
-          doubled.add(id);
-          await guard(() => queues.changeVisibility(queue, receipt, 0));
-        } else {
-          await commit(() => queues.delete(queue, [receipt]));
-        }
-      }
-    },
-    changeVisibility: (queue, receipt, seconds) =>
-      guard(async () => {
-        if (!receipt.endsWith(COPY_MARK)) await queues.changeVisibility(queue, receipt, seconds);
-      }),
-    depth: (queue) => guard(() => queues.depth(queue)),
+    get: (table, key) => read(() => tables.get(table, key)),
+    batchGet: (table, keys) => read(() => tables.batchGet(table, keys)),
+    query: (table, query) => read(() => tables.query(table, query)),
+    write: (writes) => write(() => tables.write(writes)),
+    update: (table, key, change, when) => write(() => tables.update(table, key, change, when)),
   };
 }
 
 /**
- * The ports of the embedded platform as bad as AWS may be: messages twice and out of order, an outbox
- * whose messages follow its writes in commits of their own, and a crash at a given commit, after which
- * every call rejects with Crashed. The same seed misbehaves the same way.
+ * The ports of the embedded platform as bad as AWS may be: messages twice, late and out of order, indexes that
+ * lag behind their tables, calls that are refused or whose answers get lost, an outbox whose messages follow its
+ * writes in commits of their own, and a crash at a given commit, after which every call rejects with Crashed. The
+ * same seed misbehaves the same way.
  */
 export function hostilePorts(ports: Ports, options: HostileOptions, resources: Resources): Ports {
+  const { indexLagMs = 0 } = options;
+  const { bus, timers, blobs, clock } = ports;
   const random = seededRandom(options.seed);
-  const crash = crashAt(options, random);
-  const { guard, commit } = crash;
-  const { tables, bus, timers, blobs } = ports;
-  const queues = hostileQueues(ports.queues, options, resources, random, crash);
+  const calls = hostileCalls(options, crashAt(options, random), random);
+  const { read, commit } = calls;
+  const lagging = indexLagMs === 0 ? ports.tables : laggingTables(ports.tables, clock, indexLagMs, random);
+  const tables = hostileTables(lagging, calls);
+  const queues = hostileQueues(ports.queues, { ...options, resources, clock }, random, calls);
   const outbox: Outbox = {
     commit: async ({ writes, publish = [], send = [] }) => {
-      const outcome = await commit(() => tables.write(writes));
+      const outcome = await tables.write(writes);
       if (!outcome.ok) return outcome;
       if (publish.length > 0) await commit(() => bus.publish(publish));
       for (const { queue, messages } of send) await queues.send(queue, messages);
@@ -181,13 +94,7 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
     ...ports,
     queues,
     outbox,
-    tables: {
-      get: (table, key) => guard(() => tables.get(table, key)),
-      batchGet: (table, keys) => guard(() => tables.batchGet(table, keys)),
-      query: (table, query) => guard(() => tables.query(table, query)),
-      write: (writes) => commit(() => tables.write(writes)),
-      update: (table, key, change, when) => commit(() => tables.update(table, key, change, when)),
-    },
+    tables,
     bus: { publish: (entries) => commit(() => bus.publish(entries)) },
     timers: {
       set: (id, at, queue, message) => commit(() => timers.set(id, at, queue, message)),
@@ -196,11 +103,11 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
     blobs: {
       put: (key, data) => commit(() => blobs.put(key, data)),
       putFile: (key, path) => commit(() => blobs.putFile(key, path)),
-      get: (key, range) => guard(() => blobs.get(key, range)),
-      stream: (key) => guard(() => blobs.stream(key)),
-      head: (key) => guard(() => blobs.head(key)),
+      get: (key, range) => read(() => blobs.get(key, range)),
+      stream: (key) => read(() => blobs.stream(key)),
+      head: (key) => read(() => blobs.head(key)),
       delete: (keys) => commit(() => blobs.delete(keys)),
-      list: (prefix, listing) => guard(() => blobs.list(prefix, listing)),
+      list: (prefix, listing) => read(() => blobs.list(prefix, listing)),
     },
   };
 }

@@ -1,5 +1,6 @@
+import { measure, type StoredItem } from "../item-size.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import type { Attribute } from "../tables.ts";
+import { note, noteAtMost } from "../marks.ts";
 
 /**
  * Items are stored as JSON. Binary values become `{"\u0000b": base64}`; a name of the item's own that
@@ -45,6 +46,7 @@ function scan(value: unknown, depth: number, into: Scan): void {
     into.special = true;
     return;
   }
+  note("itemDepth", depth);
   if (depth > LIMITS.itemDepth.value) throw limitFault("itemDepth", "the item");
   into.units += 3;
   if (Array.isArray(value)) {
@@ -61,28 +63,6 @@ function scan(value: unknown, depth: number, into: Scan): void {
     if (name.charCodeAt(0) === 0) into.special = true;
     scan(member, depth + 1, into);
   }
-}
-
-const utf8 = (text: string): number => Buffer.byteLength(text);
-
-/**
- * Bytes of a value as DynamoDB counts them: names and text in UTF-8, 3 for a list or map and 1 for each
- * member. Numbers take about half their digits and one more, which is as near as its documentation gets.
- */
-export function measure(value: unknown): number {
-  if (typeof value === "string") return utf8(value);
-  if (typeof value === "number") return Math.min(21, Math.ceil(String(value).length / 2) + 1);
-  if (typeof value !== "object" || value === null) return 1;
-  if (value instanceof Uint8Array) return value.byteLength;
-  let bytes = 3;
-  if (Array.isArray(value)) {
-    for (const element of value) bytes += 1 + measure(element);
-    return bytes;
-  }
-  for (const [name, member] of Object.entries(value)) {
-    if (member !== undefined) bytes += 1 + utf8(name) + measure(member);
-  }
-  return bytes;
 }
 
 function encodeSpecial(value: unknown): unknown {
@@ -112,8 +92,6 @@ function decodeSpecial(value: unknown): unknown {
   );
 }
 
-export type StoredItem = Readonly<Record<string, Attribute | undefined>>;
-
 export interface EncodedItem {
   readonly text: string;
   /** At least what DynamoDB counts; exact above a third of the limit. */
@@ -125,8 +103,9 @@ export function encodeItem(item: object): EncodedItem {
   const found: Scan = { units: 0, special: false };
   scan(item, 0, found);
   let bytes = found.units * 3;
-  if (bytes > LIMITS.itemBytes.value) {
+  if (bytes > LIMITS.itemBytes.value || !noteAtMost("itemBytes", bytes)) {
     bytes = measure(item);
+    note("itemBytes", bytes);
     if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
   }
   return { text: JSON.stringify(found.special ? encodeSpecial(item) : item), bytes };

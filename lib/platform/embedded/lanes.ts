@@ -26,8 +26,11 @@ export function newEntry(
 export interface Lane {
   /** A new message, committed. */
   arrive(entry: Entry): void;
-  /** The next one to deliver, which is then held until it is given back or removed. */
-  next(): Entry | undefined;
+  /**
+   * The next one to deliver, which is then held until it is given back or removed. After the one that was
+   * delivered before it in the same receive, it may be of the same group.
+   */
+  next(previous?: Entry): Entry | undefined;
   giveBack(entry: Entry): void;
   /** The message is no more, delivered or not. */
   remove(entry: Entry): void;
@@ -101,13 +104,14 @@ export function standardLane(rows: QueueRows): Lane {
 interface Group {
   readonly id: string;
   readonly entries: Deque<Entry>;
-  held: Entry | undefined;
+  /** Delivered together: nothing more of the group goes out until all of them are deleted or back. */
+  readonly held: Set<Entry>;
   queued: boolean;
 }
 
 /**
- * Messages of one group one after another, in order, and groups in turn. The order of all is in memory,
- * a few dozen bytes a message; bodies only as far as the window goes.
+ * Messages of one group in order, one receive of them after another, and groups in turn. The order of all is in
+ * memory, a few dozen bytes a message; bodies only as far as the window goes.
  */
 export function fifoLane(rows: QueueRows): Lane {
   const groups = new Map<string, Group>();
@@ -115,20 +119,18 @@ export function fifoLane(rows: QueueRows): Lane {
   let characters = 0;
 
   const queue = (group: Group): void => {
-    if (group.held !== undefined || group.queued) return;
+    if (group.held.size > 0 || group.queued) return;
     group.queued = true;
     turn.push(group);
   };
   const release = (group: Group, entry: Entry): void => {
-    if (group.held !== entry) return;
-    group.held = undefined;
-    queue(group);
+    if (group.held.delete(entry)) queue(group);
   };
   const add = (entry: Entry): void => {
     const id = entry.groupId ?? "";
     let group = groups.get(id);
     if (group === undefined) {
-      group = { id, entries: new Deque(), held: undefined, queued: false };
+      group = { id, entries: new Deque(), held: new Set(), queued: false };
       groups.set(id, group);
     }
     group.entries.push(entry);
@@ -139,6 +141,22 @@ export function fifoLane(rows: QueueRows): Lane {
     entry.content = undefined;
   };
   for (const { seq, groupId, receives } of rows.allWaiting()) add(newEntry(seq, groupId, receives));
+  const hold = (group: Group, entry: Entry): Entry => {
+    group.held.add(entry);
+    entry.state = "in-flight";
+    characters -= entry.content?.body.length ?? 0;
+    return entry;
+  };
+  /** What follows in the group of one that is held. */
+  const following = ({ groupId }: Entry): Entry | undefined => {
+    const group = groups.get(groupId ?? "");
+    if (group === undefined || group.held.size === 0) return undefined;
+    for (let place = 0; place < group.entries.length; place += 1) {
+      const entry = group.entries.at(place);
+      if (entry?.state === "ready") return hold(group, entry);
+    }
+    return undefined;
+  };
 
   return {
     arrive: (entry) => {
@@ -146,7 +164,9 @@ export function fifoLane(rows: QueueRows): Lane {
       characters += entry.content?.body.length ?? 0;
       add(entry);
     },
-    next: () => {
+    next: (previous) => {
+      const next = previous === undefined ? undefined : following(previous);
+      if (next !== undefined) return next;
       for (let group = turn.shift(); group !== undefined; group = turn.shift()) {
         group.queued = false;
         while (group.entries.peek()?.state === "gone") group.entries.shift();
@@ -155,10 +175,7 @@ export function fifoLane(rows: QueueRows): Lane {
           groups.delete(group.id);
           continue;
         }
-        group.held = entry;
-        entry.state = "in-flight";
-        characters -= entry.content?.body.length ?? 0;
-        return entry;
+        return hold(group, entry);
       }
       return undefined;
     },

@@ -2,18 +2,19 @@ import { join } from "node:path";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Commands } from "../commands.ts";
 import { systemIds } from "../ids.ts";
+import { checkResources } from "../limits-resources.ts";
 import type { Log } from "../log.ts";
 import type { Ports } from "../ports.ts";
 import type { Resources } from "../resources.ts";
 import type { Scripts } from "../scripts.ts";
 import { openBlobs } from "./blobs.ts";
 import { embeddedBus } from "./bus.ts";
+import { embeddedClaims } from "./claims.ts";
 import { type HostileOptions, hostilePorts } from "./hostile.ts";
-import { soleInstance } from "./instances.ts";
 import { lockDataFolder } from "./lock.ts";
 import { embeddedOutbox } from "./outbox.ts";
 import { embeddedQueues } from "./queues.ts";
-import { startScheduler } from "./scheduler.ts";
+import { ownClock, startScheduler } from "./scheduler.ts";
 import { type FileSecrets, fileSecrets } from "./secrets.ts";
 import { openStore } from "./store.ts";
 import { embeddedTables } from "./tables.ts";
@@ -45,10 +46,11 @@ export interface EmbeddedPlatform {
 /**
  * The whole platform in one data folder. Tables, queues, rules and schedules are those of `resources`;
  * what else lies in the folder stays untouched. Throws DataFolderInUse, or PlatformFault when the folder
- * cannot be written.
+ * cannot be written or AWS would not make the resources.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
   const { dataDir, resources, clock = systemClock, log, commands, scripts, hostile } = options;
+  checkResources(resources);
   const undo: (() => void)[] = [];
   const release = (): void => {
     for (const step of undo.splice(0).reverse()) step();
@@ -72,11 +74,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
       bus: bus.port,
       queues: queues.port,
       timers: embeddedTimers(store, queues),
+      scheduler: ownClock,
       blobs,
+      claims: embeddedClaims(),
       commands,
       scripts,
       secrets,
-      instances: soleInstance(),
       clock,
       ids: systemIds(clock),
       log,

@@ -70,8 +70,9 @@ export class Queue {
   /** What there is, at once. Throws where not even the first can be read. */
   take({ max, visibilitySeconds }: Wanted): ReceivedMessage[] {
     const messages: ReceivedMessage[] = [];
+    let entry: Entry | undefined;
     while (messages.length < max) {
-      const entry = this.#lane.next();
+      entry = this.#lane.next(entry);
       if (entry === undefined) break;
       try {
         const message = this.#deliver(entry, visibilitySeconds);

@@ -60,6 +60,22 @@ describe("the embedded scheduler", () => {
     expect([await fired(), await fired("each-hour")]).toEqual([2, 1]);
   });
 
+  it("fires so whatever expressions it is told of, or of none", async () => {
+    const { scheduler } = platform.ports;
+    for (const [at, expressions] of [
+      ["12:01", ["1 12 * * *"]],
+      ["12:02", []],
+      ["12:03", ["0 0 * * *"]],
+    ] as const) {
+      await scheduler.ensure(expressions);
+      await scheduler.reconcile(expressions);
+      now = Date.parse(`2026-01-01T${at}:00Z`);
+      await platform.poke();
+    }
+    expect(await fired()).toBe(4);
+    expect(await scheduler.sweepTimers(now)).toBe(0);
+  });
+
   it.each([
     ["forwards", 5 * 24 * 60 * MINUTE],
     ["back", -5 * 24 * 60 * MINUTE],

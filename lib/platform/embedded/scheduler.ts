@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { ScheduleResource } from "../resources.ts";
+import type { Scheduler as SchedulerPort } from "../scheduler.ts";
 import { createAlarm } from "./alarm.ts";
 import { envelope, ruleMessage } from "./bus.ts";
 import type { EmbeddedQueues } from "./queues.ts";
@@ -26,6 +27,16 @@ export interface Scheduler {
   poke(): Promise<void>;
   close(): void;
 }
+
+/**
+ * The scheduler port: the template's rules fire at the start of the minute by the clock of this process, and its
+ * timers are sent by it, so there is nobody to be told.
+ */
+export const ownClock: SchedulerPort = {
+  ensure: async () => undefined,
+  reconcile: async () => undefined,
+  sweepTimers: async () => 0,
+};
 
 /**
  * Fires the template's scheduled rules: each at once, then at every multiple of its rate since the epoch.

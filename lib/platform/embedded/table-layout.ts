@@ -1,7 +1,8 @@
-import { LIMITS, limitFault, longerThan } from "../limits.ts";
+import type { StoredItem } from "../item-size.ts";
+import { limitFault } from "../limits.ts";
+import { isTooLong } from "../marks.ts";
 import type { TableResource } from "../resources.ts";
 import type { IndexSpec } from "../tables.ts";
-import type { StoredItem } from "./item-codec.ts";
 import type { Store } from "./store.ts";
 
 /** How a table of the template lies in SQLite, and the statements that write it. */
@@ -107,7 +108,7 @@ export function indexColumns(layout: TableLayout, item: StoredItem): (string | n
     const limit = Object.values(layout.indexes).some(({ sk }) => sk === attribute)
       ? "sortKeyBytes"
       : "partitionKeyBytes";
-    if (longerThan(value, LIMITS[limit].value)) {
+    if (isTooLong(limit, value)) {
       throw limitFault(limit, `the index key "${attribute}" of ${layout.name}`, Buffer.byteLength(value));
     }
     return value;

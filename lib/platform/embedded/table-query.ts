@@ -1,8 +1,10 @@
 import { CursorInvalid, decodeCursor, encodeCursor } from "../cursor.ts";
+import type { StoredItem } from "../item-size.ts";
+import { boundsOf, checkKeyPart, within } from "../key-order.ts";
 import { LIMITS } from "../limits.ts";
+import { note } from "../marks.ts";
 import type { Query } from "../tables.ts";
-import { decodeItem, type StoredItem } from "./item-codec.ts";
-import { boundsOf, checkKeyPart, within } from "./key-order.ts";
+import { decodeItem } from "./item-codec.ts";
 import type { Reader } from "./store.ts";
 import { columnOf, type TableLayout } from "./table-layout.ts";
 
@@ -67,8 +69,9 @@ export function runQuery(
   // One more than asked for tells whether this is the last page.
   for (const { item } of reader.iterate(sql, ...values, limit + 1)) {
     const text = String(item);
-    bytes += Buffer.byteLength(text);
-    if (items.length === limit || (items.length > 0 && bytes > LIMITS.queryPageBytes.value)) {
+    const withItem = bytes + Buffer.byteLength(text);
+    if (items.length === limit || (items.length > 0 && withItem > LIMITS.queryPageBytes.value)) {
+      note("queryPageBytes", bytes);
       const last = items.at(-1) ?? {};
       return {
         items,
@@ -78,7 +81,9 @@ export function runQuery(
         ),
       };
     }
+    bytes = withItem;
     items.push(decodeItem(text));
   }
+  note("queryPageBytes", bytes);
   return { items };
 }

@@ -71,8 +71,9 @@ async function keepLetter(
   });
 }
 
+/** Which messages it must not overtake, where its queue has groups: those of its run, or of its rule. */
 function groupOf(queue: string, body: string): string {
-  if (queue !== CONDUCT_QUEUE) return "";
+  if (queue !== CONDUCT_QUEUE) return queue;
   try {
     return (JSON.parse(body) as QueuedMessage).run_id;
   } catch {
@@ -152,14 +153,13 @@ export async function redrive(
 ): Promise<StoredDeadLetter> {
   const letter = await deps.tables.get(deadLettersTable, deadLetterKey(id));
   if (letter === undefined) throw new ApiError("not_found", "Dead letter not found");
-  const fifo = letter.queue === CONDUCT_QUEUE;
   const body = await bodyOf(deps, letter);
   if (letter.queue === "dispatch") {
     const { detail } = JSON.parse(body) as BusEnvelope<{ event_id: string }>;
     await reviveEvent(deps, detail.event_id);
   }
   await deps.queues.send(letter.queue, [
-    { body, ...(fifo ? { groupId: letter.group_id, deduplicationId: deps.ids.random() } : {}) },
+    { body, groupId: letter.group_id, deduplicationId: deps.ids.random() },
   ]);
   await deps.tables.write([{ op: "delete", table: deadLettersTable, key: deadLetterKey(id) }]);
   return letter;

@@ -48,7 +48,6 @@ export const eventFunctions = {
     params: [...params, "path"],
     returns: "number",
     summary: "Publishes one event for each line of the file that is not blank; gives their number",
-    needsWorkspace: true,
     failure: 0,
     run: (args, context: FunctionContext) => {
       let count = 0;

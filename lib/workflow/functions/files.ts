@@ -76,7 +76,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "boolean",
     summary: "Whether there is a file or folder",
-    needsWorkspace: true,
     failure: false,
     run: ([path], context: FunctionContext) => textOf(path) !== "" && existsSync(pathOf(path, context)),
   },
@@ -85,7 +84,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "number",
     summary: "The number of lines that are not blank; 0 when it cannot be read",
-    needsWorkspace: true,
     failure: 0,
     run: ([path], context: FunctionContext) => countLines(pathOf(path, context)),
   },
@@ -94,7 +92,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "number",
     summary: "The number of entries of a folder; 0 when it cannot be read",
-    needsWorkspace: true,
     failure: 0,
     run: ([path], context: FunctionContext) => countEntries(pathOf(path, context)),
   },
@@ -103,7 +100,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "string",
     summary: "The text of a file of up to 10 MiB; empty when it cannot be read, an error when it is larger",
-    needsWorkspace: true,
     failure: "",
     run: ([path], context: FunctionContext) => readText(path, context),
   },
@@ -112,7 +108,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "string[]",
     summary: "The lines of a file of up to 10 MiB; none when it cannot be read, an error when it is larger",
-    needsWorkspace: true,
     failure: [],
     run: ([path], context: FunctionContext) => {
       const lines = readText(path, context).split(/\r?\n/);
@@ -125,7 +120,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "boolean",
     summary: "Makes a folder and those above it; true when it is there",
-    needsWorkspace: true,
     failure: false,
     run: ([path], context: FunctionContext) => {
       mkdirSync(pathOf(path, context), { recursive: true });
@@ -137,7 +131,6 @@ export const fileFunctions = {
     params: ["dest", "source"],
     returns: "boolean",
     summary: "Appends the content of the file source to the file dest",
-    needsWorkspace: true,
     failure: false,
     run: ([dest, source], context: FunctionContext) => {
       append(pathOf(dest, context), pathOf(source, context));
@@ -149,7 +142,6 @@ export const fileFunctions = {
     params: ["content", "path"],
     returns: "boolean",
     summary: "Writes a text to a file, in place of what it had; objects and lists as JSON",
-    needsWorkspace: true,
     failure: false,
     run: ([content, path], context: FunctionContext) => {
       const target = pathOf(path, context);
@@ -168,7 +160,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "boolean",
     summary: "Removes one file",
-    needsWorkspace: true,
     failure: false,
     run: ([path], context: FunctionContext) => {
       unlinkSync(pathOf(path, context));
@@ -180,7 +171,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "boolean",
     summary: "Whether it is a regular file",
-    needsWorkspace: true,
     failure: false,
     run: ([path], context: FunctionContext) => textOf(path) !== "" && kindOf(path, context) === "file",
   },
@@ -189,7 +179,6 @@ export const fileFunctions = {
     params: ["path"],
     returns: "boolean",
     summary: "Whether it is a folder",
-    needsWorkspace: true,
     failure: false,
     run: ([path], context: FunctionContext) => textOf(path) !== "" && kindOf(path, context) === "folder",
   },

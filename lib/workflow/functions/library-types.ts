@@ -36,8 +36,6 @@ export interface LibraryFunction {
   readonly summary: string;
   /** What the script gets when `run` throws; the reason is logged as a warning. */
   readonly failure?: string | boolean | number | readonly string[];
-  /** Touches files or starts commands: it runs where the run's workspace is, and nowhere else. */
-  readonly needsWorkspace?: true;
   /** Loads what `run` needs. */
   readonly prepare?: () => Promise<void>;
   /** Arguments are JSON values, those left out are missing. */

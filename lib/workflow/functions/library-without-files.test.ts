@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { type FunctionName, functions, callables as whole } from "./library.ts";
-import { aliasOf } from "./names.ts";
-import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { functions, callables as whole } from "./library.ts";
+import type { FunctionContext } from "./library-types.ts";
 import { callables } from "./library-without-files.ts";
+import { aliasOf } from "./names.ts";
+import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weft-without-files-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,8 +43,7 @@ function call(library: typeof callables, name: string): { asked: string[]; failu
   }
 }
 
-const names = Object.keys(functions) as FunctionName[];
-const entries: Readonly<Record<string, LibraryFunction>> = functions;
+const names = Object.keys(functions);
 
 describe("the library without files", () => {
   test("has every function, by every spelling", () => {
@@ -51,14 +51,14 @@ describe("the library without files", () => {
   });
 
   test.each(names)("knows whether %s asks for the workspace", (name) => {
-    expect(call(whole, name).asked.length > 0).toBe(entries[name]?.needsWorkspace === true);
+    expect(call(whole, name).asked.length > 0).toBe(WORKSPACE_FUNCTIONS.has(name));
   });
 
   test.each(names)("lets %s touch nothing, and says why", (name) => {
     for (const spelling of new Set([name, aliasOf(name)])) {
       const { asked, failure } = call(callables, spelling);
       expect(asked).toEqual([]);
-      if (entries[name]?.needsWorkspace === true)
+      if (WORKSPACE_FUNCTIONS.has(name))
         expect(failure).toBe(`${spelling} needs a worker: it touches files or starts commands`);
       else expect(failure).not.toContain("worker");
     }

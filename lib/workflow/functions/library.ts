@@ -25,13 +25,12 @@ export const functions = {
 export type FunctionName = keyof typeof functions;
 
 export interface Callable {
-  readonly needsWorkspace?: true;
   readonly prepare?: () => Promise<void>;
   run(args: readonly unknown[], context: FunctionContext): unknown;
 }
 
 function callable(name: string, entry: LibraryFunction): Callable {
-  const { failure, prepare, needsWorkspace } = entry;
+  const { failure, prepare } = entry;
   const run: Callable["run"] = (args, context) => {
     try {
       return entry.run(args, context);
@@ -41,11 +40,7 @@ function callable(name: string, entry: LibraryFunction): Callable {
       return failure;
     }
   };
-  return {
-    run,
-    ...(prepare === undefined ? {} : { prepare }),
-    ...(needsWorkspace === undefined ? {} : { needsWorkspace }),
-  };
+  return prepare === undefined ? { run } : { run, prepare };
 }
 
 /**

@@ -45,7 +45,6 @@ export const queryFunctions = {
     params: ["path", "query"],
     returns: "any",
     summary: "As jq, on a file of up to 10 MiB",
-    needsWorkspace: true,
     failure: "",
     prepare,
     run: ([path, query], context: FunctionContext) => firstResult(readText(path, context), query),

@@ -26,7 +26,6 @@ const shell: LibraryFunction = {
   params: ["command"],
   returns: "string",
   summary: "What a bash command writes (up to 10 MiB), without white space at its ends; empty when it fails",
-  needsWorkspace: true,
   failure: "",
   run: runShell,
 };
@@ -49,7 +48,6 @@ export const systemFunctions = {
     params: ["command"],
     returns: "boolean",
     summary: "Whether a program of this name is on the step's PATH",
-    needsWorkspace: true,
     failure: false,
     run: ([command], context: FunctionContext) => {
       const name = textOf(command);
@@ -74,7 +72,6 @@ export const systemFunctions = {
     params: ["input", "output?"],
     returns: "boolean",
     summary: "Sorts a file's lines by their bytes, each once, into another file or in place",
-    needsWorkspace: true,
     failure: false,
     run: ([input, output], context: FunctionContext) => {
       const from = pathOf(input, context);

@@ -1,5 +1,5 @@
 import type { EventDraft } from "../../events/publish.ts";
-import { TOPIC_MAX_LENGTH } from "../../events/topics.ts";
+import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
 import type { ScriptEvent } from "../../platform/scripts.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
@@ -70,8 +70,8 @@ export async function isTrue(attempt: Attempt, scope: Scope, condition: string):
 async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]): Promise<void> {
   const { run, deps } = attempt;
   const drafts = events.map((event): EventDraft => {
-    if (event.topic.length > TOPIC_MAX_LENGTH)
-      throw new StepFailed(`generate_event: a topic has at most ${TOPIC_MAX_LENGTH} characters`);
+    if (event.topic.length > TOPIC_CHARACTERS)
+      throw new StepFailed(`generate_event: a topic has at most ${TOPIC_CHARACTERS} characters`);
     return {
       topic: event.topic,
       source: event.source === "" ? "executor" : event.source,

@@ -9,7 +9,9 @@ import {
   type Target,
 } from "@aws-sdk/client-eventbridge";
 import { SetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { FIRE_QUEUE, SCHEDULE_RULES } from "../../scheduler.ts";
 import { faulting } from "../faults.ts";
+import { inStack } from "../table-layout.ts";
 import type { RuleBlueprint, TargetBlueprint } from "./blueprint.ts";
 import type { ProvisionedQueue, ProvisionedQueues } from "./queues.ts";
 
@@ -80,12 +82,21 @@ async function allow(client: SQSClient, queue: ProvisionedQueue, ruleArns: reado
         Principal: { Service: "events.amazonaws.com" },
         Action: "sqs:SendMessage",
         Resource: queue.arn,
-        Condition: { ArnEquals: { "aws:SourceArn": ruleArns } },
+        Condition: { ArnLike: { "aws:SourceArn": ruleArns } },
       },
     ],
   };
   const Attributes = { Policy: JSON.stringify(policy) };
   await faulting(() => client.send(new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes })));
+}
+
+const FIRE = inStack("", FIRE_QUEUE);
+
+/** The rules that may send to a queue beside those of the template: the scheduler's, in the stack that it is of. */
+function furtherRules(queue: string, ruleArn: string): string[] {
+  if (!queue.endsWith(FIRE)) return [];
+  const rules = inStack(queue.slice(0, -FIRE.length), SCHEDULE_RULES);
+  return [ruleArn.replace(/:rule\/.*$/, `:rule/${rules}*`)];
 }
 
 /** Makes the rules or gives them their pattern, schedule and targets anew, and lets them send to their queues. */
@@ -99,7 +110,7 @@ export async function provisionRules(
     const arn = await provisionRule(clients.eventbridge, queues, rule);
     for (const { queue, deadLetterQueue } of rule.targets) {
       for (const name of deadLetterQueue === undefined ? [queue] : [queue, deadLetterQueue]) {
-        senders.set(name, [...(senders.get(name) ?? []), arn]);
+        senders.set(name, [...(senders.get(name) ?? []), arn, ...furtherRules(name, arn)]);
       }
     }
   }

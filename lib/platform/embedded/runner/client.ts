@@ -1,9 +1,10 @@
 import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
+import { toMessage, toOutcome } from "../../scripts/script-messages.ts";
 import type { ScriptOutcome, ScriptRequest, Scripts } from "../../scripts.ts";
 import { RunnerLink } from "./link.ts";
-import { BASE_ENV_NAMES, type ScriptReply } from "./protocol.ts";
+import { BASE_ENV_NAMES } from "./protocol.ts";
 
 export interface RunnerOptions {
   readonly log: Log;
@@ -58,16 +59,8 @@ async function runCommand(link: RunnerLink, request: CommandRequest): Promise<Co
 }
 
 async function runScript(link: RunnerLink, request: ScriptRequest): Promise<ScriptOutcome> {
-  const { signal, ...rest } = request;
-  const message = { ...rest, variables: JSON.stringify(request.variables) };
-  const answer = await link.request({ kind: "script", request: message }, signal);
+  const answer = await link.request({ kind: "script", request: toMessage(request) }, request.signal);
   if (answer.kind !== "script-ended")
     throw new PlatformFault("unavailable", "the runner answered out of turn");
   return toOutcome(answer.reply);
-}
-
-function toOutcome(reply: ScriptReply): ScriptOutcome {
-  if (!reply.ok) return reply;
-  const { events, logs } = reply;
-  return { ok: true, value: JSON.parse(reply.json), events, logs };
 }

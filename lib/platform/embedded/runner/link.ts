@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
-import type { CommandMessage, FromRunner, ScriptMessage, ToRunner, Work } from "./protocol.ts";
+import type { ScriptMessage } from "../../scripts/script-messages.ts";
+import type { CommandMessage, FromRunner, ToRunner, Work } from "./protocol.ts";
 
 const READY_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;

@@ -1,9 +1,10 @@
 /** The runner process: starts commands and scripts for the server, and ends them all when the server is gone. */
 import { PLATFORM_FAULTS, PlatformFault } from "../../faults.ts";
+import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
+import type { ScriptPool } from "../../scripts/script-pool.ts";
 import { Leftovers } from "./leftovers.ts";
 import { Processes } from "./processes.ts";
 import type { FromRunner, ToRunner, Work } from "./protocol.ts";
-import type { ScriptPool } from "./script-pool.ts";
 
 const [functionsModule = ""] = process.argv.slice(2);
 const baseEnv: Record<string, string> = {};
@@ -23,8 +24,13 @@ function send(message: FromRunner): void {
 
 /** Loaded with the first script, so that a runner of commands alone stays small. */
 function scripts(): Promise<ScriptPool> {
-  pool ??= import("./script-pool.ts").then((module) => module.ScriptPool.create(functionsModule, processes));
+  pool ??= import("./scripts.ts").then(({ openPool }) => openPool(new URL(functionsModule), processes));
   return pool;
+}
+
+async function evaluate(request: ScriptMessage, signal: AbortSignal): Promise<ScriptReply> {
+  const env = processes.environment(request.env);
+  return (await scripts()).run({ ...request, env }, signal);
 }
 
 async function answer(message: Work, signal: AbortSignal): Promise<FromRunner> {
@@ -32,7 +38,7 @@ async function answer(message: Work, signal: AbortSignal): Promise<FromRunner> {
   try {
     return message.kind === "command"
       ? { kind: "command-ended", id, outcome: await processes.run(message.request, signal) }
-      : { kind: "script-ended", id, reply: await (await scripts()).run(message.request, signal) };
+      : { kind: "script-ended", id, reply: await evaluate(message.request, signal) };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     if (!(error instanceof PlatformFault)) return { kind: "refused", id, code: "unavailable", detail: text };

@@ -1,6 +1,6 @@
 import type { CommandOutcome } from "../../commands.ts";
 import type { PlatformFaultCode } from "../../faults.ts";
-import type { ScriptEvent } from "../../scripts.ts";
+import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
 
 /** Variables of the runner's own environment that children get where the request does not give them. */
 export const BASE_ENV_NAMES = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "SHELL"] as const;
@@ -18,36 +18,6 @@ export interface CommandMessage {
   readonly timeoutMs: number;
   readonly token: string;
 }
-
-export interface ScriptMessage {
-  readonly code: string;
-  /** A JSON object as text: it is parsed once, inside the VM. */
-  readonly variables: string;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** Milliseconds; 0 means no limit. */
-  readonly timeoutMs: number;
-  readonly isolate: string;
-  readonly token: string;
-}
-
-export type StopReason = "failed" | "timeout" | "memory" | "stack" | "aborted";
-export type LogLevel = "debug" | "info" | "warn" | "error";
-export interface ScriptLogLine {
-  readonly level: LogLevel;
-  readonly message: string;
-}
-
-interface ScriptTrace {
-  readonly events: readonly ScriptEvent[];
-  readonly logs: readonly ScriptLogLine[];
-}
-/** As the port's outcome, but with the value as JSON text. */
-export type ScriptReply = ScriptTrace &
-  (
-    | { readonly ok: true; readonly json: string }
-    | { readonly ok: false; readonly reason: StopReason; readonly message: string }
-  );
 
 /** A request; `aborted`: its caller had given up before it was sent. */
 export type Work = { readonly id: number; readonly aborted: boolean } & (

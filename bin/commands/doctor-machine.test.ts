@@ -1,0 +1,114 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { writeServerFile } from "../../localstack/server-file.ts";
+import { type Check, checkMachine } from "./doctor-machine.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-doctor-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** The checks by name, on a port that is free and with no server unless the environment says otherwise. */
+async function examine(
+  env: Record<string, string> = {},
+  dataDir = folder,
+): Promise<Record<string, Check | undefined>> {
+  const path = process.env.PATH ?? "";
+  const checks = await checkMachine({ PATH: path, HOST: "127.0.0.1", PORT: "0", ...env }, dataDir);
+  return Object.fromEntries(checks.map((check) => [check.name, check]));
+}
+
+/** An HTTP server that answers every request with a status. */
+async function answering(status: number): Promise<{ url: string; port: number }> {
+  const server = createServer((_, outgoing) => outgoing.writeHead(status).end()).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port };
+}
+
+test("a machine before the first start is well", async () => {
+  const { node, bash, folder: data, token, port } = await examine({}, join(folder, "not", "yet"));
+  expect([node, bash, data, token, port].map((check) => check?.level)).toEqual([
+    "ok",
+    "ok",
+    "ok",
+    "ok",
+    "ok",
+  ]);
+  expect(data?.text).toContain("is made at the first start");
+});
+
+test("without bash there is a warning", async () => {
+  expect((await examine({ PATH: folder })).bash).toMatchObject({ level: "warn", hint: "install bash" });
+});
+
+test("a data folder that is a file, or lies in one, fails; one that others can look into is warned of", async () => {
+  const file = join(folder, "file");
+  await writeFile(file, "");
+  expect((await examine({}, file)).folder).toMatchObject({ level: "fail", text: `${file} is no folder` });
+  expect((await examine({}, join(file, "data"))).folder?.level).toBe("fail");
+  await chmod(folder, 0o755);
+  expect((await examine()).folder).toMatchObject({ level: "warn", hint: `chmod 700 ${folder}` });
+});
+
+test("token and secrets are for their owner alone", async () => {
+  for (const [name, check] of [
+    ["access-token", "token"],
+    ["secrets.env", "secrets"],
+  ] as const) {
+    const path = join(folder, name);
+    await writeFile(path, "x", { mode: 0o600 });
+    expect((await examine())[check]).toMatchObject({ level: "ok", text: `${path} (0600)` });
+    await chmod(path, 0o640);
+    expect((await examine())[check]).toMatchObject({ level: "fail", hint: `chmod 600 ${path}` });
+  }
+});
+
+test("the folder's server is asked for its health", async () => {
+  const up = await answering(200);
+  writeServerFile(folder, { url: up.url, pid: process.pid });
+  expect(await examine()).toMatchObject({
+    server: { level: "ok" },
+    port: { level: "ok", text: "the server has it" },
+  });
+  const ill = await answering(503);
+  writeServerFile(folder, { url: ill.url, pid: process.pid });
+  expect((await examine()).server).toMatchObject({ level: "fail", text: expect.stringContaining("503") });
+});
+
+test("a server that does not answer fails while its process lives, and is gone otherwise", async () => {
+  writeServerFile(folder, { url: "http://127.0.0.1:1", pid: process.pid });
+  expect((await examine()).server).toMatchObject({
+    level: "fail",
+    text: expect.stringContaining(`${process.pid}`),
+  });
+  // No process has so large an id.
+  writeServerFile(folder, { url: "http://127.0.0.1:1", pid: 2 ** 30 });
+  expect((await examine()).server).toMatchObject({ level: "warn", hint: "start it: npx weft start" });
+});
+
+test("a port that something else has fails, also where that is a server of another folder", async () => {
+  const { port } = await answering(200);
+  const { server, port: found } = await examine({ PORT: String(port) });
+  expect(server).toMatchObject({ level: "warn", text: expect.stringContaining("another data folder") });
+  expect(found).toMatchObject({ level: "fail", text: expect.stringContaining("EADDRINUSE") });
+  expect((await examine({ PORT: String(port), WEFT_URL: `http://127.0.0.1:${port}` })).server?.level).toBe(
+    "ok",
+  );
+});
+
+test("settings that the server would refuse fail", async () => {
+  expect((await examine({ WEFT_ACCESS_TOKEN: "short" })).port).toMatchObject({
+    level: "fail",
+    text: expect.stringContaining("WEFT_ACCESS_TOKEN"),
+  });
+});

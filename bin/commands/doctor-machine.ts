@@ -1,0 +1,186 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { readConfig } from "../../lib/platform/config.ts";
+import { readServerFile } from "../../localstack/server-file.ts";
+import type { Terminal } from "../command.ts";
+import { findUrl } from "../connection.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly level: "ok" | "warn" | "fail";
+  readonly text: string;
+  /** What to do. */
+  readonly hint?: string;
+}
+
+type Environment = Terminal["env"];
+
+const NODE_MAJOR_MIN = 24;
+const OTHERS_MODE = 0o077;
+const MIB = 1024 * 1024;
+const SPACE_WARN_BYTES = 1024 * MIB;
+const SPACE_FAIL_BYTES = 100 * MIB;
+const ANSWER_MS = 5_000;
+const OTHER_HINT = "name its folder with --data-dir or WEFT_DATA_DIR, or the server with WEFT_URL";
+
+/** Whether Weft can run on this machine, and whether the data folder's server is well. */
+export async function checkMachine(env: Environment, dataDir: string): Promise<Check[]> {
+  const server = await checkServer(env, dataDir);
+  return [
+    checkNode(),
+    checkBash(env),
+    checkFolder(dataDir),
+    checkSpace(dataDir),
+    checkPrivate("token", join(dataDir, "access-token"), "made at the first start"),
+    checkPrivate("secrets", join(dataDir, "secrets.env"), "none, which is fine"),
+    server,
+    await checkPort(env, server.level === "ok"),
+  ];
+}
+
+function checkNode(): Check {
+  const { node } = process.versions;
+  if (Number(node.split(".")[0]) >= NODE_MAJOR_MIN) return { name: "node", level: "ok", text: node };
+  return {
+    name: "node",
+    level: "fail",
+    text: `${node} is too old`,
+    hint: "npm ci brings the one that is needed",
+  };
+}
+
+function checkBash(env: Environment): Check {
+  const { stdout, status } = spawnSync("bash", ["-c", 'echo "$BASH_VERSION"'], {
+    env: { PATH: env.PATH },
+    encoding: "utf8",
+    timeout: ANSWER_MS,
+  });
+  if (status === 0) return { name: "bash", level: "ok", text: stdout.trim() };
+  return { name: "bash", level: "warn", text: "not found: bash steps are run by sh", hint: "install bash" };
+}
+
+function checkFolder(dataDir: string): Check {
+  const name = "folder";
+  const path = resolve(dataDir);
+  const stats = statOf(path);
+  const there = stats === undefined ? nearest(path) : path;
+  const hint = "name another with --data-dir or WEFT_DATA_DIR, or give it to your user";
+  if (statOf(there)?.isDirectory() !== true)
+    return { name, level: "fail", text: `${there} is no folder`, hint };
+  try {
+    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { name, level: "fail", text: `${there} cannot be written (${code})`, hint };
+  }
+  if (stats === undefined) return { name, level: "ok", text: `${path} is made at the first start` };
+  if ((stats.mode & OTHERS_MODE) === 0) return { name, level: "ok", text: path };
+  return { name, level: "warn", text: `${path} is open to others`, hint: `chmod 700 ${path}` };
+}
+
+function checkSpace(dataDir: string): Check {
+  const name = "space";
+  try {
+    const { bavail, bsize } = statfsSync(nearest(resolve(dataDir)));
+    const free = bavail * bsize;
+    const text = `${Math.floor(free / MIB).toLocaleString("en-US")} MiB free`;
+    if (free >= SPACE_WARN_BYTES) return { name, level: "ok", text };
+    return {
+      name,
+      level: free < SPACE_FAIL_BYTES ? "fail" : "warn",
+      text,
+      hint: "make room on the data folder's disk",
+    };
+  } catch (error) {
+    return { name, level: "warn", text: `unknown (${(error as NodeJS.ErrnoException).code})` };
+  }
+}
+
+/** The server refuses a file that others can read. */
+function checkPrivate(name: string, path: string, missing: string): Check {
+  const stats = statOf(path);
+  if (stats === undefined) return { name, level: "ok", text: missing };
+  const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+  if ((stats.mode & OTHERS_MODE) === 0) return { name, level: "ok", text: `${path} (${mode})` };
+  return { name, level: "fail", text: `${path} is readable by others (${mode})`, hint: `chmod 600 ${path}` };
+}
+
+async function checkServer(env: Environment, dataDir: string): Promise<Check> {
+  const name = "server";
+  const url = findUrl(env, dataDir);
+  const running = readServerFile(dataDir);
+  try {
+    const { status } = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    if (status === 200 && running === undefined && !env.WEFT_URL) {
+      return { name, level: "warn", text: `the server at ${url} has another data folder`, hint: OTHER_HINT };
+    }
+    if (status === 200) return { name, level: "ok", text: `${url} is up, its tables and queues answer` };
+    return {
+      name,
+      level: "fail",
+      text: `${url}/health/ready answers ${status}`,
+      hint: "look into the server's log",
+    };
+  } catch (error) {
+    const reason = (error as { cause?: NodeJS.ErrnoException }).cause?.code ?? (error as Error).name;
+    if (running !== undefined && isAlive(running.pid)) {
+      const text = `process ${running.pid} does not answer at ${url} (${reason})`;
+      return { name, level: "fail", text, hint: "look into the server's log; stop it and start it again" };
+    }
+    return {
+      name,
+      level: "warn",
+      text: `none answers at ${url} (${reason})`,
+      hint: "start it: npx weft start",
+    };
+  }
+}
+
+/** Whether a server could listen, where none is there. */
+async function checkPort(env: Environment, isUp: boolean): Promise<Check> {
+  const name = "port";
+  let config: ReturnType<typeof readConfig>;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    return { name, level: "fail", text: (error as Error).message, hint: "mend the environment's settings" };
+  }
+  const { host, port } = config;
+  if (isUp) return { name, level: "ok", text: "the server has it" };
+  const code = await listenFault(host, port);
+  if (code === undefined) return { name, level: "ok", text: `${port} on ${host} is free` };
+  const hint = "choose another with PORT, 0 for any free one, and the address with HOST";
+  return { name, level: "fail", text: `${port} on ${host} cannot be opened (${code})`, hint };
+}
+
+function listenFault(host: string, port: number): Promise<string | undefined> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once("error", ({ code }: NodeJS.ErrnoException) => done(code ?? "unknown"));
+    server.listen({ host, port }, () => server.close(() => done(undefined)));
+  });
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path itself, or what is there of the folders that it would lie in. */
+function nearest(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { dirname, relative } from "node:path";
+import { countResources, type SamTemplate } from "../../infra/template/sam-template.ts";
+import { readTemplateFiles, type Template } from "../../localstack/template.ts";
+import { type Node, parseTemplate } from "../../localstack/template-node.ts";
+
+/** What stands for the value of a reference, which is known only when it is deployed: names of stacks have no more. */
+const REFERENCE_BYTES = 128;
+
+/** What one template of the tree holds. */
+export interface StackCounts {
+  /** From the main template's folder. */
+  readonly file: string;
+  /** After SAM's transform. */
+  readonly resources: number;
+  readonly functions: number;
+  readonly rules: number;
+  readonly queues: number;
+  readonly tables: number;
+  readonly parameters: number;
+  /** The function whose variables take most, and how much at most; null where there is no function. */
+  readonly longestEnvironment: { readonly function: string; readonly bytes: number } | null;
+}
+
+export interface CountedTemplate {
+  readonly template: Template;
+  readonly stacks: readonly StackCounts[];
+}
+
+/** Reads a template and those of its nested stacks, as the local platform does. Throws TemplateError. */
+export function countTemplate(path: string): CountedTemplate {
+  const { template, files } = readTemplateFiles(path);
+  return { template, stacks: files.map((file) => countStack(file, relative(dirname(path), file))) };
+}
+
+function countStack(path: string, file: string): StackCounts {
+  const root = parseTemplate(readFileSync(path, "utf8"), path);
+  const resources = root.at("Resources").entries();
+  const ofType = (type: string) => resources.filter(([, resource]) => resource.at("Type").text() === type);
+  const shared = variablesOf(root.at("Globals").at("Function"));
+  const environments = ofType("AWS::Serverless::Function").map(([id, resource]) => ({
+    function: id,
+    bytes: bytesOf({ ...shared, ...variablesOf(resource.at("Properties")) }),
+  }));
+  const [longest] = environments.sort((left, right) => right.bytes - left.bytes);
+  return {
+    file,
+    ...countResources(root.record() as unknown as SamTemplate),
+    rules: ofType("AWS::Events::Rule").length,
+    queues: ofType("AWS::SQS::Queue").length,
+    tables: ofType("AWS::DynamoDB::Table").length,
+    parameters: root.at("Parameters").entries().length,
+    longestEnvironment: longest ?? null,
+  };
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+function variablesOf(properties: Node): Variables {
+  const variables = properties.at("Environment").at("Variables");
+  return variables.isThere ? variables.record() : {};
+}
+
+/** At most: names, and values with so much for each reference. */
+function bytesOf(variables: Variables): number {
+  return Object.entries(variables).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value),
+    0,
+  );
+}
+
+function valueBytes(value: unknown): number {
+  if (typeof value !== "object" || value === null) return Buffer.byteLength(String(value));
+  const text = (value as { "Fn::Sub"?: unknown })["Fn::Sub"];
+  if (typeof text !== "string") return REFERENCE_BYTES;
+  return Buffer.byteLength(text.replace(/\$\{[^}]*\}/g, "x".repeat(REFERENCE_BYTES)));
+}

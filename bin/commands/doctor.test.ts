@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LIMITS } from "../../lib/platform/limits.ts";
+import type { AwsReport } from "./doctor-aws.ts";
+
+const WEFT = fileURLToPath(new URL("../weft.js", import.meta.url));
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-doctor-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+function doctor(...args: string[]): Promise<{ code: number; out: string; error: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env.PATH, WEFT_DATA_DIR: folder, PORT: "0", WEFT_URL: "http://127.0.0.1:1" };
+    execFile(process.execPath, [WEFT, "doctor", ...args], { env, cwd: folder }, (failed, out, error) =>
+      resolve({ code: typeof failed?.code === "number" ? failed.code : 0, out, error }),
+    );
+  });
+}
+
+const seen = (limits: Record<string, number>, handlers: Record<string, number> = {}) =>
+  writeFile(
+    join(folder, "limits.json"),
+    JSON.stringify({
+      ...{ form: 1, since: "2026-01-01T00:00:00.000Z", written: "2026-01-02T00:00:00.000Z" },
+      ...{ limits, handlers },
+    }),
+  );
+
+describe("weft doctor --aws", () => {
+  it("lists every limit and says what was not seen", async () => {
+    const { code, out, error } = await doctor("--aws");
+    expect([code, error]).toEqual([0, expect.stringContaining("start Weft")]);
+    for (const [name, { source }] of Object.entries(LIMITS))
+      expect(out).toMatch(new RegExp(`^ +${name} .*${source}`, "m"));
+    expect(out).toMatch(/itemBytes +409,600 +not seen +bytes +DynamoDB\n/);
+    expect(out).toMatch(/infra\/stacks\/workflows\.yaml +\d{2,3} +\d{2} +0 +\d{2} /);
+    expect(out).toContain("All of it would fit into AWS.");
+    expect(out).not.toContain("\u001b[");
+  });
+
+  it("tells of marks, of their share, and of functions by the share of their time", async () => {
+    await seen(
+      { itemBytes: 204_800, sortKeyBytes: 100, batchGetItems: 1000, visibilitySeconds: 60 },
+      { EmitEventFunction: 14_500, ConductFunction: 1500, BashFunction: 3_600_000, GoneFunction: 99_000 },
+    );
+    const { code, out, error } = await doctor("--aws");
+    expect([code, error]).toEqual([0, ""]);
+    expect(out).toMatch(/itemBytes +409,600 +204,800 +50\.0 % +bytes/);
+    expect(out).toMatch(/sortKeyBytes +1,024 +≤ 100 +9\.8 % +bytes/);
+    expect(out).toMatch(/batchGetItems +100 +1,000 +1000\.0 % +items +DynamoDB +more goes in parts/);
+    expect(out).toMatch(/httpHandlerSeconds +29 +14\.5 +50\.0 % +seconds +API Gateway +EmitEventFunction/);
+    const functions = out.slice(out.indexOf("Functions"));
+    expect(functions).toMatch(
+      /EmitEventFunction +14\.5 s +29 s +50\.0 %\n +ConductFunction +1\.5 s +60 s +2\.5 %\n/,
+    );
+    expect(functions).toMatch(/BashFunction +3600\.0 s +none/);
+    const json = JSON.parse((await doctor("--aws", "--json")).out) as AwsReport;
+    expect(json).toMatchObject({ fits: true, faults: [], note: null, since: "2026-01-01T00:00:00.000Z" });
+    expect(json.limits.map(({ limit }) => limit)).toEqual(Object.keys(LIMITS));
+    expect(json.limits.find(({ limit }) => limit === "itemBytes")).toEqual({
+      ...{ limit: "itemBytes", unit: "bytes", source: "DynamoDB", allowed: 409_600 },
+      ...{ mark: 204_800, exact: true, share: 50, beyond: "refused", where: null },
+    });
+    // What the template declares counts as well as what was seen.
+    expect(json.limits.find(({ limit }) => limit === "visibilitySeconds")?.mark).toBeGreaterThan(60);
+    expect(json.handlers.map((row) => [row.function, row.timeoutSeconds])).toContainEqual([
+      "GoneFunction",
+      null,
+    ]);
+    const [main, nested] = json.stacks;
+    expect([main?.file, nested?.file]).toEqual(["template.yaml", "infra/stacks/workflows.yaml"]);
+    expect(nested?.functions).toBeGreaterThan(20);
+    expect(nested?.resources).toBeGreaterThan(nested?.functions ?? 0);
+    expect(nested?.longestEnvironment?.bytes).toBeGreaterThan(500);
+  });
+
+  it("exits with 1 and names what would not fit", async () => {
+    await seen(
+      { itemBytes: 500_000, queryPageBytes: 2_000_000 },
+      { EmitEventFunction: 29_000, DispatchFunction: 61_000 },
+    );
+    const { code, out, error } = await doctor("--aws");
+    expect([code, error]).toEqual([1, "weft: 3 things would not fit into AWS.\n"]);
+    expect(out.slice(out.indexOf("Would not fit")).trim().split("\n  ")).toEqual([
+      "Would not fit",
+      "itemBytes came to 500000 bytes; DynamoDB allows 409600",
+      "DispatchFunction took 61.0 s; its timeout is 60 s",
+      "EmitEventFunction took 29.0 s; its timeout is 29 s",
+    ]);
+    const json = await doctor("--aws", "--json");
+    expect([json.code, (JSON.parse(json.out) as AwsReport).faults.length]).toEqual([1, 3]);
+  });
+
+  it("knows nothing from a file that is none, and says so", async () => {
+    await writeFile(join(folder, "limits.json"), "garbage");
+    const { code, out, error } = await doctor("--aws", "--json");
+    expect([code, error]).toEqual([0, expect.stringContaining("cannot be read")]);
+    expect(JSON.parse(out)).toMatchObject({ fits: true, since: null, handlers: [] });
+  });
+});
+
+describe("weft doctor", () => {
+  it("tells of the machine in lines, or as JSON", async () => {
+    const { code, out } = await doctor();
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {4}node {5}24\./);
+    expect(out).toMatch(
+      /^warn {2}server {3}none answers at http:\/\/127\.0\.0\.1:1 .*\n {15}start it: npx weft start$/m,
+    );
+    const { checks } = JSON.parse((await doctor("--json")).out);
+    expect(checks[0]).toEqual({ name: "node", level: "ok", text: process.versions.node });
+  });
+
+  it("exits with 1 where a check fails", async () => {
+    await writeFile(join(folder, "access-token"), "t\n", { mode: 0o644 });
+    const { code, out, error } = await doctor();
+    expect([code, error]).toEqual([1, "weft: 1 of 8 checks failed.\n"]);
+    expect(out).toMatch(/^fail {2}token .*readable by others \(0644\)\n +chmod 600 /m);
+  });
+
+  it.each([["now"], ["--azure"], ["--data-dir"], ["--aws", "--json", "x"]])(
+    "exits with 2 for 'weft doctor %s %s'",
+    async (...args) => {
+      const { code, out, error } = await doctor(...args);
+      expect([code, out]).toEqual([2, ""]);
+      expect(error).toMatch(/^weft: .*\nTry: weft help doctor/);
+    },
+  );
+
+  it("has a help with examples", async () => {
+    const { code, out } = await doctor("--help");
+    expect(code).toBe(0);
+    expect(out).toContain("weft doctor --aws --json");
+  });
+});

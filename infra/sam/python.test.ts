@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { installPackages, type RunProgram } from "./python.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "weft-python-"));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** Installs on a machine where the commands that match `broken` fail; answers the commands and the pauses. */
+async function install(broken: RegExp, failures = Number.POSITIVE_INFINITY) {
+  const folder = join(root, "tools");
+  const commands: string[] = [];
+  const pauses: number[] = [];
+  let failed = 0;
+  const run: RunProgram = async (command, args) => {
+    const line = [command, ...args].join(" ").replaceAll(root, "ROOT");
+    commands.push(line);
+    if (broken.test(line) && failed < failures) {
+      failed += 1;
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, "half-made"), "");
+      throw new Error(`${line}: broken`);
+    }
+    await mkdir(folder, { recursive: true });
+  };
+  const result = await installPackages({ folder, requirements: "requirements.txt" }, run, async (ms) => {
+    pauses.push(ms);
+  }).catch((error: unknown) => error as Error);
+  return { commands, pauses, result };
+}
+
+const PIP = "-m pip install --quiet --disable-pip-version-check --no-input";
+const INSTALL = `ROOT/tools/bin/python -I ${PIP} -r requirements.txt`;
+
+describe("packages of Python", () => {
+  it("are installed into an environment of venv", async () => {
+    const { commands, result } = await install(/never/);
+    expect(result).toBeUndefined();
+    expect(commands).toEqual(["python3 -I -m venv ROOT/tools", INSTALL]);
+  });
+
+  it("are installed by virtualenv where venv cannot, fetched by pip where it is not there", async () => {
+    const { commands, result } = await install(/-m (?:venv|virtualenv)/);
+    expect(result).toBeUndefined();
+    expect(commands.slice(2)).toEqual([
+      `python3 ${PIP} --target ROOT/tools.virtualenv virtualenv`,
+      expect.stringMatching(/^python3 -c .*run_module.* ROOT\/tools\.virtualenv --quiet ROOT\/tools$/),
+      INSTALL,
+    ]);
+    expect(await readdir(join(root, "tools"))).toEqual([]);
+  });
+
+  it("are installed with uv where Python has nothing of its own", async () => {
+    const { commands, result } = await install(/^python3/);
+    expect(result).toBeUndefined();
+    expect(commands.slice(-2)).toEqual(["uv venv --quiet --seed --python python3 ROOT/tools", INSTALL]);
+  });
+
+  it("say what is missing where there is nothing at all", async () => {
+    const { result } = await install(/./);
+    expect((result as Error).message).toMatch(/apt-get install python3-venv.*pip, virtualenv or uv/);
+    expect((result as Error).message).toContain("python3 -I -m venv ROOT/tools: broken");
+  });
+
+  it("are asked for again when the index does not answer, three times in all", async () => {
+    const passing = await install(/-r requirements/, 2);
+    expect(passing.result).toBeUndefined();
+    expect(passing.pauses).toEqual([5_000, 20_000]);
+
+    const lasting = await install(/-r requirements/);
+    expect((lasting.result as Error).message).toContain("-r requirements.txt: broken");
+    expect(lasting.commands.filter((line) => line === INSTALL)).toHaveLength(3);
+  });
+});

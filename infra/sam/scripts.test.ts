@@ -1,0 +1,211 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ScriptOutcome, ScriptRequest } from "../../lib/platform/scripts.ts";
+import { bundle, functionBuilds } from "./bundles.ts";
+
+const NESTED = fileURLToPath(new URL("../stacks/workflows.yaml", import.meta.url));
+const FUNCTION = "FunctionFunction";
+/** Scripts as the function's own bundle has them: bundled alike, into the same folder. */
+const PROBE = `
+import { openDeps } from "#lib/deps.ts";
+const { scripts } = await openDeps();
+const running = new Map();
+process.on("message", async ({ id, request, abort }) => {
+  if (abort === true) return running.get(id)?.abort();
+  const controller = new AbortController();
+  running.set(id, controller);
+  try {
+    const outcome = await scripts.run({ ...request, signal: controller.signal });
+    process.send({ id, outcome, peakKb: process.resourceUsage().maxRSS });
+  } catch (error) {
+    process.send({ id, fault: String(error) });
+  }
+});
+const { handler } = await import(new URL("./function.mjs", import.meta.url).href);
+process.send({ id: 0, outcome: typeof handler });
+`;
+
+interface Answer {
+  readonly id: number;
+  readonly outcome?: unknown;
+  readonly peakKb?: number;
+  readonly fault?: string;
+}
+
+let folder: string;
+let child: ChildProcess;
+let handlerType: unknown;
+let stderr = "";
+let lastId = 0;
+const waiting = new Map<number, (answer: Answer) => void>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-scripts-"));
+  const found = functionBuilds(await readFile(NESTED, "utf8"), NESTED).find(
+    ({ logicalId }) => logicalId === FUNCTION,
+  )!;
+  await bundle(found, folder);
+  const { entryPoints: _, ...options } = found.options;
+  const stdin = { contents: PROBE, resolveDir: folder, sourcefile: "probe.ts" };
+  await build({ ...options, stdin, outdir: folder });
+  child = fork(join(folder, "stdin.mjs"), {
+    cwd: folder,
+    execArgv: [],
+    env: { WEFT_STACK: "weft", WEFT_QUEUES: "conduct.fifo", AWS_REGION: "eu-west-1", AWS_SECRET: "hidden" },
+    stdio: ["ignore", "inherit", "pipe", "ipc"],
+  });
+  child.stderr!.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const ready = new Promise<Answer>((resolve, reject) => {
+    waiting.set(0, resolve);
+    child.once("exit", () => reject(new Error(`the child ended: ${stderr}`)));
+  });
+  child.on("message", (answer: Answer) => waiting.get(answer.id)?.(answer));
+  handlerType = (await ready).outcome;
+}, 60_000);
+afterAll(async () => {
+  if (child !== undefined && child.exitCode === null && child.kill()) await once(child, "exit");
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Started {
+  readonly answered: Promise<Answer>;
+  abort(): void;
+}
+
+function start(code: string, options: Partial<ScriptRequest> = {}): Started {
+  lastId += 1;
+  const id = lastId;
+  const request: ScriptRequest = {
+    code,
+    variables: {},
+    cwd: folder,
+    env: { WEFT_STEP: "a" },
+    timeoutMs: 10_000,
+    isolate: "run-1",
+    token: "run-1/a/1",
+    ...options,
+  };
+  const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
+  child.send({ id, request });
+  return { answered, abort: () => void child.send({ id, abort: true }) };
+}
+
+async function script(code: string, options?: Partial<ScriptRequest>): Promise<ScriptOutcome> {
+  const { outcome, fault } = await start(code, options).answered;
+  if (fault !== undefined) throw new Error(fault);
+  return outcome as ScriptOutcome;
+}
+
+describe("a built function, alone in a folder", () => {
+  it("has its handler and all that scripts need, and no package", async () => {
+    expect(handlerType).toBe("function");
+    expect(await readdir(folder)).toEqual(
+      expect.arrayContaining(["function.mjs", "jq.wasm", "quickjs.wasm", "script-worker.mjs"]),
+    );
+    const { resolve } = createRequire(join(folder, "function.mjs"));
+    for (const name of ["quickjs-wasi", "jq-wasm", "re2js", "zod"]) expect(() => resolve(name)).toThrow(name);
+  });
+
+  it.each([
+    ["6 * 7", 42],
+    ["trim('  a ') + toUpperCase('b')", "aB"],
+    ["jq('{\"a\": [1, 2, 3]}', '.a | add')", 6],
+    ["jq({ a: { b: 'c' } }, '.a.b')", "c"],
+    ["regex_match('^[a-z]+\\\\d{2}$', 'abc12')", true],
+    ["Promise.resolve(x).then((n) => n + 1)", 3],
+    ["os_getenv('WEFT_STEP') + os_getenv('AWS_SECRET')", "a"],
+  ])("evaluates %s", async (code, value) => {
+    expect(await script(code, { variables: { x: 2 } })).toEqual({ ok: true, value, events: [], logs: [] });
+  });
+
+  it("gives the events and log lines of a script, also where it throws", async () => {
+    const code =
+      "generate_event('ws', 'custom.x', 'test', 'json', { a: 1 }); log_warn('careful'); throw new Error('x')";
+    expect(await script(code)).toEqual({
+      ok: false,
+      reason: "failed",
+      message: "Error: x",
+      events: [{ workspace: "ws", topic: "custom.x", source: "test", data_type: "json", data: { a: 1 } }],
+      logs: [{ level: "warn", message: "careful" }],
+    });
+  });
+
+  it.each([
+    ["for (;;);"],
+    ["for (;;) { try { for (;;); } catch {} }"],
+    ["sleep(60)"],
+    ["jq('1', 'def f: f; f')"],
+  ])("stops %s, and the next one runs", async (code) => {
+    const started = performance.now();
+    expect(await script(code, { timeoutMs: 500 })).toMatchObject({ ok: false, reason: "timeout" });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await script("1 + 1")).toMatchObject({ value: 2 });
+  });
+
+  it("ends a script that is cancelled", async () => {
+    const { answered, abort } = start("for (;;);", { timeoutMs: 0 });
+    abort();
+    expect((await answered).outcome).toMatchObject({ ok: false, reason: "aborted" });
+  });
+
+  it("fails a script that takes more memory than its own, before the function's is gone", async () => {
+    const before = (await start("1").answered).peakKb!;
+    for (const code of ["const a = []; for (;;) a.push({ x: 1 })", "'x'.repeat(2 ** 28)"]) {
+      const { outcome, peakKb } = await start(code).answered;
+      expect(outcome).toMatchObject({ ok: false, reason: "memory" });
+      expect(peakKb! - before).toBeLessThan(160 * 1024);
+    }
+    expect(await script("1 + 1")).toMatchObject({ value: 2 });
+  });
+
+  it("shares nothing between runs, nor variables between the scripts of one", async () => {
+    const poison =
+      "var left = 1; globalThis.more = 2; Array.prototype.poison = 1; String.prototype.trim = () => 'x'; 1";
+    await script(poison, { isolate: "run-a" });
+    const code = "[typeof left, typeof more]";
+    expect(await script(code, { isolate: "run-a" })).toMatchObject({ value: ["undefined", "undefined"] });
+    for (const isolate of ["run-b", "run-c", "run-d"]) {
+      expect(await script("[[].poison, ' y '.trim(), typeof left]", { isolate })).toMatchObject({
+        value: [null, "y", "undefined"],
+      });
+    }
+  });
+
+  it("evaluates several side by side, one that loops not holding up the others", async () => {
+    const loop = script("for (;;);", { isolate: "loop", timeoutMs: 3_000 });
+    const others = Array.from({ length: 12 }, (_, n) => script(`${n} * 2`, { isolate: `run-${n}` }));
+    const first = await Promise.race([loop, ...others]);
+    expect(first).toMatchObject({ ok: true });
+    expect(await Promise.all(others)).toMatchObject(others.map((_, n) => ({ value: n * 2 })));
+    expect(await loop).toMatchObject({ reason: "timeout" });
+  });
+
+  it.each([
+    ["read_file('function.mjs')", "read_file"],
+    ["fileExists('/')", "fileExists"],
+    ["save_content('x', 'never')", "save_content"],
+    ["exec_cmd('echo hi')", "exec_cmd"],
+    ["jq_from_file('a.json', '.')", "jq_from_file"],
+  ])("says of %s that it needs a worker", async (code, name) => {
+    expect(await script(code)).toEqual({
+      ok: false,
+      reason: "failed",
+      message: `Error: ${name} needs a worker: it touches files or starts commands`,
+      events: [],
+      logs: [],
+    });
+  });
+
+  it("prints nothing of its own", () => {
+    expect(stderr).toBe("");
+  });
+});

@@ -1,0 +1,16 @@
+import type { Deps } from "./deps.ts";
+import { openAwsDeps } from "./deps-aws.ts";
+
+let opened: Promise<Deps> | undefined;
+
+/**
+ * What a bundle has for `openDeps` of `deps.ts` (the template's build says so). It is the same but for
+ * `import()`, which would keep esbuild from leaving out what a function does not use of AWS's SDK.
+ */
+export function openDeps(): Promise<Deps> {
+  opened ??= openAwsDeps(process.env);
+  opened.catch(() => {
+    opened = undefined;
+  });
+  return opened;
+}

@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import {
+  DeleteRuleCommand,
+  type EventBridgeClient,
+  ListRulesCommand,
+  PutRuleCommand,
+  PutTargetsCommand,
+  RemoveTargetsCommand,
+} from "@aws-sdk/client-eventbridge";
+import { PlatformFault } from "../faults.ts";
+import { FIRE_QUEUE, SCHEDULE_RULES, type Scheduler } from "../scheduler.ts";
+import { toAwsCron } from "./cron.ts";
+import { faulting } from "./faults.ts";
+import { inStack } from "./table-layout.ts";
+
+/** Rules of one installation. An account has 300 on its default bus, and others want some too. */
+export const SCHEDULE_RULES_MAX = 100;
+/** Of the name of a rule, in EventBridge. */
+const NAME_CHARACTERS = 64;
+const HASH_CHARACTERS = 12;
+const HASH = new RegExp(`^[0-9a-f]{${HASH_CHARACTERS}}$`);
+/** How long a request waits for its rules, milliseconds. */
+const ENSURE_MS = 3_000;
+const PAGE = 100;
+const TARGET_ID = "queue";
+
+/** What a rule is given when its target is there: one without was left half made. */
+const DESCRIPTION = "Wakes what fires schedules, for all that have this expression";
+
+/** By name: whether the rule has its target. */
+type Rules = Map<string, boolean>;
+
+/**
+ * The scheduler port over EventBridge: one scheduled rule a distinct expression of EventBridge's, shared by all
+ * schedules that have it, on the account's default bus. Rules are named by the stack and a hash of the expression.
+ * Where they do not suffice, the template's rule of each minute does the work.
+ */
+export function awsScheduler(options: {
+  readonly client: EventBridgeClient;
+  readonly stack: string;
+  readonly sweepTimers: (now: number) => Promise<number>;
+  /** How long `ensure` may take, milliseconds. */
+  readonly ensureMs?: number;
+}): Scheduler {
+  const { client, stack, sweepTimers, ensureMs = ENSURE_MS } = options;
+  const prefix = inStack(stack, SCHEDULE_RULES);
+  const isNamed = prefix.length + HASH_CHARACTERS <= NAME_CHARACTERS;
+
+  /** The rules that five-field expressions come to, by name. */
+  const rulesFor = (expressions: readonly string[]): Map<string, string> => {
+    const rules = expressions.flatMap(toAwsCron).map((expression) => {
+      const hash = createHash("sha256").update(expression).digest("hex").slice(0, HASH_CHARACTERS);
+      return [`${prefix}${hash}`, expression] as const;
+    });
+    return new Map(rules);
+  };
+
+  const list = async (abortSignal?: AbortSignal): Promise<Rules> => {
+    const rules: Rules = new Map();
+    let NextToken: string | undefined;
+    do {
+      const page = new ListRulesCommand({
+        ...{ NamePrefix: prefix, Limit: PAGE },
+        ...(NextToken === undefined ? {} : { NextToken }),
+      });
+      const answer = await faulting(() => client.send(page, within(abortSignal)));
+      for (const { Name = "", Description } of answer.Rules ?? []) {
+        // A stack whose name goes on as ours does has its rules among them.
+        if (HASH.test(Name.slice(prefix.length))) rules.set(Name, Description === DESCRIPTION);
+      }
+      NextToken = answer.NextToken;
+    } while (NextToken !== undefined);
+    return rules;
+  };
+
+  const put = async (Name: string, ScheduleExpression: string, abortSignal?: AbortSignal): Promise<void> => {
+    const rule = (more: { readonly Description?: string }) => {
+      const command = new PutRuleCommand({ Name, ScheduleExpression, State: "ENABLED", ...more });
+      return faulting(() => client.send(command, within(abortSignal)));
+    };
+    const { RuleArn = "" } = await rule({});
+    const Targets = [{ Id: TARGET_ID, Arn: queueArn(RuleArn, inStack(stack, FIRE_QUEUE)) }];
+    const targets = new PutTargetsCommand({ Rule: Name, Targets });
+    const { FailedEntries = [] } = await faulting(() => client.send(targets, within(abortSignal)));
+    const [refused] = FailedEntries;
+    if (refused !== undefined) {
+      throw new Error(
+        `EventBridge refused the target of ${Name}: ${refused.ErrorMessage ?? refused.ErrorCode}`,
+      );
+    }
+    await rule({ Description: DESCRIPTION });
+  };
+
+  const remove = async (Name: string): Promise<void> => {
+    await unlessGone(() => client.send(new RemoveTargetsCommand({ Rule: Name, Ids: [TARGET_ID] })));
+    await unlessGone(() => client.send(new DeleteRuleCommand({ Name })));
+  };
+
+  const add = async (
+    wanted: ReadonlyMap<string, string>,
+    there: Rules,
+    abortSignal?: AbortSignal,
+  ): Promise<void> => {
+    const halfMade = [...wanted].filter(([name]) => there.get(name) === false);
+    const missing = [...wanted].filter(([name]) => !there.has(name));
+    const room = Math.max(0, SCHEDULE_RULES_MAX - there.size);
+    await forEach([...halfMade, ...missing.slice(0, room)], ([name, expression]) =>
+      put(name, expression, abortSignal),
+    );
+  };
+
+  return {
+    ensure: async (expressions) => {
+      const wanted = rulesFor(expressions);
+      if (wanted.size === 0 || !isNamed) return;
+      const signal = AbortSignal.timeout(ensureMs);
+      try {
+        await add(wanted, await list(signal), signal);
+      } catch (cause) {
+        if (!signal.aborted) throw cause;
+        throw new PlatformFault("unavailable", `rules were not made within ${ensureMs} ms`, { cause });
+      }
+    },
+    reconcile: async (expressions) => {
+      if (!isNamed) return;
+      const wanted = rulesFor(expressions);
+      const there = await list();
+      await forEach(
+        [...there.keys()].filter((name) => !wanted.has(name)),
+        async (name) => {
+          await remove(name);
+          there.delete(name);
+        },
+      );
+      await add(wanted, there);
+    },
+    sweepTimers,
+  };
+}
+
+const within = (abortSignal: AbortSignal | undefined) => (abortSignal === undefined ? {} : { abortSignal });
+
+/** The queue is in the rule's account and region. */
+function queueArn(ruleArn: string, queue: string): string {
+  const [arn, partition, , region, account] = ruleArn.split(":");
+  if (account === undefined) throw new Error(`EventBridge names a rule that is nowhere: "${ruleArn}"`);
+  return [arn, partition, "sqs", region, account, queue].join(":");
+}
+
+/** One after another. What is refused keeps no other from its turn; throws at the end, or where nothing goes. */
+async function forEach<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
+  const refused: unknown[] = [];
+  for (const item of items) {
+    try {
+      await act(item);
+    } catch (error) {
+      if (error instanceof PlatformFault) throw error;
+      refused.push(error);
+    }
+  }
+  if (refused.length > 0) throw refused[0];
+}
+
+async function unlessGone(call: () => Promise<unknown>): Promise<void> {
+  try {
+    await faulting(call);
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== "ResourceNotFoundException") throw error;
+  }
+}

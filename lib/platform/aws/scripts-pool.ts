@@ -1,0 +1,40 @@
+/** The threads that evaluate scripts in a function of Lambda: a bundle of its own, beside the function's. */
+import { PlatformFault } from "../faults.ts";
+import type { Exec } from "../scripts/script-job.ts";
+import { toMessage, toOutcome } from "../scripts/script-messages.ts";
+import { ScriptPool } from "../scripts/script-pool.ts";
+import type { Scripts } from "../scripts.ts";
+import type { BundledScripts } from "./scripts.ts";
+
+/** A function takes one step at a time: more only help where its scripts are parallel. */
+const FEWEST_THREADS = 1;
+/** Each may fill a VM (64 MiB) and jq (256 MiB): so many fit into a function's memory of 1,024 MB. */
+const MOST_THREADS = 2;
+/** The next step is likely of another run, and a VM is made in a few milliseconds. */
+const KEPT_GUESTS = 2;
+
+const noCommands: Exec = async () => ({ stdout: "", failure: "commands need a worker" });
+
+/** Throws where the engine cannot be read. `run` rejects with PlatformFault `unavailable` where no thread starts. */
+export async function openScripts({ folder, functionsModule }: BundledScripts): Promise<Scripts> {
+  const pool = await ScriptPool.create({
+    worker: new URL("script-worker.mjs", folder),
+    engine: new URL("quickjs.wasm", folder),
+    functionsModule,
+    exec: noCommands,
+    execGraceMs: 0,
+    fewestThreads: FEWEST_THREADS,
+    mostThreads: MOST_THREADS,
+    keptGuests: KEPT_GUESTS,
+  });
+  return {
+    run: async (request) => {
+      const { signal = new AbortController().signal } = request;
+      const reply = await pool.run(toMessage(request), signal).catch((cause: unknown) => {
+        const detail = cause instanceof Error ? cause.message : String(cause);
+        throw new PlatformFault("unavailable", detail, { cause });
+      });
+      return toOutcome(reply);
+    },
+  };
+}

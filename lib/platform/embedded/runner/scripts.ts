@@ -1,0 +1,46 @@
+import type { Exec } from "../../scripts/script-job.ts";
+import { ScriptPool } from "../../scripts/script-pool.ts";
+import { type Collected, END_GRACE_MS, type Processes } from "./processes.ts";
+
+const FEWEST_THREADS = 2;
+const MOST_THREADS = 8;
+const KEPT_GUESTS = 16;
+/** What `exec` may bring back. */
+const EXEC_OUTPUT_BYTES = 10 * 1024 * 1024;
+
+/** The threads of the runner, whose `exec` starts processes here. Throws where the engine cannot be read. */
+export function openPool(functionsModule: URL, processes: Processes): Promise<ScriptPool> {
+  return ScriptPool.create({
+    worker: new URL("../../scripts/script-worker.ts", import.meta.url),
+    engine: new URL(import.meta.resolve("quickjs-wasi/quickjs.wasm")),
+    functionsModule,
+    exec: execBy(processes),
+    execGraceMs: END_GRACE_MS,
+    fewestThreads: FEWEST_THREADS,
+    mostThreads: MOST_THREADS,
+    keptGuests: KEPT_GUESTS,
+  });
+}
+
+function execBy(processes: Processes): Exec {
+  return async ({ command, cwd, env, timeoutMs }, token, signal) => {
+    const spec = { argv: ["bash", "-c", command], cwd, env, token, timeoutMs, signal };
+    try {
+      const end = await processes.collect(spec, EXEC_OUTPUT_BYTES);
+      const failure = failureOf(end);
+      return { stdout: end.stdout, ...(failure === undefined ? {} : { failure }) };
+    } catch (error) {
+      return { stdout: "", failure: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+function failureOf(end: Collected): string | undefined {
+  if (end.overflow) return `it wrote more than ${EXEC_OUTPUT_BYTES / 1024 / 1024} MiB`;
+  if (end.timedOut) return "it ran longer than the script may";
+  if (end.aborted) return "it was cancelled";
+  if (end.exitCode === 0) return undefined;
+  const how = end.exitCode === null ? `signal ${end.signal}` : `exit code ${end.exitCode}`;
+  const said = end.stderr.trim();
+  return said === "" ? how : `${how}: ${said}`;
+}

@@ -1,0 +1,26 @@
+import type { Attribute } from "./tables.ts";
+
+/** An item as a table holds it. */
+export type StoredItem = Readonly<Record<string, Attribute | undefined>>;
+
+const utf8 = (text: string): number => Buffer.byteLength(text);
+
+/**
+ * Bytes of a value as DynamoDB counts them: names and text in UTF-8, 3 for a list or map and 1 for each
+ * member. Numbers take about half their digits and one more, which is as near as its documentation gets.
+ */
+export function measure(value: unknown): number {
+  if (typeof value === "string") return utf8(value);
+  if (typeof value === "number") return Math.min(21, Math.ceil(String(value).length / 2) + 1);
+  if (typeof value !== "object" || value === null) return 1;
+  if (value instanceof Uint8Array) return value.byteLength;
+  let bytes = 3;
+  if (Array.isArray(value)) {
+    for (const element of value) bytes += 1 + measure(element);
+    return bytes;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) bytes += 1 + utf8(name) + measure(member);
+  }
+  return bytes;
+}

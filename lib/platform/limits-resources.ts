@@ -1,0 +1,24 @@
+import { LIMITS, type LimitName, limitFault } from "./limits.ts";
+import { note } from "./marks.ts";
+import type { Resources } from "./resources.ts";
+
+/**
+ * Throws `limit_exceeded` for queues and rules that AWS would not make: they are held to the same limits
+ * wherever they run.
+ */
+export function checkResources({ queues, rules, schedules }: Resources): void {
+  for (const { name, visibilitySeconds, retentionSeconds } of queues) {
+    hold("visibilitySeconds", `the queue ${name}`, visibilitySeconds);
+    hold("retentionSeconds", `the queue ${name}`, retentionSeconds);
+  }
+  // Rules on a schedule are on a bus of their own: the account's default one.
+  hold("busRules", "the bus", rules.length);
+  hold("busRules", "the default bus", schedules.length);
+  for (const rule of [...rules, ...schedules])
+    hold("ruleTargets", `the rule ${rule.name}`, rule.queues.length);
+}
+
+function hold(limit: LimitName, what: string, actual: number): void {
+  note(limit, actual);
+  if (actual > LIMITS[limit].value) throw limitFault(limit, what, actual);
+}

@@ -1,0 +1,145 @@
+import { JSException, type JSValueHandle, QuickJS } from "quickjs-wasi";
+import { EVALUATOR_SOURCE, SETUP_SOURCE } from "./guest-source.ts";
+import { MEMORY_LIMIT_BYTES, stopVerdict, type Verdict } from "./verdict.ts";
+import { type WasmMemory, wasmApi } from "./web-assembly.ts";
+
+/** The engine's own stack, of the 1 MiB that its binary has. */
+const STACK_LIMIT_BYTES = 200_000;
+/** Memory of a VM never shrinks: one that has grown past this is not kept. */
+const KEPT_MEMORY_BYTES = 8 * 1024 * 1024;
+/** Longer results are refused: they would be held several times on their way. In UTF-16 units. */
+export const RESULT_LIMIT_CHARS = 16 * 1024 * 1024;
+
+export interface GuestOptions {
+  readonly wasm: WebAssembly.Module;
+  /** Names of the functions that code may call. */
+  readonly names: readonly string[];
+  /** Takes a name and arguments as JSON; see guest-source.ts for the answer. Must not throw: a stack would show our paths. */
+  readonly call: (name: string, args: string) => string;
+  /** Asked every so often while code runs: why it must stop now, if it must. */
+  readonly stop: () => "timeout" | "aborted" | undefined;
+}
+
+/** One QuickJS VM with a memory of its own. */
+export class Guest {
+  readonly #vm: QuickJS;
+  readonly #memory: WasmMemory;
+  readonly #evaluate: JSValueHandle;
+  readonly #outcome: JSValueHandle;
+  readonly #restore: JSValueHandle;
+  readonly #stop: GuestOptions["stop"];
+  #broken = false;
+
+  private constructor(vm: QuickJS, memory: WasmMemory, options: GuestOptions) {
+    this.#vm = vm;
+    this.#memory = memory;
+    this.#stop = options.stop;
+    using setUp = vm.evalCode(SETUP_SOURCE, "<setup>");
+    using evaluator = vm.evalCode(EVALUATOR_SOURCE, "<script>");
+    using call = vm.newFunction("call", (name, args) =>
+      vm.newString(callAndCheck(options, name?.toString() ?? "", args?.toString() ?? "[]")),
+    );
+    using names = vm.newString(JSON.stringify(options.names));
+    using hooks = vm.callFunction(setUp, vm.undefined, evaluator, call, names);
+    this.#evaluate = hooks.getProp("evaluate");
+    this.#outcome = hooks.getProp("outcome");
+    this.#restore = hooks.getProp("restore");
+  }
+
+  static async create(options: GuestOptions): Promise<Guest> {
+    const memories: WasmMemory[] = [];
+    const vm = await QuickJS.create({
+      wasm: options.wasm,
+      memoryLimit: MEMORY_LIMIT_BYTES,
+      maxStackSize: STACK_LIMIT_BYTES,
+      interruptHandler: () => options.stop() !== undefined,
+      wasi: (memory: WasmMemory) => {
+        memories.push(memory);
+        return {};
+      },
+    });
+    const [memory] = memories;
+    if (memory === undefined) throw new Error("the VM did not show its memory");
+    return new Guest(vm, memory, options);
+  }
+
+  /** Whether the VM may serve another evaluation; if not, dispose of it. */
+  get usable(): boolean {
+    return !this.#broken && this.#memory.buffer.byteLength <= KEPT_MEMORY_BYTES;
+  }
+
+  /** Evaluates with the given global variables (a JSON object as text), and takes away what the code defined. */
+  evaluate(variables: string, code: string): Verdict {
+    try {
+      const answer = this.#answer(variables, code);
+      // Code may end past its deadline without noticing, in a long built-in or by catching what it was told.
+      const stopped = this.#stop();
+      if (stopped !== undefined) throw new Error(stopped);
+      if (!this.#call(this.#restore, (kept) => kept.toBoolean())) this.#broken = true;
+      return toVerdict(answer);
+    } catch (error) {
+      // Interrupted, out of memory or stack where nothing could catch it, or a trap: nobody knows its state now.
+      this.#broken = true;
+      return this.#diagnose(error);
+    }
+  }
+
+  /** Frees the VM; one that trapped is left to the garbage collector. */
+  dispose(): void {
+    try {
+      this.#vm.dispose();
+    } catch {
+      // Its memory goes with the instance.
+    }
+  }
+
+  #answer(variables: string, code: string): string {
+    using variablesText = this.#vm.newString(variables);
+    using codeText = this.#vm.newString(code);
+    const answer = this.#call(this.#evaluate, (text) => text.toString(), variablesText, codeText);
+    this.#vm.executePendingJobs();
+    return answer === "p" ? this.#call(this.#outcome, (text) => text.toString()) : answer;
+  }
+
+  #call<T>(hook: JSValueHandle, read: (result: JSValueHandle) => T, ...args: JSValueHandle[]): T {
+    using result = this.#vm.callFunction(hook, this.#vm.undefined, ...args);
+    return read(result);
+  }
+
+  #diagnose(error: unknown): Verdict {
+    const stopped = this.#stop();
+    if (stopped !== undefined) return stopVerdict(stopped);
+    if (error instanceof JSException) return errorVerdict(`${error.name}: ${error.message}`);
+    // The engine ran over its stack in a way that its own guard does not see.
+    if (error instanceof wasmApi.RuntimeError || error instanceof RangeError) return stopVerdict("stack");
+    const message = error instanceof Error ? error.message : String(error);
+    return errorVerdict(message.replace(/^Job execution error: /, ""));
+  }
+}
+
+function callAndCheck({ call, stop }: GuestOptions, name: string, args: string): string {
+  const answer = call(name, args);
+  return stop() === undefined ? answer : "s";
+}
+
+function errorVerdict(message: string): Verdict {
+  if (/^InternalError: (out of memory|string too long)/.test(message)) return stopVerdict("memory");
+  if (message === "RangeError: Maximum call stack size exceeded") return stopVerdict("stack");
+  return { ok: false, reason: "failed", message };
+}
+
+function toVerdict(answer: string): Verdict {
+  const rest = answer.slice(1);
+  if (answer.startsWith("e")) return errorVerdict(rest);
+  if (answer.startsWith("p")) {
+    return { ok: false, reason: "failed", message: "the promise that is the result never settles" };
+  }
+  if (rest.length > RESULT_LIMIT_CHARS) {
+    return {
+      ok: false,
+      reason: "failed",
+      message: `the result is longer than ${RESULT_LIMIT_CHARS} characters`,
+    };
+  }
+  return { ok: true, json: rest };
+}

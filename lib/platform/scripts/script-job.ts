@@ -1,0 +1,46 @@
+import type { MessagePort } from "node:worker_threads";
+import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
+
+/** What the pool gives a script thread at its start. */
+export interface ThreadData {
+  readonly wasm: WebAssembly.Module;
+  /** Address of the module with the functions that scripts may call. */
+  readonly functionsModule: string;
+  /** Two 32-bit cells: STOP_CELL and REPLY_CELL. */
+  readonly cells: SharedArrayBuffer;
+  /** Answers to exec requests come here. */
+  readonly execPort: MessagePort;
+  /** VMs that the thread keeps for the runs served last. */
+  readonly keptGuests: number;
+}
+
+/** Not 0 once the evaluation under way is to stop. */
+export const STOP_CELL = 0;
+/** Changed and notified when an answer waits at the exec port, or the evaluation is to stop. */
+export const REPLY_CELL = 1;
+
+/** An evaluation; its environment is whole here. */
+export type ScriptJob = ScriptMessage;
+
+export interface ExecRequest {
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Milliseconds; 0 means no limit. */
+  readonly timeoutMs: number;
+}
+
+/** How a command of `exec` ended. */
+export interface ExecResult {
+  /** Undefined when it exited with 0 and all its output is here. */
+  readonly failure?: string;
+  readonly stdout: string;
+}
+
+/** Runs `bash -c command` for the step that the token names. Never rejects. */
+export type Exec = (request: ExecRequest, token: string, signal: AbortSignal) => Promise<ExecResult>;
+
+export type FromThread =
+  | { readonly kind: "ready" }
+  | { readonly kind: "exec"; readonly request: ExecRequest }
+  | { readonly kind: "done"; readonly reply: ScriptReply };

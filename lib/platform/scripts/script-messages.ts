@@ -1,0 +1,43 @@
+import type { ScriptEvent, ScriptOutcome, ScriptRequest } from "../scripts.ts";
+
+/** A script on its way to the thread that evaluates it. */
+export interface ScriptMessage {
+  readonly code: string;
+  /** A JSON object as text: it is parsed once, inside the VM. */
+  readonly variables: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Milliseconds; 0 means no limit. */
+  readonly timeoutMs: number;
+  readonly isolate: string;
+  readonly token: string;
+}
+
+export type StopReason = "failed" | "timeout" | "memory" | "stack" | "aborted";
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export interface ScriptLogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+}
+
+interface ScriptTrace {
+  readonly events: readonly ScriptEvent[];
+  readonly logs: readonly ScriptLogLine[];
+}
+/** As the port's outcome, but with the value as JSON text. */
+export type ScriptReply = ScriptTrace &
+  (
+    | { readonly ok: true; readonly json: string }
+    | { readonly ok: false; readonly reason: StopReason; readonly message: string }
+  );
+
+/** The request without its signal. Throws TypeError where a variable is no JSON value. */
+export function toMessage({ signal: _, ...request }: ScriptRequest): ScriptMessage {
+  return { ...request, variables: JSON.stringify(request.variables) };
+}
+
+export function toOutcome(reply: ScriptReply): ScriptOutcome {
+  if (!reply.ok) return reply;
+  const { events, logs } = reply;
+  return { ok: true, value: JSON.parse(reply.json), events, logs };
+}

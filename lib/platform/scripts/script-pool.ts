@@ -1,0 +1,137 @@
+import { readFile } from "node:fs/promises";
+import type { Exec } from "./script-job.ts";
+import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
+import { ScriptThread, type ThreadOptions } from "./script-thread.ts";
+import { stopVerdict } from "./verdict.ts";
+import { wasmApi } from "./web-assembly.ts";
+
+/** When scripts wait this long for a thread there is one more, until there are most. */
+const PATIENCE_MS = 100;
+/** Threads above the fewest that have nothing to do for this long are ended. */
+const IDLE_MS = 30_000;
+
+export interface PoolOptions {
+  /** Of `script-worker.ts`, or of what was built from it. */
+  readonly worker: URL;
+  /** Of QuickJS's Web Assembly. */
+  readonly engine: URL;
+  /** Of a module that exports `callables`: the functions that scripts may call, by name. */
+  readonly functionsModule: URL;
+  readonly exec: Exec;
+  /** How long a command of `exec` that was told to end may take to do so, milliseconds. */
+  readonly execGraceMs: number;
+  /** Kept ready. */
+  readonly fewestThreads: number;
+  readonly mostThreads: number;
+  /** VMs that each thread keeps for the runs that it served last. */
+  readonly keptGuests: number;
+}
+
+interface Waiting {
+  readonly job: ScriptMessage;
+  readonly signal: AbortSignal;
+  resolve(reply: ScriptReply | Promise<ScriptReply>): void;
+  reject(error: unknown): void;
+}
+
+/** The threads that evaluate scripts: a few, and more while they are held up by long calls or loops. */
+export class ScriptPool {
+  readonly #options: PoolOptions;
+  readonly #threadOptions: Omit<ThreadOptions, "onGone">;
+  readonly #idle = new Set<ScriptThread>();
+  readonly #waiting: Waiting[] = [];
+  #threads = 0;
+  #starting = 0;
+  #patience: NodeJS.Timeout | undefined;
+
+  private constructor(options: PoolOptions, wasm: WebAssembly.Module) {
+    this.#options = options;
+    this.#threadOptions = { ...options, wasm, functionsModule: options.functionsModule.href };
+  }
+
+  /** Compiles the engine once for all threads. Throws where it cannot be read. */
+  static async create(options: PoolOptions): Promise<ScriptPool> {
+    return new ScriptPool(options, await wasmApi.compile(await readFile(options.engine)));
+  }
+
+  /** Evaluates on a free thread; the script's time starts then. Throws when no thread can be started. */
+  run(job: ScriptMessage, signal: AbortSignal): Promise<ScriptReply> {
+    const onAbort = (): void => this.#dropAborted();
+    signal.addEventListener("abort", onAbort, { once: true });
+    const answered = new Promise<ScriptReply>((resolve, reject) => {
+      this.#waiting.push({ job, signal, resolve, reject });
+      this.#serve();
+    });
+    return answered.finally(() => signal.removeEventListener("abort", onAbort));
+  }
+
+  #serve(): void {
+    this.#dropAborted();
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const thread = this.#pick(next.job.isolate);
+      if (thread === undefined) break;
+      this.#waiting.shift();
+      this.#idle.delete(thread);
+      next.resolve(thread.run(next.job, next.signal).finally(() => this.#rest(thread)));
+    }
+    if (this.#waiting.length <= this.#starting) return;
+    if (this.#threads < this.#options.fewestThreads) this.#start();
+    else if (this.#threads < this.#options.mostThreads) {
+      this.#patience ??= setTimeout(() => {
+        this.#patience = undefined;
+        if (this.#waiting.length > this.#starting) this.#start();
+        this.#serve();
+      }, PATIENCE_MS);
+    }
+  }
+
+  /** The thread that served this run last, else any that is free. */
+  #pick(isolate: string): ScriptThread | undefined {
+    let free: ScriptThread | undefined;
+    for (const thread of this.#idle) {
+      if (thread.lastIsolate === isolate) return thread;
+      free ??= thread;
+    }
+    return free;
+  }
+
+  #rest(thread: ScriptThread): void {
+    if (thread.gone) return;
+    this.#idle.add(thread);
+    this.#serve();
+    if (this.#idle.has(thread)) thread.endAfter(IDLE_MS, () => this.#threads > this.#options.fewestThreads);
+  }
+
+  #start(): void {
+    this.#threads += 1;
+    this.#starting += 1;
+    const thread = new ScriptThread({
+      ...this.#threadOptions,
+      onGone: () => {
+        this.#threads -= 1;
+        this.#idle.delete(thread);
+        this.#serve();
+      },
+    });
+    thread.ready.then(
+      () => {
+        this.#starting -= 1;
+        this.#rest(thread);
+      },
+      (error: unknown) => {
+        this.#starting -= 1;
+        // Every thread would fail alike: a functions module that does not load.
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
+      },
+    );
+  }
+
+  #dropAborted(): void {
+    for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
+      const waiting = this.#waiting[at];
+      if (waiting?.signal.aborted !== true) continue;
+      this.#waiting.splice(at, 1);
+      waiting.resolve({ ...stopVerdict("aborted"), events: [], logs: [] });
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** A script thread: evaluates one script at a time, each run's in a VM of that run's own. */
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { Guest } from "./guest.ts";
+import { answerCall, type CallContext, loadCallables, Trace } from "./library-calls.ts";
+import {
+  type ExecResult,
+  type FromThread,
+  REPLY_CELL,
+  type ScriptJob,
+  STOP_CELL,
+  type ThreadData,
+} from "./script-job.ts";
+import type { ScriptReply } from "./script-messages.ts";
+
+const data: ThreadData = workerData;
+const cells = new Int32Array(data.cells);
+const callables = await loadCallables(data.functionsModule);
+const names = [...callables.keys()];
+/** Least recently used first. */
+const guests = new Map<string, Guest>();
+let context: CallContext | undefined;
+let deadline = Number.POSITIVE_INFINITY;
+
+function send(message: FromThread): void {
+  parentPort?.postMessage(message);
+}
+
+function stop(): "timeout" | "aborted" | undefined {
+  if (Atomics.load(cells, STOP_CELL) !== 0) return "aborted";
+  return performance.now() > deadline ? "timeout" : undefined;
+}
+
+async function guestOf(isolate: string): Promise<Guest> {
+  const kept = guests.get(isolate);
+  guests.delete(isolate);
+  const guest =
+    kept ??
+    (await Guest.create({
+      wasm: data.wasm,
+      names,
+      call: (name, args) =>
+        context === undefined ? "eno script runs" : answerCall(callables.get(name), args, context),
+      stop,
+    }));
+  guests.set(isolate, guest);
+  for (const [oldest, old] of guests) {
+    if (guests.size <= data.keptGuests) break;
+    old.dispose();
+    guests.delete(oldest);
+  }
+  return guest;
+}
+
+async function prepare(code: string): Promise<void> {
+  for (const [name, { prepare }] of callables) {
+    if (prepare !== undefined && code.includes(name)) await prepare();
+  }
+}
+
+function exec(job: ScriptJob, command: string, env: Readonly<Record<string, string>>): ExecResult {
+  if (stop() !== undefined) return { failure: "the script is out of time", stdout: "" };
+  const before = Atomics.load(cells, REPLY_CELL);
+  const timeoutMs = deadline === Number.POSITIVE_INFINITY ? 0 : Math.max(1, deadline - performance.now());
+  send({ kind: "exec", request: { command, cwd: job.cwd, env: { ...job.env, ...env }, timeoutMs } });
+  for (;;) {
+    const answer: { message: ExecResult } | undefined = receiveMessageOnPort(data.execPort);
+    if (answer !== undefined) return answer.message;
+    // The pool answers cancelled commands too, once they are gone.
+    Atomics.wait(cells, REPLY_CELL, before, 1_000);
+  }
+}
+
+function sleep(milliseconds: number): void {
+  const before = Atomics.load(cells, REPLY_CELL);
+  const left = Math.min(milliseconds, deadline - performance.now());
+  if (left > 0 && stop() === undefined) Atomics.wait(cells, REPLY_CELL, before, left);
+}
+
+async function evaluate(job: ScriptJob): Promise<ScriptReply> {
+  const trace = new Trace();
+  await prepare(job.code);
+  const guest = await guestOf(job.isolate);
+  context = {
+    cwd: job.cwd,
+    env: job.env,
+    token: job.token,
+    emitEvent: (event) => trace.emitEvent(event),
+    log: (level, message) => trace.log(level, message),
+    exec: (command, env = {}) => exec(job, command, env),
+    sleep,
+  };
+  deadline = job.timeoutMs > 0 ? performance.now() + job.timeoutMs : Number.POSITIVE_INFINITY;
+  const verdict = guest.evaluate(job.variables, job.code);
+  deadline = Number.POSITIVE_INFINITY;
+  context = undefined;
+  if (!guest.usable) {
+    guests.delete(job.isolate);
+    guest.dispose();
+  }
+  return { ...verdict, events: trace.events, logs: trace.logs };
+}
+
+function failed(error: unknown): ScriptReply {
+  const message = error instanceof Error ? error.message : String(error);
+  return { ok: false, reason: "failed", message, events: [], logs: [] };
+}
+
+parentPort?.on("message", (job: ScriptJob) => {
+  void evaluate(job)
+    .catch(failed)
+    .then((reply) => send({ kind: "done", reply }));
+});
+send({ kind: "ready" });

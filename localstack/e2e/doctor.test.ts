@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startWeft, until } from "./weft.ts";
+
+const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
+
+interface Row {
+  readonly limit: string;
+  readonly mark: number | null;
+  readonly share: number | null;
+  readonly exact: boolean;
+}
+interface Report {
+  readonly fits: boolean;
+  readonly since: string;
+  readonly limits: readonly Row[];
+  readonly handlers: readonly { function: string; ms: number; timeoutSeconds: number | null }[];
+}
+
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "weft-doctor-"));
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+
+function doctor(...args: string[]): Promise<{ code: number; out: string; error: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env.PATH, WEFT_DATA_DIR: dataDir };
+    execFile(process.execPath, [WEFT, "doctor", ...args], { env }, (failed, out, error) =>
+      resolve({ code: typeof failed?.code === "number" ? failed.code : 0, out, error }),
+    );
+  });
+}
+
+async function report(): Promise<Report & { row(limit: string): Row | undefined }> {
+  const { code, out, error } = await doctor("--aws", "--json");
+  expect([code, error]).toEqual([0, ""]);
+  const parsed = JSON.parse(out) as Report;
+  return { ...parsed, row: (name) => parsed.limits.find(({ limit }) => limit === name) };
+}
+
+test("after a session, the doctor tells how near to the limits of AWS it came, and a restart forgets nothing", async () => {
+  {
+    await using weft = await startWeft({ dataDir });
+    await weft.save(`
+name: slow
+params:
+  - name: text
+steps:
+  - name: wait
+    type: bash
+    command: sleep 0.6; echo {{text}} | wc -c
+`);
+    await weft.emit({ topic: "large.event", data: { text: "x".repeat(100_000) } });
+    const text = "é".repeat(65_000);
+    expect((await weft.run({ module: "slow", params: { text } })).status).toBe("completed");
+    // A running server is asked for nothing: what it has seen is in the file a few seconds later.
+    const early = await until("the marks of a running server", async () => {
+      const { code, out } = await doctor("--aws", "--json");
+      const found = JSON.parse(out) as Report;
+      return code === 0 && found.handlers.some(({ function: name }) => name === "BashFunction") && found;
+    });
+    expect(early.fits).toBe(true);
+    expect(await weft.stop()).toBe(0);
+  }
+
+  const first = await report();
+  expect(first.fits).toBe(true);
+  expect(first.row("itemBytes")).toMatchObject({ exact: true, mark: expect.any(Number) });
+  // The event's record, and the value on its way in.
+  expect(first.row("itemBytes")?.mark).toBeGreaterThan(100_000);
+  expect(first.row("itemBytes")?.mark).toBeLessThan(200_000);
+  expect(first.row("requestBytes")?.mark).toBeGreaterThan(130_000);
+  expect(first.row("requestBytes")?.mark).toBeLessThan(131_000);
+  expect(first.row("payloadBytes")).toMatchObject({ exact: false, mark: expect.any(Number) });
+  expect(first.row("transactionItems")?.mark).toBeGreaterThanOrEqual(2);
+  const ms = Object.fromEntries(first.handlers.map((row) => [row.function, row.ms]));
+  expect(ms.BashFunction).toBeGreaterThan(590);
+  expect(first.handlers.find(({ function: name }) => name === "EmitEventFunction")).toMatchObject({
+    timeoutSeconds: 29,
+  });
+  expect(ms.ConductFunction).toBeGreaterThan(0);
+
+  {
+    await using weft = await startWeft({ dataDir });
+    expect(await weft.stop()).toBe(0);
+  }
+  const second = await report();
+  expect(second.since).toBe(first.since);
+  expect(second.row("itemBytes")).toEqual(first.row("itemBytes"));
+
+  await writeFile(join(dataDir, "limits.json"), "{ not json");
+  {
+    await using weft = await startWeft({ dataDir });
+    expect(weft.log()).toContain("limits.json cannot be read");
+    const well = await doctor();
+    expect(well.code).toBe(0);
+    expect(well.out).toContain("is up");
+    expect(await weft.stop()).toBe(0);
+  }
+  expect((await report()).row("itemBytes")?.mark ?? 0).toBeLessThan(100_000);
+}, 60_000);

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import {
+  EventBridgeClient,
+  ListRulesCommand,
+  ListTargetsByRuleCommand,
+  PutTargetsCommand,
+  RemoveTargetsCommand,
+} from "@aws-sdk/client-eventbridge";
+import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { startWeft, type Weft } from "./weft.ts";
+
+export const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
+
+/** A name that no other test's resources have. */
+export const newStack = (): string => `weft-${randomUUID().slice(0, 8)}`;
+
+/** `weft start --localstack` over the resources of a stack, which it makes where they are missing. */
+export function startOver(stack: string, dataDir?: string): Promise<Weft> {
+  return startWeft({
+    program: [process.execPath, WEFT, "start", "--localstack"],
+    env: { WEFT_STACK: stack },
+    ...(dataDir === undefined ? {} : { dataDir }),
+  });
+}
+
+/** Of a client of the test's own, at the endpoint that the environment names. */
+function settings(service: "DYNAMODB" | "EVENTBRIDGE" | "SQS") {
+  const endpoint = process.env[`AWS_ENDPOINT_URL_${service}`] ?? process.env["AWS_ENDPOINT_URL"] ?? "";
+  return { endpoint, region: process.env["AWS_REGION"] ?? "us-east-1" };
+}
+
+/** Puts a message into a queue of a stack, past everything that would refuse it. */
+export async function sendRaw(queue: string, body: string): Promise<void> {
+  const sqs = new SQSClient(settings("SQS"));
+  const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: queue }));
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+}
+
+/** Takes an item out of a table behind the server's back; answers how to put it back. */
+export async function takeItem(table: string, pk: string, sk: string): Promise<() => Promise<void>> {
+  const dynamodb = new DynamoDBClient(settings("DYNAMODB"));
+  const at = { TableName: table, Key: { pk: { S: pk }, sk: { S: sk } } };
+  const { Item } = await dynamodb.send(new GetItemCommand(at));
+  if (Item === undefined) throw new Error(`${table} has no item ${pk} ${sk}`);
+  await dynamodb.send(new DeleteItemCommand(at));
+  return async () => {
+    await dynamodb.send(new PutItemCommand({ TableName: table, Item }));
+  };
+}
+
+/** Names of the scheduled rules whose names begin so. */
+export async function scheduledRules(prefix: string): Promise<string[]> {
+  const events = new EventBridgeClient(settings("EVENTBRIDGE"));
+  const { Rules = [] } = await events.send(new ListRulesCommand({ NamePrefix: prefix }));
+  return Rules.flatMap(({ Name, ScheduleExpression }) =>
+    Name === undefined || ScheduleExpression === undefined ? [] : [Name],
+  );
+}
+
+/** Takes a scheduled rule's targets away, so that it wakes nobody; answers how to give them back. */
+export async function silence(rule: string): Promise<() => Promise<void>> {
+  const events = new EventBridgeClient(settings("EVENTBRIDGE"));
+  const { Targets = [] } = await events.send(new ListTargetsByRuleCommand({ Rule: rule }));
+  const Ids = Targets.map(({ Id = "" }) => Id);
+  if (Ids.length === 0) throw new Error(`${rule} has no targets`);
+  await events.send(new RemoveTargetsCommand({ Rule: rule, Ids }));
+  return async () => {
+    await events.send(new PutTargetsCommand({ Rule: rule, Targets }));
+  };
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { LIMITS } from "../lib/platform/limits.ts";
+import type { Log } from "../lib/platform/log.ts";
+import { forgetMarks, readMarks } from "../lib/platform/marks.ts";
+import { type AnyHandler, checkTimeouts, createFunctions } from "./functions.ts";
+import { startGateway } from "./gateway.ts";
+import type { TemplateFunction } from "./template.ts";
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+
+const fn = (over: Partial<TemplateFunction> = {}): TemplateFunction => ({
+  logicalId: "One",
+  entry: "one",
+  handlerExport: "handler",
+  timeoutSeconds: 5,
+  memoryMb: 128,
+  bodyLimitBytes: LIMITS.requestBytes.value,
+  worker: false,
+  routes: [],
+  sources: [],
+  ...over,
+});
+const route = (stream = false) => ({ method: "POST", path: "/x", stream });
+
+beforeEach(forgetMarks);
+afterEach(forgetMarks);
+
+describe("the time of functions", () => {
+  it.each([
+    ["a Lambda function", fn({ timeoutSeconds: 900 }), fn({ timeoutSeconds: 901 }), "handlerSeconds"],
+    [
+      "a function with whole answers",
+      fn({ timeoutSeconds: 29, routes: [route()] }),
+      fn({ timeoutSeconds: 30, routes: [route()] }),
+      "httpHandlerSeconds",
+    ],
+    [
+      "a function with streamed answers",
+      fn({ timeoutSeconds: 60, routes: [route(true)] }),
+      fn({ timeoutSeconds: 901, routes: [route(true)] }),
+      "handlerSeconds",
+    ],
+  ])("is bounded for %s", (_, fits, passes, limit) => {
+    expect(() => checkTimeouts([fits])).not.toThrow();
+    expect(() => checkTimeouts([fits, passes])).toThrow(limit);
+    expect(() => checkTimeouts([{ ...passes, worker: true }])).not.toThrow();
+  });
+
+  it("keeps a gateway from starting that AWS would not wait for", async () => {
+    const functions = [fn({ timeoutSeconds: 30, routes: [route()] })];
+    const invoke = createFunctions({ root: "/", deps: {} });
+    const starting = startGateway({ functions, invoke, log: silent, host: "127.0.0.1", port: 0 });
+    await expect(starting).rejects.toMatchObject({ code: "limit_exceeded" });
+  });
+
+  it("is remembered at its longest, whether it answered, failed, was cut off or is a worker", async () => {
+    const handlers: Record<string, () => Promise<unknown>> = {
+      Answers: () => delay(20),
+      Fails: () => delay(20).then(() => Promise.reject(new Error("no"))),
+      Hangs: () => new Promise(() => {}),
+      Works: () => delay(20),
+    };
+    const load =
+      async ({ logicalId }: TemplateFunction) =>
+      () =>
+        handlers[logicalId]?.();
+    const { start } = createFunctions({ root: "/", deps: {}, load });
+    const run = (over: Partial<TemplateFunction>) => start(fn(over), {}, { requestId: "r" }).result;
+    await Promise.allSettled([
+      run({ logicalId: "Answers" }),
+      run({ logicalId: "Fails" }),
+      run({ logicalId: "Hangs", timeoutSeconds: 0.05 }),
+      run({ logicalId: "Works", worker: true, timeoutSeconds: 0.001 }),
+    ]);
+    const before = readMarks().handlers;
+    // Timers may fire a fraction of a millisecond before their time.
+    for (const name of ["Answers", "Fails", "Works"]) expect(before[name]).toBeGreaterThan(18);
+    expect(before.Hangs).toBeGreaterThanOrEqual(50);
+    handlers.Answers = async () => undefined;
+    await run({ logicalId: "Answers" });
+    expect(readMarks().handlers.Answers).toBe(before.Answers);
+  });
+});
+
+describe("bodies", () => {
+  async function serve(
+    handler: (event: { body: string }) => unknown,
+  ): Promise<(body: string) => Promise<Response>> {
+    const gateway = await startGateway({
+      functions: [fn({ routes: [route()] })],
+      invoke: createFunctions({ root: "/", deps: {}, load: async () => handler as AnyHandler }),
+      log: silent,
+      host: "127.0.0.1",
+      port: 0,
+    });
+    onTestFinished(() => gateway.close(0));
+    return (body) =>
+      fetch(`${gateway.url}/x`, { method: "POST", body, headers: { "content-type": "text/plain" } });
+  }
+
+  it("that Lambda could not be given as text are refused, though API Gateway would take them", async () => {
+    const post = await serve(({ body }) => ({ statusCode: 200, body: String(body.length) }));
+    const lines = "\n".repeat(LIMITS.payloadBytes.value / 2);
+    expect(await (await post("x".repeat(lines.length))).text()).toBe(String(lines.length));
+    expect((await post(lines)).status).toBe(413);
+    expect(readMarks().limits).toMatchObject({
+      requestBytes: lines.length,
+      payloadBytes: LIMITS.payloadBytes.value + 2,
+    });
+  });
+
+  it("that Lambda could not return are no answers", async () => {
+    const post = await serve(({ body }) => ({ statusCode: 200, body: "\n".repeat(Number(body)) }));
+    const half = LIMITS.payloadBytes.value / 2;
+    expect((await post(String(half - 1))).status).toBe(200);
+    expect(readMarks().limits.payloadBytes).toBe(LIMITS.payloadBytes.value);
+    expect((await post(String(half))).status).toBe(500);
+  });
+});
