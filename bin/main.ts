@@ -5,11 +5,20 @@ import { help } from "./commands/help.ts";
 import { start } from "./commands/start.ts";
 import { token } from "./commands/token.ts";
 import { version } from "./commands/version.ts";
+import { worker } from "./commands/worker.ts";
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 
-const commands: readonly Command[] = [start, token, deadLetters, doctor, help(() => commands), version];
+const commands: readonly Command[] = [
+  start,
+  worker,
+  token,
+  deadLetters,
+  doctor,
+  help(() => commands),
+  version,
+];
 
 const ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",

@@ -47,6 +47,7 @@ export async function openAwsDeps(environment: Environment): Promise<Deps> {
     paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
     queueNames: queues.map(({ name }) => name),
     queueNamePrefix: `${stack}-`,
+    sharesWorkspaces: true,
   });
 }
 

@@ -1,11 +1,35 @@
 import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import type { OpenedDeps } from "./deps.ts";
-import { openProcessDeps, type ProcessOptions } from "./deps-process.ts";
+import { findShell } from "./deps-compose.ts";
+import {
+  openProcessDeps,
+  type ProcessOptions,
+  type ShareWorkspaces,
+  STEP_FUNCTIONS,
+} from "./deps-process.ts";
+import type { ConsumerDeps } from "./events/consumer.ts";
+import { awsClients, type Environment } from "./platform/aws/clients.ts";
 import { openAws } from "./platform/aws/platform.ts";
+import { storedSecrets } from "./platform/aws/secrets.ts";
+import { systemClock } from "./platform/clock.ts";
+import { lockDataFolder } from "./platform/embedded/lock.ts";
+import { startRunner } from "./platform/embedded/runner/client.ts";
+import { fileSecrets } from "./platform/embedded/secrets.ts";
+import type { Queues } from "./platform/queues.ts";
+import { noteStepFailure } from "./workflow/steps/consumer.ts";
+import type { StepDeps } from "./workflow/steps/context.ts";
+import { workspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface CloudDepsOptions extends ProcessOptions {
   readonly stack: string;
 }
+
+const shareWorkspaces: ShareWorkspaces = (ports, dataDir) =>
+  workspaceSync(ports, {
+    workspacesDir: join(dataDir, "workspaces"),
+    statesDir: join(dataDir, "workspace-states"),
+  });
 
 /**
  * Opens this process over AWS's services, or over what stands at `AWS_ENDPOINT_URL`: tables, queues, bus and
@@ -14,7 +38,7 @@ export interface CloudDepsOptions extends ProcessOptions {
 export async function openCloudDeps(options: CloudDepsOptions): Promise<OpenedDeps> {
   const { log, resources, stack } = options;
   const { platform: _platform, ...opened } = await openProcessDeps(
-    options,
+    { ...options, shareWorkspaces },
     async ({ dataDir, runner, secrets }) => {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
       const { commands, scripts } = runner;
@@ -22,4 +46,58 @@ export async function openCloudDeps(options: CloudDepsOptions): Promise<OpenedDe
     },
   );
   return opened;
+}
+
+export interface WorkerDepsOptions extends Omit<CloudDepsOptions, "config"> {
+  /** Endpoints, region, credentials, bucket; `WEFT_SECRETS_PATH` where secrets are in the parameter store. */
+  readonly environment: Environment;
+}
+
+export interface WorkerDeps {
+  /** No tables: a worker has its queues and the blob store. */
+  readonly deps: StepDeps & ConsumerDeps;
+  readonly queues: Queues;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a worker on a data folder of its own: it executes steps that touch files, for the stack that the
+ * environment names. Throws DataFolderInUse.
+ */
+export async function openWorkerDeps(options: WorkerDepsOptions): Promise<WorkerDeps> {
+  const { log, resources, stack, environment } = options;
+  const dataDir = resolve(options.dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = lockDataFolder(dataDir);
+  try {
+    const runner = await startRunner({ log, functionsModule: STEP_FUNCTIONS });
+    const { commands, scripts } = runner;
+    const clients = awsClients(environment);
+    const path = environment.WEFT_SECRETS_PATH || undefined;
+    const secrets =
+      path === undefined
+        ? fileSecrets(dataDir)
+        : storedSecrets({ client: clients.ssm, path, clock: systemClock });
+    const aws = await openAws({ stack, resources, log, environment, clients, commands, scripts, secrets });
+    const { ports } = aws;
+    const deps: StepDeps = {
+      ...ports,
+      paths: { workspacesDir: join(dataDir, "workspaces"), logsDir: join(dataDir, "runs") },
+      workspaceSync: shareWorkspaces(ports, dataDir),
+      shell: findShell(log),
+    };
+    return {
+      deps: { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) },
+      queues: ports.queues,
+      close: async () => {
+        await aws.close();
+        clients.close();
+        await runner.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }

@@ -11,12 +11,13 @@ import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
+import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 
 /** Puts the services together over the ports of a platform. */
 export function composeDeps(
   ports: Ports,
   config: Config,
-  own: Pick<Deps, "auth" | "paths" | "queueNames" | "queueNamePrefix">,
+  own: Pick<Deps, "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync">,
 ): Deps {
   const catalog = catalogReader(ports);
   const assetNumbers = numbers(ports, "assets");
@@ -30,14 +31,14 @@ export function composeDeps(
     effects: assetEffects({ assetNumbers }),
     runNumbers: numbers(ports, "runs"),
     assetNumbers,
-    workspacesDir: own.paths.workspacesDir,
+    workspacesDir: own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir,
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
   };
   return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
 }
 
-function findShell(log: Log): string {
+export function findShell(log: Log): string {
   const folders = (process.env["PATH"] ?? "/usr/bin:/bin").split(":");
   if (folders.some((folder) => folder !== "" && existsSync(join(folder, "bash")))) return "bash";
   log.warn("no bash found: bash steps are run by sh");

@@ -12,6 +12,7 @@ import type { Ports } from "./platform/ports.ts";
 import type { Resources } from "./platform/resources.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
+import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface ProcessOptions {
   readonly dataDir: string;
@@ -19,6 +20,12 @@ export interface ProcessOptions {
   readonly config: Config;
   readonly log: Log;
 }
+
+/** Keeps the workspaces of a data folder the same as those of other machines. */
+export type ShareWorkspaces = (ports: Ports, dataDir: string) => WorkspaceSync;
+
+/** The functions that scripts of steps may call on this machine. */
+export const STEP_FUNCTIONS = new URL("./workflow/functions/library.ts", import.meta.url);
 
 /** What this machine gives to a platform: processes of steps, and secrets from the data folder. */
 export interface ProcessParts {
@@ -38,7 +45,7 @@ interface OpenedPlatform {
  * are those of this machine, whatever the platform is. Closes what it has opened when it cannot go on.
  */
 export async function openProcessDeps<Platform extends OpenedPlatform>(
-  options: ProcessOptions,
+  options: ProcessOptions & { readonly shareWorkspaces?: ShareWorkspaces },
   openPlatform: (parts: ProcessParts) => Promise<Platform>,
 ): Promise<OpenedDeps & { readonly platform: Platform }> {
   const { log, config, resources } = options;
@@ -46,7 +53,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
   // Before anything large is in memory: processes of steps are started by it, cheaply.
   const runner = await startRunner({
     log,
-    functionsModule: new URL("./workflow/functions/library.ts", import.meta.url),
+    functionsModule: STEP_FUNCTIONS,
   });
   let platform: Platform | undefined;
   try {
@@ -59,6 +66,10 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       auth: ownerAuthenticator(hashToken(token.value)),
       paths: { workspacesDir: join(dataDir, "workspaces"), logsDir: join(dataDir, "runs") },
       queueNames: resources.queues.map(({ name }) => name),
+      sharesWorkspaces: options.shareWorkspaces !== undefined,
+      ...(options.shareWorkspaces === undefined
+        ? {}
+        : { workspaceSync: options.shareWorkspaces(opened.ports, dataDir) }),
     });
     await firstStart(deps);
     let folder: WorkflowFolder | undefined;

@@ -7,6 +7,7 @@ import type { Definitions } from "./workflow/definitions/store.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
+import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 /** Everything that a function may ask for. Services name the part that they use. */
 export interface Deps extends Ports {
@@ -20,7 +21,11 @@ export interface Deps extends Ports {
   readonly runNumbers: Numbers;
   readonly assetNumbers: Numbers;
   readonly paths: StepPaths;
+  /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;
+  /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
+  readonly sharesWorkspaces: boolean;
+  readonly workspaceSync?: WorkspaceSync;
   readonly shell: string;
   readonly receiverEnabled: boolean;
   /** Queues of the template, for the readiness check. */

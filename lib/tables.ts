@@ -7,6 +7,7 @@ import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definit
 import { serviceTable } from "./workflow/event-receiver/table.ts";
 import { countersTable, historyTable, runsTable, stepsTable, valuesTable } from "./workflow/runs/table.ts";
 import { schedulesTable } from "./workflow/schedules/table.ts";
+import { workspacesTable } from "./workflow/workspaces/table.ts";
 
 /** Every table there is: from here come the DynamoDB resources and the embedded tables. */
 export const tables = {
@@ -26,4 +27,5 @@ export const tables = {
   assets: assetsTable,
   deadLetters: deadLettersTable,
   service: serviceTable,
+  workspaces: workspacesTable,
 };

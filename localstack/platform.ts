@@ -28,6 +28,8 @@ export interface PlatformOptions {
   readonly log: Log;
   readonly host: string;
   readonly port: number;
+  /** Whether the queues of workers are polled here too; so where it is not given. */
+  readonly worker?: boolean;
 }
 
 export interface Platform {
@@ -55,7 +57,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const gateway = await startGateway({ functions, invoke, log, host: options.host, port: options.port });
     closing.push(() => gateway.close(DRAIN_MS));
     const pollers = startPollers({
-      functions,
+      functions: options.worker === false ? functions.filter((fn) => !fn.worker) : functions,
       invoke,
       queues: opened.ports.queues,
       log,

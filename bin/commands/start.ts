@@ -1,4 +1,5 @@
 import { type Command, type Terminal, textFlag, UsageError } from "../command.ts";
+import { LOCALSTACK } from "../localstack.ts";
 
 const PORT_MAX = 65_535;
 
@@ -41,14 +42,6 @@ export const start: Command = {
     const environment = { ...terminal.env, ...Object.fromEntries(given) };
     await runServer(args.flags.localstack === true ? await overLocalStack(environment) : environment);
   },
-};
-
-/** What LocalStack takes; real accounts are never meant here. */
-const LOCALSTACK = {
-  AWS_ENDPOINT_URL: "http://127.0.0.1:4566",
-  AWS_REGION: "us-east-1",
-  AWS_ACCESS_KEY_ID: "test",
-  AWS_SECRET_ACCESS_KEY: "test",
 };
 
 /** Makes the template's resources at the endpoint, and answers the settings of a server over them. */

@@ -13,6 +13,14 @@ export type TableGrant =
   | "Query"
   | `Query:${string}`;
 
+/** What keys of blobs begin with: a folder's name, without a slash at its end. */
+export interface BlobAccess {
+  readonly get: readonly string[];
+  readonly put: readonly string[];
+  /** Asks for blobs that may not be there: S3 tells so to those alone who may list the bucket. */
+  readonly missing?: true;
+}
+
 /** What the functions of one kind do with what the installation has, beside reading their own queues. */
 export interface Access {
   /** By the table's name. */
@@ -22,11 +30,9 @@ export interface Access {
   /** Looks at the depth of every queue of the service. */
   readonly watchesQueues?: true;
   readonly publishes?: true;
-  readonly blobs?: readonly ("get" | "put")[];
+  readonly blobs?: BlobAccess;
   /** Makes rules for the expressions of schedules, or also takes away those that no schedule has. */
   readonly scheduleRules?: "ensure" | "reconcile";
-  /** What the keys of those blobs begin with; all where it is not given. */
-  readonly blobPrefixes?: readonly string[];
   /** Reads the owner's token from the parameter store. */
   readonly readsToken?: true;
   /** Reads the secrets of workflows from the parameter store. */
@@ -52,7 +58,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "ranked-index": ["GetItem", "BatchGetItem"],
         "run-history": ["Query", "PutItem"],
-        "run-values": ["BatchGetItem", "PutItem"],
+        "run-values": ["PutItem"],
         runs: ["GetItem", "Query:list", "PutItem"],
         schedules: ["Query", "PutItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
@@ -64,12 +70,18 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       sends: "all",
       watchesQueues: true,
       publishes: true,
-      blobs: ["get", "put"],
+      blobs: {
+        get: ["claims", "dead-letters", "events", "workflows"],
+        put: ["claims", "events", "runs", "workflows"],
+        missing: true,
+      },
       scheduleRules: "ensure",
       readsToken: true,
     },
     consumers: {
       tables: {
+        // Of events that steps generate.
+        assets: ["UpdateItem"],
         catalog: ["GetItem"],
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "UpdateItem"],
@@ -82,11 +94,15 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         steps: ["PutItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
+        "workspace-layers": ["GetItem", "PutItem"],
       },
       sends: ["conduct"],
       publishes: true,
-      blobs: ["get", "put"],
-      // The conductor hands a step the secrets that it names: the role of users' code reads none.
+      blobs: {
+        get: ["claims", "events", "runs", "workflows"],
+        put: ["claims", "dead-letters", "events", "runs"],
+        missing: true,
+      },
     },
     schedules: {
       tables: {
@@ -100,17 +116,22 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         timers: ["Query:byTime", "DeleteItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
+        "workspace-layers": ["GetItem"],
       },
       sends: ["conduct"],
       publishes: true,
-      blobs: ["get", "put"],
+      // Stalled runs: what their steps need to know is put together anew.
+      blobs: { get: ["workflows"], put: ["runs"] },
       scheduleRules: "reconcile",
     },
     executors: {
       sends: ["conduct"],
-      blobs: ["get", "put"],
       // Work, items and values of runs, who came first, and the files of workspaces.
-      blobPrefixes: ["runs", "claims", "workspaces"],
+      blobs: {
+        get: ["claims", "runs", "workspaces"],
+        put: ["claims", "runs", "workspaces"],
+        missing: true,
+      },
       readsSecrets: true,
     },
   },

@@ -148,12 +148,15 @@ function tableStatements(tables: NonNullable<Access["tables"]>): Statement[] {
 }
 
 /** Without the right to list, a blob that is not there would be one that may not be read. */
-function blobStatements({ blobs = [], blobPrefixes }: Access): Statement[] {
-  if (blobs.length === 0) return [];
+function blobStatements({ blobs }: Access): Statement[] {
+  if (blobs === undefined) return [];
   const bucket = `arn:\${AWS::Partition}:s3:::\${${BLOBS_PARAMETER}}`;
-  const actions = blobs.map((action) => (action === "get" ? "s3:GetObject" : "s3:PutObject"));
-  const keys = blobPrefixes?.map((prefix) => sub(`${bucket}/${prefix}/*`)) ?? [sub(`${bucket}/*`)];
-  return [allow(actions, keys), ...(blobs.includes("get") ? [allow(["s3:ListBucket"], [sub(bucket)])] : [])];
+  const below = (prefixes: readonly string[]) => prefixes.map((prefix) => sub(`${bucket}/${prefix}/*`));
+  return [
+    ...some(["s3:GetObject"], below(blobs.get)),
+    ...some(["s3:PutObject"], below(blobs.put)),
+    ...(blobs.missing === true ? [allow(["s3:ListBucket"], [sub(bucket)])] : []),
+  ];
 }
 
 /** Rules can only be listed all together, whatever their names begin with. */

@@ -1,8 +1,12 @@
+import { CLAIMS_DAYS, CLAIMS_PREFIX } from "../../lib/platform/claims.ts";
 import type { TableSpec } from "../../lib/platform/tables.ts";
 import { byCodeUnits, toPascalCase } from "../names.ts";
 import { type ResourceMap, stackName } from "./intrinsics.ts";
 
 export const BLOBS_ID = "BlobsBucket";
+
+/** A file that was not sent to its end is given up after so long, days. */
+const UPLOAD_DAYS = 7;
 
 /** Data outlives the stack. */
 const KEPT = { DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" } as const;
@@ -60,6 +64,17 @@ export function bucketResources(): ResourceMap {
           BlockPublicPolicy: true,
           IgnorePublicAcls: true,
           RestrictPublicBuckets: true,
+        },
+        LifecycleConfiguration: {
+          Rules: [
+            // Who came first no longer matters once no queue holds the message that they came for.
+            { Id: "claims", Status: "Enabled", Prefix: CLAIMS_PREFIX, ExpirationInDays: CLAIMS_DAYS },
+            {
+              Id: "uploads",
+              Status: "Enabled",
+              AbortIncompleteMultipartUpload: { DaysAfterInitiation: UPLOAD_DAYS },
+            },
+          ],
         },
       },
     },

@@ -62,4 +62,3 @@ export const TOPICS = {
 
 export type OwnTopic = keyof typeof TOPICS;
 export type TopicData<T extends OwnTopic> = z.infer<(typeof TOPICS)[T]["data"]>;
-

@@ -50,6 +50,11 @@ export const settings = z.object({
       description: "Name of the stack whose resources are used, on the platform aws",
       default: "weft",
     }),
+  WEFT_WORKER: onOff.meta({
+    description:
+      "Whether this server also executes steps that touch files; false leaves them to `weft worker`",
+    default: "true",
+  }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
@@ -66,6 +71,7 @@ export interface Config {
   readonly host: string;
   readonly dataDir: string;
   readonly accessToken: string | undefined;
+  readonly worker: boolean;
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
 }
@@ -79,6 +85,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     );
   }
   const scheduler = parsed.data.SCHEDULER_ENABLED ?? true;
+  const worker = parsed.data.WEFT_WORKER ?? true;
+  if (!worker && parsed.data.WEFT_PLATFORM === "embedded")
+    throw new Error("WEFT_WORKER: must be true on the embedded platform, which workers cannot reach");
   return {
     platform: parsed.data.WEFT_PLATFORM,
     stack: parsed.data.WEFT_STACK,
@@ -86,6 +95,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     host: parsed.data.HOST,
     dataDir: parsed.data.WEFT_DATA_DIR,
     accessToken: parsed.data.WEFT_ACCESS_TOKEN,
+    worker,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
   };

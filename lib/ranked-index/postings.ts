@@ -26,6 +26,12 @@ export type Postings = Sparse | Dense;
 
 export const emptyPostings = (): Postings => ({ kind: "sparse", count: 0, positions: new Uint16Array(8) });
 
+/** A set of its own with the same positions. */
+export function copyOf(set: Postings): Postings {
+  if (set.kind === "dense") return { ...set, words: set.words.slice() };
+  return { ...set, positions: set.positions.slice() };
+}
+
 export function has(set: Postings, position: number): boolean {
   if (set.kind === "dense") return ((set.words[position >>> 5] ?? 0) & (1 << (position & 31))) !== 0;
   const at = lowerBound(set, position);

@@ -2,14 +2,27 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EmbeddedPlatform } from "../platform/embedded/platform.ts";
 import { openForTest, temporaryFolder } from "../platform/embedded/test-platform.ts";
-import { type Filter, RankedIndex } from "./ranked-index.ts";
-import { rankedIndexTable } from "./table.ts";
+import { RankedIndex } from "./ranked-index.ts";
+import { emptyHead, rankedIndexTable } from "./table.ts";
+import type { Filter, Found } from "./view.ts";
 
 const RESOURCES = { tables: [rankedIndexTable], queues: [], rules: [], schedules: [] };
 
 interface Row {
   readonly key: string;
   fields: Record<string, string>;
+}
+
+/** Merges often, so that a few records meet all that there is. */
+const OFTEN = { mergeRows: 7, mergeDeltas: 3 };
+
+async function select(
+  index: RankedIndex,
+  filters: readonly Filter[],
+  page: { offset: number; limit: number },
+): Promise<{ last: number; total: number; found: Found[] }> {
+  const view = await index.view(filters);
+  return { last: view.last, total: view.total, found: await view.page(page) };
 }
 
 describe("a ranked index", () => {
@@ -27,9 +40,9 @@ describe("a ranked index", () => {
 
   const takeAll = async (index: RankedIndex, rows: readonly Row[]): Promise<void> => {
     for (let taken = 0; taken < rows.length; ) {
-      const numbers = await index.take({ entries: rows.slice(taken) });
-      expect(numbers?.length).toBeGreaterThan(0);
-      taken += numbers?.length ?? 0;
+      const added = await index.take({ entries: rows.slice(taken) });
+      expect(added?.length).toBeGreaterThan(0);
+      taken += added?.length ?? 0;
     }
   };
 
@@ -46,11 +59,9 @@ describe("a ranked index", () => {
         filters.every(({ field, value, negated }) => (fields[field] === value) !== (negated === true)),
       )
       .reverse();
-    const found = await index.select(filters, { offset, limit });
-    expect(found.total).toBe(fits.length);
-    expect(found.found).toEqual(
-      fits.slice(offset, offset + limit).map(({ number, key }) => ({ number, key })),
-    );
+    const { total, found } = await select(index, filters, { offset, limit });
+    expect(total).toBe(fits.length);
+    expect(found).toEqual(fits.slice(offset, offset + limit).map(({ number, key }) => ({ number, key })));
   };
 
   it("answers any filter at any offset as a plain list does, after additions and changes, from any reader", async () => {
@@ -72,7 +83,7 @@ describe("a ranked index", () => {
         async (batches, changes, filters, offset, limit) => {
           number += 1;
           const name = `list-${number}`;
-          const index = new RankedIndex(platform.ports, name);
+          const index = new RankedIndex(platform.ports, name, OFTEN);
           const rows: Row[] = [];
           for (const batch of batches) {
             const added = batch.map((fields, at) => ({ key: `k${rows.length + at}`, fields: { ...fields } }));
@@ -90,7 +101,7 @@ describe("a ranked index", () => {
             });
           }
           await expectSame(index, rows, filters, offset, limit);
-          await expectSame(new RankedIndex(platform.ports, name), rows, filters, offset, limit);
+          await expectSame(new RankedIndex(platform.ports, name, OFTEN), rows, filters, offset, limit);
         },
       ),
       { numRuns: 40 },
@@ -98,20 +109,19 @@ describe("a ranked index", () => {
   });
 
   it("gives two writers and any number of callers their turns, and loses nothing", async () => {
-    const one = new RankedIndex(platform.ports, "shared");
-    const other = new RankedIndex(platform.ports, "shared");
-    const numbers = await Promise.all(
+    const one = new RankedIndex(platform.ports, "shared", OFTEN);
+    const other = new RankedIndex(platform.ports, "shared", OFTEN);
+    const taken = await Promise.all(
       Array.from({ length: 60 }, (_, at) =>
         (at % 2 === 0 ? one : other).take({
           entries: [{ key: `k${at}`, fields: { parity: String(at % 2) } }],
         }),
       ),
     );
-    expect(numbers.flat().toSorted((a, b) => (a ?? 0) - (b ?? 0))).toEqual(
-      Array.from({ length: 60 }, (_, at) => at + 1),
-    );
-    for (const reader of [one, other, new RankedIndex(platform.ports, "shared")]) {
-      const odd = await reader.select([{ field: "parity", value: "1" }], { offset: 0, limit: 100 });
+    const numbers = taken.flat().map((record) => record?.number ?? 0);
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+    for (const reader of [one, other, new RankedIndex(platform.ports, "shared", OFTEN)]) {
+      const odd = await select(reader, [{ field: "parity", value: "1" }], { offset: 0, limit: 100 });
       expect(odd.total).toBe(30);
       expect(odd.found.map(({ key }) => key).every((key) => Number(key.slice(1)) % 2 === 1)).toBe(true);
     }
@@ -120,16 +130,16 @@ describe("a ranked index", () => {
   it("commits the caller's writes with its own, or neither", async () => {
     const index = new RankedIndex(platform.ports, "mine");
     const key = { pk: "other", sk: "row" };
-    const entryWrites = (_entry: unknown, number: number) => [
+    const entryWrites = () => [
       {
         op: "put" as const,
         table: rankedIndexTable,
-        item: { ...key, version: number },
+        item: { ...key, version: 1 },
         when: [["pk", "missing"] as const],
       },
     ];
     expect(await index.take({ entries: [{ key: "a", fields: {} }], entryWrites, writesEach: 1 })).toEqual([
-      1,
+      { key: "a", number: 1, added: true },
     ]);
     expect(
       await index.take({ entries: [{ key: "b", fields: {} }], entryWrites, writesEach: 1 }),
@@ -138,20 +148,47 @@ describe("a ranked index", () => {
     expect((await platform.ports.tables.get(rankedIndexTable, key))?.version).toBe(1);
   });
 
+  it("numbers a record once, however often it is taken in while it is recent", async () => {
+    const index = new RankedIndex(platform.ports, "once", OFTEN);
+    const entry = { key: "a", fields: { topic: "x" } };
+    expect(await index.take({ entries: [entry] })).toEqual([{ key: "a", number: 1, added: true }]);
+    expect(await index.take({ entries: [entry] })).toEqual([{ key: "a", number: 1, added: false }]);
+    expect((await select(index, [], { offset: 0, limit: 10 })).total).toBe(1);
+  });
+
+  it("has records settled before they leave its recent part, also those of a writer that died", async () => {
+    const dying = new RankedIndex(platform.ports, "settled", OFTEN);
+    const settle = () => Promise.reject(new Error("died"));
+    await expect(dying.take({ entries: [{ key: "dying", fields: {} }], settle })).rejects.toThrow("died");
+    const settled: string[] = [];
+    const next = new RankedIndex(platform.ports, "settled", OFTEN);
+    for (let at = 0; at < 7; at += 1) {
+      await next.take({
+        entries: [{ key: `k${at}`, fields: {} }],
+        settle: async (rows) => {
+          expect(next.floor ?? 0).toBeLessThan(rows[0]?.number ?? 0);
+          settled.push(...rows.map(({ key }) => key));
+        },
+      });
+    }
+    expect(next.floor).toBeGreaterThan(0);
+    expect(settled.toSorted()).toEqual(["dying", "k0", "k1", "k2", "k3", "k4", "k5", "k6"]);
+  });
+
   it("goes on over the border of a segment", async () => {
-    const index = new RankedIndex(platform.ports, "long");
-    const head = { pk: "long", sk: "head", version: 1, last: 65_530, low: 65_520, changed: {} };
+    const index = new RankedIndex(platform.ports, "long", OFTEN);
+    const head = { ...emptyHead("long"), version: 1, last: 65_530, merged: 65_530, low: 65_520 };
     await platform.ports.tables.write([{ op: "put", table: rankedIndexTable, item: head }]);
     await takeAll(
       index,
       Array.from({ length: 20 }, (_, at) => ({ key: `k${at}`, fields: { all: "yes" } })),
     );
-    const page = await index.select([{ field: "all", value: "yes" }], { offset: 10, limit: 5 });
+    const page = await select(index, [{ field: "all", value: "yes" }], { offset: 10, limit: 5 });
     expect(page).toEqual({
       last: 65_550,
       total: 20,
       found: [10, 9, 8, 7, 6].map((number) => ({ number: 65_530 + number, key: `k${number - 1}` })),
     });
-    expect((await index.select([], { offset: 0, limit: 1 })).total).toBe(30);
+    expect((await select(index, [], { offset: 0, limit: 1 })).total).toBe(30);
   });
 });

@@ -1,285 +1,324 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { chunkOf, Draft, type Entry, KEYS_PER_BLOCK, positionOf, segmentOf } from "./draft.ts";
-import { decode, emptyPostings, intersect, type Postings, SEGMENT_SIZE, type Term } from "./postings.ts";
-import { headKeyOf, type IndexHead, keysKey, postingsKey, rankedIndexTable, termOf } from "./table.ts";
+import { Blocks, fetchWanted, type Wanted } from "./blocks.ts";
+import { applyOperations, type Entry, type FieldChange, Recent, type Row, toDelta } from "./deltas.ts";
+import { mergedHead, writeBlocks } from "./merge.ts";
+import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
+import {
+  deltaKey,
+  emptyHead,
+  headKeyOf,
+  type IndexDelta,
+  type IndexHead,
+  rankedIndexTable,
+} from "./table.ts";
+import { type Filter, passes, segmentsOf, type TermTest, toTests, View } from "./view.ts";
 
-/** Sets of sealed segments kept in memory, over all segments. */
-const CACHED_SETS_MAX = 20_000;
+/** Writes of one transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
-
-export interface FieldChange {
-  readonly number: number;
-  readonly before: Readonly<Record<string, string | undefined>>;
-  readonly after: Readonly<Record<string, string | undefined>>;
-}
-
-export interface Filter {
-  readonly field: string;
-  readonly value: string;
-  /** All records but those with the value. */
-  readonly negated?: boolean;
-}
-
-export interface Selected {
-  /** The last number that was given when this was read. */
-  readonly last: number;
-  readonly total: number;
-  /** Newest first. */
-  readonly found: readonly { readonly number: number; readonly key: string }[];
-}
+/** The head and the delta. */
+const OWN_WRITES = 2;
 
 /** What one transaction is to bring into the index. */
 export interface IndexBatch {
   readonly entries: readonly Entry[];
   readonly changes?: readonly FieldChange[];
   /** Further writes of the transaction that belong to an entry, `writesEach` of them at most. */
-  readonly entryWrites?: (entry: Entry, number: number) => readonly Write[];
+  readonly entryWrites?: (entry: Entry) => readonly Write[];
   readonly writesEach?: number;
   /** Further writes of the transaction. */
   readonly writes?: readonly Write[];
+  /**
+   * Called once records are in the index for all to see, before they leave its recent part; again for the same
+   * ones where it is not known whether it was done.
+   */
+  readonly settle?: (rows: readonly Row[]) => Promise<void>;
 }
+
+/** A record that is in the index. */
+export interface Taken {
+  readonly key: string;
+  readonly number: number;
+  /** False where it was there before. */
+  readonly added: boolean;
+}
+
+export interface IndexOptions {
+  /** Records that are taken into deltas before they are merged into blocks. */
+  readonly mergeRows?: number;
+  /** Deltas that there are before they are merged. */
+  readonly mergeDeltas?: number;
+}
+
+const MERGE_ROWS = 256;
+const MERGE_DELTAS = 48;
 
 /**
  * A list with exact totals at any offset: records are numbered in the order in which they are taken in; for
  * each value of a field and each segment of 65,536 numbers there is a set of positions. A filter is an
- * intersection of sets, a total their size, an offset a selection among them. One writer at a time gets its
- * turn by the head's version; readers keep the sets in memory and drop what the head says has changed.
+ * intersection of sets, a total their size, an offset a selection among them.
+ *
+ * What is taken in is written as it comes, as one small delta a transaction; now and then the deltas are merged
+ * into the blocks that hold sets and keys. Writers get their turns by the head's version. A reader needs to see
+ * no transaction whole: what the head says is in deltas and blocks was written before it, or with it and waited
+ * for; what blocks hold beyond the head is left out.
  */
 export class RankedIndex {
   readonly #deps: Pick<Ports, "tables">;
   readonly #name: string;
-  readonly #segments = new Map<number, CachedSegment>();
-  #cachedSets = 0;
-  /** Writers of this process take turns: a draft changes the sets in memory before they are committed. */
+  readonly #mergeRows: number;
+  readonly #mergeDeltas: number;
+  /** Twice as many as there ever are: a reader that is late finds what its head speaks of. */
+  readonly #slots: number;
+  readonly #blocks: Blocks;
+  /** The newest that was seen. */
+  #head: IndexHead | undefined;
+  #recent = new Recent({ firstDelta: 0, merged: 0 });
+  /** Numbers of recent records that have been settled. */
+  readonly #settled = new Set<number>();
+  /** Writers of this process take turns: nobody gains from losing to another. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: Pick<Ports, "tables">, name: string) {
+  constructor(deps: Pick<Ports, "tables">, name: string, options: IndexOptions = {}) {
     this.#deps = deps;
     this.#name = name;
+    this.#mergeRows = options.mergeRows ?? MERGE_ROWS;
+    this.#mergeDeltas = options.mergeDeltas ?? MERGE_DELTAS;
+    this.#slots = this.#mergeDeltas * 2;
+    this.#blocks = new Blocks(name);
   }
 
   /** The last number given; 0 before the first. */
   async last(): Promise<number> {
-    return (await this.#head()).last;
+    return (await this.#readHead()).last;
+  }
+
+  /** Numbers up to this one were in blocks when the index was last read here; undefined before that. */
+  get floor(): number | undefined {
+    return this.#head?.merged;
   }
 
   /**
-   * Takes in as many entries as one transaction holds, and all changes; answers the numbers of those taken.
+   * Takes in as many entries as one transaction holds, and all changes; answers those that are in the index then.
    * Undefined where the caller's own writes did not hold. Throws after many lost turns.
    */
-  take(batch: IndexBatch): Promise<readonly number[] | undefined> {
+  take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
     const turn = this.#turn.then(() => this.#take(batch));
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
 
-  async #take(batch: IndexBatch): Promise<readonly number[] | undefined> {
+  async #take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      const head = await this.#head();
-      const draft = await this.#draft(head, batch);
-      const outcome = await this.#deps.tables.write([...draft.writes, ...(batch.writes ?? [])]);
-      if (outcome.ok) {
-        this.#keep(draft);
-        return draft.numbers;
+      await this.#catchUp();
+      const head = this.#headIfKnown();
+      if (head === undefined) continue;
+      if (head.nextDelta - head.firstDelta >= this.#mergeDeltas) {
+        await this.#merge(batch);
+        continue;
       }
-      this.#forget(draft);
-      if (!outcome.failed.includes(0)) return undefined;
+      const known = batch.entries.flatMap(({ key }) => this.#recent.row(key) ?? []);
+      const entries = this.#fitting(batch);
+      const changes = batch.changes ?? [];
+      if (entries.length > 0 || changes.length > 0) {
+        const failed = await this.#append(head, entries, changes, batch);
+        if (failed === undefined) continue;
+        if (failed) return undefined;
+      }
+      const added = entries.flatMap(({ key }) => this.#recent.row(key) ?? []);
+      await this.#settle([...added, ...known], batch);
+      const { rows, deltas } = this.#recent;
+      if (rows.length >= this.#mergeRows || deltas.length >= this.#mergeDeltas) await this.#merge(batch);
+      return [
+        ...added.map(({ key, number }) => ({ key, number, added: true })),
+        ...known.map(({ key, number }) => ({ key, number, added: false })),
+      ];
     }
     throw new Error(`the index ${this.#name} is contended`);
   }
 
-  /** Records that pass every filter: how many, and those of one page, newest first; with `upTo`, of those numbers alone. */
-  async select(
-    filters: readonly Filter[],
-    page: { readonly offset: number; readonly limit: number; readonly upTo?: number },
-  ): Promise<Selected> {
-    const now = await this.#head();
-    const head = page.upTo === undefined ? now : { ...now, last: Math.min(now.last, page.upTo) };
-    const picked: number[] = [];
-    let total = 0;
-    for (
-      let segment = segmentOf(head.last);
-      segment >= segmentOf(head.low + 1) && head.last > 0;
-      segment -= 1
-    ) {
+  /** The entries that are not in the index yet, as many as there is room for. */
+  #fitting({ entries, writesEach = 0, writes = [] }: IndexBatch): Entry[] {
+    const room = WRITES_MAX - OWN_WRITES - writes.length;
+    const fresh = new Map(entries.map((entry) => [entry.key, entry]));
+    return [...fresh.values()]
+      .filter(({ key }) => this.#recent.row(key) === undefined)
+      .slice(0, writesEach === 0 ? WRITES_MAX : Math.max(1, Math.floor(room / writesEach)));
+  }
+
+  /** True where the caller's writes did not hold, undefined where another had the turn. */
+  async #append(
+    head: IndexHead,
+    entries: readonly Entry[],
+    changes: readonly FieldChange[],
+    { entryWrites, writes = [] }: IndexBatch,
+  ): Promise<boolean | undefined> {
+    const delta = toDelta(head, entries, changes);
+    const next: IndexHead = {
+      ...head,
+      version: head.version + 1,
+      last: head.last + entries.length,
+      nextDelta: head.nextDelta + 1,
+    };
+    const outcome = await this.#deps.tables.write([
+      this.#putHead(head, next),
+      {
+        op: "put",
+        table: rankedIndexTable,
+        item: { ...deltaKey(this.#name, delta.delta, this.#slots), ...delta },
+      },
+      ...entries.flatMap((entry) => entryWrites?.(entry) ?? []),
+      ...writes,
+    ]);
+    if (!outcome.ok) return outcome.failed.includes(0) ? undefined : true;
+    this.#notice(next);
+    this.#recent.append(delta);
+    return false;
+  }
+
+  #putHead(before: IndexHead, head: IndexHead): Write {
+    const when = [
+      before.version === 0 ? (["pk", "missing"] as const) : (["version", "=", before.version] as const),
+    ];
+    return { op: "put", table: rankedIndexTable, item: head, when };
+  }
+
+  async #settle(rows: readonly Row[], { settle }: IndexBatch): Promise<void> {
+    const open = rows.filter(({ number }) => !this.#settled.has(number));
+    if (settle === undefined || open.length === 0) return;
+    await settle(open);
+    for (const { number } of open) this.#settled.add(number);
+  }
+
+  /** Brings the deltas into the blocks; only what is settled. Another may be about it as well. */
+  async #merge(batch: IndexBatch): Promise<void> {
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await this.#catchUp();
+      const head = this.#headIfKnown();
+      if (head === undefined) continue;
+      const recent = this.#recent;
+      const { nextDelta } = recent;
+      if (recent.deltas.length === 0) return;
+      await this.#settle(recent.rows, batch);
+      // Another may have taken in more meanwhile.
+      if (this.#recent !== recent || recent.nextDelta !== nextDelta) continue;
+      const merged = await writeBlocks(this.#deps, this.#name, this.#blocks, head, recent);
+      if (merged === undefined) continue;
+      for (
+        let current = await this.#readHead();
+        current.firstDelta < merged.until;
+        current = await this.#readHead()
+      ) {
+        const next = mergedHead(current, merged);
+        const outcome = await this.#deps.tables.write([this.#putHead(current, next)]);
+        if (!outcome.ok) continue;
+        for (const { known, ...changed } of merged.segments.values())
+          this.#blocks.keep(known, merged.until, changed);
+        this.#notice(next);
+        break;
+      }
+      this.#blocks.trim();
+      for (const number of this.#settled) if (number <= merged.last) this.#settled.delete(number);
+      return;
+    }
+    throw new Error(`the index ${this.#name} is contended`);
+  }
+
+  /** The records that pass every filter, as they are at one instant. */
+  async view(filters: readonly Filter[]): Promise<View> {
+    const tests = toTests(filters);
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await this.#catchUp(tests);
+      const view = this.#viewNow(tests);
+      this.#blocks.trim();
+      if (view !== undefined) return view;
+    }
+    throw new Error(`the index ${this.#name} changes faster than it can be read`);
+  }
+
+  /** Of what is known; undefined where something of it is missing, or newer than the head. */
+  #viewNow(tests: readonly TermTest[]): View | undefined {
+    const head = this.#headIfKnown();
+    if (head === undefined) return undefined;
+    const recent = this.#recent;
+    const selections: { segment: number; selection: Selection }[] = [];
+    for (const segment of segmentsOf(head.low, head.merged)) {
+      const terms: Term[] = [];
+      for (const { term, negated } of tests) {
+        const block = this.#blocks.set(head, segment, term);
+        if (block === undefined || block.until > head.nextDelta) return undefined;
+        const changes = recent.changesOf(segment, term);
+        const set = changes.length === 0 ? block.value : applyOperations(copyOf(block.value), changes);
+        terms.push({ set, negated });
+      }
       const base = segment * SEGMENT_SIZE;
       const from = Math.max(0, head.low - base);
-      const to = Math.min(SEGMENT_SIZE, head.last - base);
-      const selection = intersect(await this.#terms(head, segment, filters), from, to);
-      const skip = Math.max(0, page.offset - total);
-      if (picked.length < page.limit && skip < selection.count) {
-        for (const position of selection.pick(skip, page.limit - picked.length))
-          picked.push(base + position + 1);
-      }
-      total += selection.count;
+      selections.push({
+        segment,
+        selection: intersect(terms, from, Math.min(SEGMENT_SIZE, head.merged - base)),
+      });
     }
-    const keys = await this.#keysOf(head, picked);
-    return {
-      last: head.last,
-      total,
-      found: picked.map((number, index) => ({ number, key: keys[index] ?? "" })),
-    };
+    const passing = recent.rows.filter((row) => row.number > head.low && passes(row, tests));
+    return new View({
+      ...{ merged: head.merged, rows: recent.rows, count: recent.rows.length, selections },
+      passing: passing.map(({ number, key }) => ({ number, key })),
+      readKeys: (numbers) => this.#readKeys(numbers),
+    });
   }
 
-  /** The keys of the numbers from one to another, both among them. */
-  async keys(first: number, last: number): Promise<string[]> {
-    if (last < first) return [];
-    return this.#keysOf(
-      await this.#head(),
-      Array.from({ length: last - first + 1 }, (_, index) => first + index),
-    );
-  }
-
-  async #head(): Promise<IndexHead> {
-    const key = headKeyOf(this.#name);
-    const head = await this.#deps.tables.get(rankedIndexTable, key);
-    return head ?? { ...key, version: 0, last: 0, low: 0, changed: {} };
-  }
-
-  async #terms(head: IndexHead, segment: number, filters: readonly Filter[]): Promise<Term[]> {
-    const sets = await this.#sets(
-      head,
-      segment,
-      filters.map(({ field, value }) => termOf(field, value)),
-    );
-    return filters.map((filter, index) => ({
-      set: sets[index] ?? emptyPostings(),
-      negated: filter.negated === true,
-    }));
-  }
-
-  /** The sets of a segment by term, from memory or read together. */
-  async #sets(head: IndexHead, segment: number, terms: readonly string[]): Promise<Postings[]> {
-    const cached = this.#segment(head, segment);
-    const missing = [...new Set(terms.filter((term) => !cached.sets.has(term)))];
-    if (missing.length > 0) {
-      const keys = missing.map((term) => postingsKey(this.#name, segment, term));
-      const items = new Map(
-        (await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]),
-      );
-      for (const [index, term] of missing.entries()) {
-        const bytes = items.get(keys[index]?.sk ?? "")?.bytes;
-        cached.sets.set(term, bytes === undefined ? emptyPostings() : decode(bytes));
-      }
-      this.#bound(missing.length);
-    }
-    return terms.map((term) => cached.sets.get(term) ?? emptyPostings());
-  }
-
-  async #keysOf(head: IndexHead, numbers: readonly number[]): Promise<string[]> {
-    const blocks = new Map<string, readonly string[]>();
-    for (const [segment, positions] of Map.groupBy(numbers, segmentOf)) {
-      const cached = this.#segment(head, segment);
-      const chunks = [...new Set(positions.map(chunkOf))];
-      const missing = chunks.filter((chunk) => !cached.keys.has(chunk));
-      const keys = missing.map((chunk) => keysKey(this.#name, segment, chunk));
-      const items = new Map(
-        (await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]),
-      );
-      for (const [index, chunk] of missing.entries())
-        cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
-      this.#bound(missing.length);
-      for (const chunk of chunks) blocks.set(`${segment}/${chunk}`, cached.keys.get(chunk) ?? []);
-    }
-    return numbers.map(
-      (number) =>
-        blocks.get(`${segmentOf(number)}/${chunkOf(number)}`)?.[(number - 1) % KEYS_PER_BLOCK] ?? "",
-    );
-  }
-
-  #segment(head: IndexHead, segment: number): CachedSegment {
-    const version = head.changed[String(segment)] ?? 0;
-    const cached = this.#segments.get(segment);
-    // Newer than the head is fine: what was added lies beyond the head's last number.
-    if (cached !== undefined && cached.version >= version) return cached;
-    const fresh: CachedSegment = { version, sets: new Map(), keys: new Map() };
-    this.#cachedSets -= cached === undefined ? 0 : cached.sets.size + cached.keys.size;
-    this.#segments.set(segment, fresh);
-    return fresh;
-  }
-
-  /** Whole segments leave the memory, the oldest first, once there are too many sets. */
-  #bound(added: number): void {
-    this.#cachedSets += added;
-    for (const [segment, cached] of this.#segments) {
-      if (this.#cachedSets <= CACHED_SETS_MAX || this.#segments.size <= 1) return;
-      this.#segments.delete(segment);
-      this.#cachedSets -= cached.sets.size + cached.keys.size;
-    }
-  }
-
-  async #draft(head: IndexHead, batch: IndexBatch): Promise<Draft> {
-    const draft = new Draft(this.#name, head);
-    const room = WRITES_MAX - 1 - (batch.writes?.length ?? 0);
-    for (const change of batch.changes ?? []) {
-      const segment = segmentOf(change.number);
-      for (const [field, value] of Object.entries(change.before)) {
-        if (value !== undefined && change.after[field] !== value)
-          draft.drop(segment, termOf(field, value), positionOf(change.number));
-      }
-      for (const [field, value] of Object.entries(change.after)) {
-        if (value !== undefined && change.before[field] !== value)
-          draft.put(segment, termOf(field, value), positionOf(change.number));
+  async #readKeys(numbers: readonly number[]): Promise<string[]> {
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      const head = this.#head ?? emptyHead(this.#name);
+      await fetchWanted(this.#deps, this.#blocks.wantKeys(head, numbers));
+      const keys = numbers.map((number) => this.#blocks.key(head, number));
+      if (keys.every((key) => key !== undefined)) {
+        this.#blocks.trim();
+        return keys;
       }
     }
-    const { entryWrites, writesEach = 0 } = batch;
-    for (const entry of batch.entries) {
-      if (!draft.append(entry, room, writesEach)) break;
-    }
-    await this.#load(draft, head);
-    draft.seal();
-    for (const [index, number] of draft.numbers.entries()) {
-      const entry = batch.entries[index];
-      if (entry !== undefined && entryWrites !== undefined) draft.writes.push(...entryWrites(entry, number));
-    }
-    return draft;
+    throw new Error(`the index ${this.#name} has numbers without a key`);
   }
 
-  async #load(draft: Draft, head: IndexHead): Promise<void> {
-    for (const [segment, terms] of draft.touched()) {
-      const sets = await this.#sets(head, segment, terms);
-      for (const [index, term] of terms.entries())
-        draft.provide(segment, term, sets[index] ?? emptyPostings());
-    }
-    for (const [segment, chunks] of draft.touchedChunks()) {
-      const cached = this.#segment(head, segment);
-      const missing = chunks.filter((chunk) => !cached.keys.has(chunk));
-      const keys = missing.map((chunk) => keysKey(this.#name, segment, chunk));
-      const items = new Map(
-        (await this.#deps.tables.batchGet(rankedIndexTable, keys)).map((item) => [item.sk, item]),
-      );
-      for (const [index, chunk] of missing.entries())
-        cached.keys.set(chunk, [...(items.get(keys[index]?.sk ?? "")?.keys ?? [])]);
-      this.#bound(missing.length);
-      for (const chunk of chunks) draft.provideKeys(segment, chunk, cached.keys.get(chunk) ?? []);
-    }
+  /** The newest head, where all that it says of deltas is known. */
+  #headIfKnown(): IndexHead | undefined {
+    return this.#head?.nextDelta === this.#recent.nextDelta ? this.#head : undefined;
   }
 
-  /** What was committed is what the memory holds now. */
-  #keep(draft: Draft): void {
-    for (const segment of draft.segments()) {
-      const cached = this.#segments.get(segment);
-      if (cached !== undefined) cached.version = draft.version;
-      for (const [term, set] of draft.setsOf(segment)) cached?.sets.set(term, set);
-      for (const [chunk, keys] of draft.keysOf(segment)) cached?.keys.set(chunk, keys);
+  /** Reads the head, then in one go what it speaks of and is not known. */
+  async #catchUp(tests: readonly TermTest[] = []): Promise<void> {
+    const head = await this.#readHead();
+    const deltas: IndexDelta[] = [];
+    const wanted: Wanted[] = [];
+    for (let delta = this.#recent.nextDelta; delta < head.nextDelta; delta += 1) {
+      wanted.push({
+        key: deltaKey(this.#name, delta, this.#slots),
+        take: (item) => {
+          if (item?.delta === delta) deltas.push(item);
+        },
+      });
     }
+    const terms = tests.map(({ term }) => term);
+    for (const segment of segmentsOf(head.low, head.merged))
+      wanted.push(...this.#blocks.wantSets(head, segment, terms));
+    await fetchWanted(this.#deps, wanted);
+    for (const delta of deltas) this.#recent.append(delta);
   }
 
-  /** Sets were changed in place for a transaction that did not happen. */
-  #forget(draft: Draft): void {
-    for (const segment of draft.segments()) {
-      const cached = this.#segments.get(segment);
-      if (cached === undefined) continue;
-      this.#cachedSets -= cached.sets.size + cached.keys.size;
-      this.#segments.delete(segment);
-    }
+  async #readHead(): Promise<IndexHead> {
+    const head = await this.#deps.tables.get(rankedIndexTable, headKeyOf(this.#name));
+    return this.#notice(head ?? emptyHead(this.#name));
   }
-}
 
-interface CachedSegment {
-  version: number;
-  readonly sets: Map<string, Postings>;
-  readonly keys: Map<number, string[]>;
+  /** Answers the newest head that was seen. */
+  #notice(head: IndexHead): IndexHead {
+    if (this.#head !== undefined && this.#head.version >= head.version) return this.#head;
+    this.#head = head;
+    const { firstDelta, merged, deltas } = this.#recent;
+    if (head.firstDelta !== firstDelta || head.merged !== merged) {
+      this.#recent = new Recent(head);
+      for (const delta of deltas) this.#recent.append(delta);
+    }
+    return head;
+  }
 }

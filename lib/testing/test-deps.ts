@@ -112,6 +112,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
+    sharesWorkspaces: false,
   });
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
   return {

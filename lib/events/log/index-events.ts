@@ -1,7 +1,7 @@
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
-import type { Entry } from "../../ranked-index/draft.ts";
-import type { FieldChange, RankedIndex } from "../../ranked-index/ranked-index.ts";
+import type { Entry, FieldChange, Row } from "../../ranked-index/deltas.ts";
+import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
+import { termOf } from "../../ranked-index/table.ts";
 import {
   eventKey,
   eventLogTable,
@@ -10,13 +10,15 @@ import {
   type TailItem,
   tailKey,
 } from "./table.ts";
+import { settleTail } from "./tail.ts";
 
 /** Fields that the log may be filtered by, besides `processed`. Seed: workflow 4. */
 export const INDEXED_FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
 /** The one value of `processed` that is kept: all others are processed. */
 export const UNPROCESSED = { field: "processed", value: "false" } as const;
+const UNPROCESSED_TERM = termOf(UNPROCESSED.field, UNPROCESSED.value);
 
-/** Changes of records taken into the index in one transaction, each with two writes. */
+/** Changes of records taken into the index in one transaction, each with a write. */
 const CHANGES_AT_ONCE = 30;
 const TRIES_MAX = 20;
 
@@ -37,11 +39,9 @@ interface Pending {
   readonly tail: TailItem;
 }
 
-/** Answers the ids that are still to be done. */
+/** Answers the ids that may still have to be done. */
 async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<string[]> {
-  // A record that was parked may be processed all the same, by a message that was slow.
-  const keys = ids.flatMap((id) => [tailKey(id), tailKey(id, "parked")]);
-  const tails = new Map((await deps.tables.batchGet(eventTailTable, keys)).map((item) => [item.sk, item]));
+  const tails = await tailItems(deps, ids);
   const wanted = ids.filter((id) => tails.has(id));
   if (wanted.length === 0) return [];
   const events = await deps.tables.batchGet(eventLogTable, wanted.map(eventKey));
@@ -50,37 +50,50 @@ async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<strin
     return tail === undefined ? [] : [{ event, tail }];
   });
   const fresh = pending.filter(({ tail }) => tail.number === undefined);
-  const changed = pending
-    .filter(({ event, tail }) => tail.number !== undefined && event.processed)
-    .slice(0, CHANGES_AT_ONCE);
-  if (fresh.length === 0 && changed.length === 0) return [];
-  const byKey = new Map(fresh.map(({ event }) => [event.event_id, event]));
+  const changed = pending.filter(({ event, tail }) => tail.number !== undefined && event.processed);
+  const changing = changed.slice(0, CHANGES_AT_ONCE);
+  if (fresh.length === 0 && changing.length === 0) return [];
   const taken = await deps.eventIndex.take({
     entries: fresh.map(({ event }) => entryOf(event)),
-    entryWrites: ({ key }, number) => [numberedWrite(byKey.get(key), key, number)],
+    // Whoever is in the index and out of its recent part is out of the tail, and cannot come in again.
+    entryWrites: ({ key }) => [
+      { op: "check", table: eventTailTable, key: tailKey(key), when: [["pk", "exists"]] },
+    ],
     writesEach: 1,
-    changes: changed.map(({ tail }) => changeOf(tail)),
-    writes: changed.map(({ tail }) => ({
+    changes: changing.map(({ tail }) => changeOf(tail)),
+    writes: changing.map(({ tail }) => ({
       op: "delete",
       table: eventTailTable,
       key: { pk: tail.pk, sk: tail.sk },
-      when: [["number", "exists"]],
+      when: [["pk", "exists"]],
     })),
+    settle: (rows) => settleTail(deps, rows.map(toSettle), tails),
   });
   // Undefined: another indexer did some of it meanwhile, and what is left is found anew.
+  if (taken === undefined) return wanted;
   const done = new Set([
-    ...fresh.slice(0, taken?.length ?? 0).map(({ event }) => event.event_id),
-    ...(taken === undefined ? [] : changed.map(({ event }) => event.event_id)),
+    ...taken.filter(({ added }) => added).map(({ key }) => key),
+    ...changing.map(({ event }) => event.event_id),
   ]);
-  return pending
-    .map(({ event }) => event.event_id)
-    .filter((id) => !done.has(id) && (byKey.has(id) || changedLater(pending, id)));
+  return [...fresh, ...changed].map(({ event }) => event.event_id).filter((id) => !done.has(id));
 }
 
-function changedLater(pending: readonly Pending[], id: string): boolean {
-  return pending.some(
-    ({ event, tail }) => event.event_id === id && tail.number !== undefined && event.processed,
+/** What is still to be done of records, by their ids. */
+async function tailItems(
+  deps: Pick<Ports, "tables">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TailItem>> {
+  const fresh = await deps.tables.batchGet(
+    eventTailTable,
+    ids.map((id) => tailKey(id)),
   );
+  const found = new Map(fresh.map((item) => [item.sk, item]));
+  const others = ids.filter((id) => !found.has(id));
+  if (others.length === 0) return found;
+  // A record that was parked may be processed all the same, by a message that was slow.
+  const keys = others.flatMap((id) => [tailKey(id, "indexed"), tailKey(id, "parked")]);
+  for (const item of await deps.tables.batchGet(eventTailTable, keys)) found.set(item.sk, item);
+  return found;
 }
 
 function entryOf(event: StoredEvent): Entry {
@@ -90,17 +103,11 @@ function entryOf(event: StoredEvent): Entry {
   return { key: event.event_id, fields };
 }
 
-/** A record in its final form leaves the tail; one that waits to be processed stays there with its number. */
-function numberedWrite(event: StoredEvent | undefined, eventId: string, number: number): Write {
-  const key = tailKey(eventId);
-  const when = [
-    ["pk", "exists"],
-    ["number", "missing"],
-  ] as const;
-  return event?.processed === true
-    ? { op: "delete", table: eventTailTable, key, when }
-    : { op: "update", table: eventTailTable, key, change: { set: { number } }, when };
-}
+const toSettle = ({ key, number, terms }: Row) => ({
+  eventId: key,
+  number,
+  final: !terms.includes(UNPROCESSED_TERM),
+});
 
 function changeOf(tail: TailItem): FieldChange {
   return { number: tail.number ?? 0, before: { [UNPROCESSED.field]: UNPROCESSED.value }, after: {} };

@@ -1,9 +1,11 @@
 import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
-import type { Filter, RankedIndex } from "../../ranked-index/ranked-index.ts";
+import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
+import type { Filter, View } from "../../ranked-index/view.ts";
 import { eventData } from "../publish.ts";
 import { INDEXED_FIELDS, UNPROCESSED } from "./index-events.ts";
-import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailPartitions } from "./table.ts";
+import { eventKey, eventLogTable, type StoredEvent } from "./table.ts";
+import { unindexed } from "./tail.ts";
 
 /** A record as callers see it: all fourteen fields, always. Seed: workflow 2.3. */
 export const eventRecord = z
@@ -44,8 +46,8 @@ export interface EventListing {
 
 export type LogDeps = Pick<Ports, "tables" | "blobs"> & { readonly eventIndex: RankedIndex };
 
-/** Numbers before the last among which a record may be that the tail still shows. */
-const RECENT = 1_000;
+/** How far the index may have gone on since it was last read here for its keys since then to be few, records. */
+const NEAR = 1_024;
 /** Records read together, page by page. */
 const READ_PAGE = 100;
 
@@ -59,24 +61,35 @@ export async function listEvents(
   filters: EventFilters,
   page: { offset: number; limit: number },
 ): Promise<EventListing> {
-  const waiting = await unindexed(deps);
-  const terms = termsOf(filters);
-  const selected = await deps.eventIndex.select(terms, page);
-  // What was indexed between the two readings is in both: the index has it. A transaction of the indexer may
-  // also be seen in part, so the numbers before are looked at too.
-  const recent =
-    waiting.length === 0
-      ? []
-      : await deps.eventIndex.keys(Math.max(1, selected.last - RECENT), selected.last);
-  const meanwhile = new Set(recent);
-  const ids = waiting.filter((id) => !meanwhile.has(id));
-  const tail = await tailRecords(deps, ids, selected.last, filters);
-  if (tail.length === 0) return { total: selected.total, items: indexedRecords(deps, selected.found) };
+  const { view, waiting } = await readTogether(deps, termsOf(filters));
+  const tail = await tailRecords(deps, waiting, view.last, filters);
   const shown = tail.slice(page.offset, page.offset + page.limit);
   const offset = Math.max(0, page.offset - tail.length);
-  const rest = { offset, limit: page.limit - shown.length, upTo: selected.last };
-  const found = rest.limit === 0 ? [] : (await deps.eventIndex.select(terms, rest)).found;
-  return { total: selected.total + tail.length, items: both(deps, shown, found) };
+  const found = await view.page({ offset, limit: page.limit - shown.length });
+  return { total: view.total + tail.length, items: both(deps, shown, found) };
+}
+
+/**
+ * The index, and the ids of the records that it does not hold, newest first. A record leaves the tail only when it
+ * is in the index for all to see, so with the tail read first none is missed; one that was in the tail may be in
+ * the index all the same, but not in the part of it that was in blocks before the tail was read.
+ */
+async function readTogether(
+  deps: LogDeps,
+  terms: readonly Filter[],
+): Promise<{ view: View; waiting: readonly string[] }> {
+  const { eventIndex } = deps;
+  let before = eventIndex.floor;
+  let ids = await unindexed(deps);
+  let view = await eventIndex.view(terms);
+  if (ids.length > 0 && (before === undefined || view.merged - before > NEAR)) {
+    before = view.merged;
+    ids = await unindexed(deps);
+    view = await eventIndex.view(terms);
+  }
+  if (ids.length === 0) return { view, waiting: [] };
+  const held = new Set(await view.keysAfter(before ?? 0));
+  return { view, waiting: ids.filter((id) => !held.has(id)) };
 }
 
 function termsOf(filters: EventFilters): Filter[] {
@@ -87,23 +100,6 @@ function termsOf(filters: EventFilters): Filter[] {
   }
   if (filters.processed !== undefined) terms.push({ ...UNPROCESSED, negated: filters.processed });
   return terms;
-}
-
-/** Ids of the records that are not indexed yet, newest first. */
-export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
-  const ids: string[] = [];
-  for (const pk of tailPartitions()) {
-    let cursor: string | undefined;
-    do {
-      const page = await deps.tables.query(eventTailTable, {
-        pk,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      for (const item of page.items) if (item.number === undefined) ids.push(item.sk);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-  }
-  return ids.sort().reverse();
 }
 
 interface Numbered {

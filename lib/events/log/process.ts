@@ -8,6 +8,7 @@ import {
   eventTailTable,
   type StoredEvent,
   type TailItem,
+  type TailPlace,
   tailKey,
   tailPartitions,
 } from "./table.ts";
@@ -46,7 +47,7 @@ export async function resendPending(
 ): Promise<number> {
   const now = new Date(deps.clock.now()).toISOString();
   let sent = 0;
-  for (const pk of tailPartitions()) {
+  for (const pk of [...tailPartitions("tail"), ...tailPartitions("indexed")]) {
     let cursor: string | undefined;
     do {
       const page = await deps.tables.query(eventTailTable, {
@@ -68,18 +69,18 @@ export async function resendPending(
 async function resend(deps: Pick<Ports, "tables" | "bus" | "clock">, item: TailItem): Promise<boolean> {
   const event = await deps.tables.get(eventLogTable, eventKey(item.sk));
   if (event === undefined) {
-    await deps.tables.write([{ op: "delete", table: eventTailTable, key: tailKey(item.sk) }]);
+    await deps.tables.write([{ op: "delete", table: eventTailTable, key: { pk: item.pk, sk: item.sk } }]);
     return false;
   }
   const resends = item.resends + 1;
-  if (resends > RESENDS_MAX) {
+  if (resends > RESENDS_MAX && item.number !== undefined) {
     await failEvent(deps, item.sk, "not processed: gave up after many attempts");
     return false;
   }
   const next = new Date(deps.clock.now() + RESEND_BACKOFF_MS * 2 ** Math.min(resends, 10)).toISOString();
   const claimed = await deps.tables.update(
     eventTailTable,
-    tailKey(item.sk),
+    { pk: item.pk, sk: item.sk },
     { set: { resends, resend_at: next } },
     [["resend_at", "=", item.resend_at]],
   );
@@ -100,7 +101,7 @@ function entriesFor(event: StoredEvent): BusEntry[] {
  */
 export async function failEvent(deps: Pick<Ports, "tables">, eventId: string, error: string): Promise<void> {
   await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error } }, [["processed", "=", false]]);
-  await moveTail(deps, eventId, "tail", "parked");
+  await moveTail(deps, eventId, "indexed", "parked");
 }
 
 /** The event is looked after by the sweep again. */
@@ -108,24 +109,24 @@ export async function reviveEvent(deps: Pick<Ports, "tables">, eventId: string):
   await deps.tables.update(eventLogTable, eventKey(eventId), { set: { error: "" } }, [
     ["processed", "=", false],
   ]);
-  await moveTail(deps, eventId, "parked", "tail");
+  await moveTail(deps, eventId, "parked", "indexed");
 }
 
 async function moveTail(
   deps: Pick<Ports, "tables">,
   eventId: string,
-  from: "tail" | "parked",
-  to: "tail" | "parked",
-) {
+  from: TailPlace,
+  to: TailPlace,
+): Promise<void> {
   const item = await deps.tables.get(eventTailTable, tailKey(eventId, from));
-  if (item?.number === undefined) return;
+  if (item === undefined) return;
   const moved: TailItem = { ...item, ...tailKey(eventId, to), resends: 0 };
   await deps.tables.write([
     {
       op: "delete",
       table: eventTailTable,
       key: tailKey(eventId, from),
-      when: [["number", "=", item.number]],
+      when: [["pk", "exists"]],
     },
     { op: "put", table: eventTailTable, item: moved },
   ]);

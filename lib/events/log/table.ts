@@ -41,7 +41,7 @@ export const eventKey = (eventId: string): Key => ({ pk: eventId, sk: "event" })
  * goes when the index holds the record in its final form, so nothing that is lost in between stays unseen.
  */
 export interface TailItem extends Key {
-  /** Set once the record is indexed. */
+  /** Of the record in the index, where it is known to be in there. */
   readonly number?: number;
   /** ISO 8601: when the sweep puts the event on the bus again. */
   readonly resend_at: string;
@@ -53,14 +53,19 @@ export const eventTailTable: TableSpec<TailItem> = { name: "event-tail", indexes
 /** Partitions that the tail is spread over: one takes a thousand writes a second in AWS. */
 export const TAIL_SHARDS = 4;
 
-/** Where a record's tail item lies; `parked` ones were given up until somebody redrives them. */
-export function tailKey(eventId: string, where: "tail" | "parked" = "tail"): Key {
+/**
+ * Where a record's tail item lies: in the `tail` until it is in the index for all to see, then among the `indexed`
+ * ones until it is processed; `parked` ones were given up until somebody redrives them.
+ */
+export type TailPlace = "tail" | "indexed" | "parked";
+
+export function tailKey(eventId: string, where: TailPlace = "tail"): Key {
   const shard = Number.parseInt(eventId.slice(-1), 16) % TAIL_SHARDS;
   return { pk: `${where}#${shard}`, sk: eventId };
 }
 
-export const tailPartitions = (): string[] =>
-  Array.from({ length: TAIL_SHARDS }, (_, shard) => `tail#${shard}`);
+export const tailPartitions = (where: TailPlace): string[] =>
+  Array.from({ length: TAIL_SHARDS }, (_, shard) => `${where}#${shard}`);
 
 /** Name of the ranked index over the log. */
 export const EVENT_INDEX = "event-log";

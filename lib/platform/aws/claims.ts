@@ -1,12 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
-import type { Claims } from "../claims.ts";
+import { CLAIMS_PREFIX, type Claims } from "../claims.ts";
 import { asFault, faulting } from "./faults.ts";
-
-/** Where they lie; the bucket forgets them after a while. */
-export const CLAIMS_PREFIX = "claims/";
-/** Kept longer than a queue keeps the message that they speak of, days. */
-export const CLAIMS_DAYS = 21;
 
 /** One empty-handed object a name, made on the condition that there is none. */
 export function awsClaims({

@@ -6,7 +6,10 @@ import type { Key, TableSpec } from "../tables.ts";
 
 /** The ports that the suite exercises, over a platform that has CONTRACT_RESOURCES. */
 export interface ContractPlatform {
-  readonly ports: Pick<Ports, "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler">;
+  readonly ports: Pick<
+    Ports,
+    "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler"
+  >;
   close(): Promise<void>;
 }
 

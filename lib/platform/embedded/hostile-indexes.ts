@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { decodeCursor, encodeCursor } from "../cursor.ts";
-import type { Key, Page, Query, TableSpec, Tables, Write } from "../tables.ts";
 import { boundsOf, compareUtf8, within } from "../key-order.ts";
+import type { Key, Page, Query, TableSpec, Tables, Write } from "../tables.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

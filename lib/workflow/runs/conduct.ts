@@ -5,6 +5,8 @@ import type { Definitions } from "../definitions/store.ts";
 import { type Decision, decide, type Input } from "../engine/decide.ts";
 import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
+import { withChange } from "../workspaces/layers.ts";
+import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
   CONDUCT_QUEUE,
   type ConductMessage,
@@ -29,7 +31,10 @@ import {
 import { valueWrite } from "./values.ts";
 
 export type ConductDeps = EventDeps &
-  Pick<Ports, "tables" | "bus" | "claims"> & { readonly definitions: Definitions };
+  Pick<Ports, "tables" | "bus" | "claims"> & {
+    readonly definitions: Definitions;
+    readonly sharesWorkspaces: boolean;
+  };
 
 const TRIES_MAX = 20;
 
@@ -103,8 +108,11 @@ async function commitDecision(
   const now = deps.clock.now();
   const next = runAfter(run, decision.state, new Date(now).toISOString());
   const { state } = next;
-  const values = message.report?.values ?? {};
-  const commands = await commandEntries(deps, run, state, program, decision.requests, values);
+  const files = await workspaceAfter(deps, run, message.report);
+  const commands = await commandEntries(deps, run, state, program, decision.requests, {
+    values: message.report?.values ?? {},
+    layers: files?.layers,
+  });
   const events = await composeEvents(deps, eventsOf(run, next, program, decision, message, now));
   const outcome = await deps.outbox.commit({
     writes: [
@@ -119,6 +127,7 @@ async function commitDecision(
         },
       },
       ...resultWrites(run, program, decision, message, next.updated_at),
+      ...(files === undefined ? [] : [files.write]),
       ...closedSteps(run, next, program, message),
       ...events.writes,
     ],
@@ -128,6 +137,28 @@ async function commitDecision(
   if (!outcome.ok) return undefined;
   if (next.status === "failed") logFailedRun(deps, next);
   return next;
+}
+
+/** The layers of a run's workspace with what a step did to it, and the write that keeps them. */
+async function workspaceAfter(
+  deps: Pick<Ports, "tables">,
+  { workspace }: StoredRun,
+  report: StepReport | undefined,
+): Promise<{ layers: readonly string[]; write: Write } | undefined> {
+  if (report?.files === undefined) return undefined;
+  const key = workspaceKey(workspace);
+  const before = await deps.tables.get(workspacesTable, key);
+  const layers = withChange(before?.layers ?? [], report.files);
+  const item: StoredWorkspace = { ...key, layers, version: (before?.version ?? 0) + 1 };
+  return {
+    layers,
+    write: {
+      op: "put",
+      table: workspacesTable,
+      item,
+      when: [before === undefined ? ["pk", "missing"] : ["version", "=", before.version]],
+    },
+  };
 }
 
 /** A run that is ended from outside: its steps may be under way. */

@@ -2,6 +2,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
 import type { Input, Request } from "../engine/decide.ts";
+import type { WorkspaceChange } from "../workspaces/layers.ts";
 import type { KeptValue } from "./values.ts";
 
 /** Detail type on the bus of the command that asks for a step. */
@@ -49,6 +50,8 @@ export interface StepWork {
   readonly loops: readonly LoopPlace[];
   /** When the containers around the step must have ended, milliseconds since the epoch. */
   readonly deadline?: number;
+  /** What the run's workspace is made of, where machines share workspaces and the step needs it. */
+  readonly layers?: readonly string[];
   /** Items of a foreach in one go. */
   readonly batch?: {
     readonly variable: string;
@@ -76,6 +79,8 @@ export interface StepReport {
   readonly exports: Readonly<Record<string, string>>;
   /** What templates may name from now on. */
   readonly values: Readonly<Record<string, KeptValue>>;
+  /** What it did to a workspace that machines share. */
+  readonly files?: WorkspaceChange;
 }
 
 /** Events that a step generated. */

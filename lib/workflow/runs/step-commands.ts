@@ -7,6 +7,7 @@ import type { RunState } from "../engine/history.ts";
 import type { Program, ProgramModule } from "../engine/program.ts";
 import { outputName, stepNames } from "../steps/names.ts";
 import { placeOf } from "../steps/place.ts";
+import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
 import type { StoredRun } from "./table.ts";
 import { type KeptValue, loadKept } from "./values.ts";
@@ -15,33 +16,47 @@ import { type KeptValue, loadKept } from "./values.ts";
 const OUTPUTS_SHOWN_MAX = 500;
 
 /**
- * What goes on the bus to ask for steps, with all that their executors need to know. `fresh` are values that
- * are about to be committed. Reads the values that the steps name, and writes blobs for what is too large.
+ * What goes on the bus to ask for steps, with all that their executors need to know. `fresh` is what is about
+ * to be committed. Reads the values that the steps name, and writes blobs for what is too large.
  */
 export async function commandEntries(
-  deps: Pick<Ports, "tables" | "blobs">,
+  deps: CommandDeps,
   run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
   state: RunState,
   program: Program,
   requests: readonly Request[],
-  fresh: Readonly<Record<string, KeptValue>> = {},
+  fresh: Fresh = {},
 ): Promise<BusEntry[]> {
+  let layers = fresh.layers === undefined ? undefined : Promise.resolve(fresh.layers);
   return Promise.all(
     requests.map(async (request): Promise<BusEntry> => {
       const module = program.modules[request.module];
       const step = module?.byName.get(request.step);
       if (module === undefined || step === undefined) throw new Error(`no such step: ${request.step}`);
-      const work = await workOf(deps, run, { state, module, step, request, fresh });
-      const command = {
-        type: request.step_type,
-        place: placeOf(step, request),
-        run_id: run.run_id,
-        request,
-      };
-      const detail = await commandWith(deps, command, work);
+      const place = placeOf(step, request);
+      const command = { type: request.step_type, place, run_id: run.run_id, request };
+      const work = await workOf(deps, run, { state, module, step, request, fresh: fresh.values ?? {} });
+      if (place === "workspace" && deps.sharesWorkspaces) layers ??= readLayers(deps, run.workspace);
+      const shared = place === "workspace" && deps.sharesWorkspaces ? { layers: (await layers) ?? [] } : {};
+      const detail = await commandWith(deps, command, { ...work, ...shared });
       return { source: COMMAND_SOURCE, detailType: STEP_REQUESTED, detail: { ...detail } };
     }),
   );
+}
+
+type CommandDeps = Pick<Ports, "tables" | "blobs"> & {
+  /** Whether steps of a run may be executed on several machines. */
+  readonly sharesWorkspaces: boolean;
+};
+
+/** What is committed together with the request for a step. */
+interface Fresh {
+  readonly values?: Readonly<Record<string, KeptValue>>;
+  readonly layers?: readonly string[] | undefined;
+}
+
+async function readLayers(deps: Pick<Ports, "tables">, workspace: string): Promise<readonly string[]> {
+  return (await deps.tables.get(workspacesTable, workspaceKey(workspace)))?.layers ?? [];
 }
 
 interface Wanted {

@@ -4,6 +4,7 @@ import { StepCancelled } from "./failure.ts";
 import { loadItems } from "./items.ts";
 import { attemptLeaf, type LeafResult } from "./leaf.ts";
 import { bindLoop } from "./scope.ts";
+import { arrived } from "./travel.ts";
 
 /** Items of one foreach that run at the same time, at most. */
 export const PARALLEL_MAX = 256;
@@ -47,7 +48,14 @@ export async function runBatch(
       if (attempt.signal.aborted) throw new StepCancelled();
       const index = next;
       next += 1;
-      const result = await attemptItem(attempt, step, scope, loop, index, items[index - from]);
+      const result = await attemptItem(
+        attempt,
+        step,
+        scope,
+        loop,
+        index,
+        arrived(attempt.deps, items[index - from]),
+      );
       if (result.status === "failed" && result.tolerated !== true) {
         failed += 1;
         if (firstError === undefined || index < firstError.index)

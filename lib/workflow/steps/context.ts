@@ -2,6 +2,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/decide.ts";
+import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
 export interface StepPaths {
@@ -16,6 +17,8 @@ export type StepDeps = Pick<
   "queues" | "blobs" | "claims" | "commands" | "scripts" | "secrets" | "clock" | "ids" | "log"
 > & {
   readonly paths: StepPaths;
+  /** Where machines share workspaces. */
+  readonly workspaceSync?: WorkspaceSync;
   /** `bash`, or `sh` where there is none. */
   readonly shell: string;
 };

@@ -16,6 +16,7 @@ import {
 import { type KeptValue, keepValue, openValue, VALUES_INLINE_BYTES } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderValue } from "../templates/text.ts";
+import type { WorkspaceChange } from "../workspaces/layers.ts";
 import { PARALLEL_MAX, runBatch } from "./batch.ts";
 import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
 import { deadlineOf, timeoutOf } from "./deadline.ts";
@@ -24,6 +25,7 @@ import { layOutItems, loadItems } from "./items.ts";
 import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
 import { outputName } from "./names.ts";
 import { bindLoop, openScope } from "./scope.ts";
+import { arrived, travelling } from "./travel.ts";
 import { watchRun } from "./watch.ts";
 
 /** Command, output and exports as they are shown in a step's row, characters. */
@@ -69,8 +71,12 @@ export async function executeStep(
   const watch = watchRun(deps, run_id, signal);
   try {
     const taken = await open(deps, command, number, watch.signal);
-    const finding = await find(taken);
-    if (!watch.isOver()) await report(deps, taken, finding);
+    await inWorkspace(deps, taken, async (finish) => {
+      const finding = await find(taken);
+      if (watch.isOver()) return;
+      const { finding: concluded, files } = await finish(finding);
+      if (!watch.isOver()) await report(deps, taken, concluded, files);
+    });
   } catch (thrown) {
     if (watch.isOver() || (thrown instanceof StepCancelled && !signal.aborted)) return;
     await deps.claims.take(releaseMark(run_id, request.dispatch, number)).catch((error: unknown) => {
@@ -115,6 +121,36 @@ async function open(
   return { attempt, work, startedAt };
 }
 
+type Finish = (finding: Finding) => Promise<{ readonly finding: Finding; readonly files?: WorkspaceChange }>;
+
+/**
+ * Does the work of a step in its workspace, which is first brought to what it is elsewhere where machines
+ * share it. A step whose files cannot be shared has failed.
+ */
+async function inWorkspace(
+  { workspaceSync }: StepDeps,
+  { attempt, work }: Taken,
+  execute: (finish: Finish) => Promise<void>,
+): Promise<void> {
+  if (workspaceSync === undefined || work.layers === undefined)
+    return execute(async (finding) => ({ finding }));
+  const opened = await workspaceSync.open(work.workspace, work.layers);
+  try {
+    await execute(async (finding) => {
+      try {
+        const files = await opened.finish();
+        return files === undefined ? { finding } : { finding, files };
+      } catch (thrown) {
+        if (!(thrown instanceof StepFailed)) throw thrown;
+        const error = attempt.deps.secrets.redact(failureText(thrown));
+        return { finding: { ...NO_OUTPUT, status: "failed", error } };
+      }
+    });
+  } finally {
+    opened.leave();
+  }
+}
+
 async function find(taken: Taken): Promise<Finding> {
   const { attempt: opened, work, startedAt } = taken;
   const { deps, request, step } = opened;
@@ -142,7 +178,7 @@ async function openLoops(deps: StepDeps, runId: string, places: readonly LoopPla
   return Promise.all(
     places.map(async ({ variable, foreach_key, index }) => {
       const { items, from } = await loadItems(deps, runId, foreach_key, index);
-      return { variable, value: items[index - from] ?? "", index };
+      return { variable, value: arrived(deps, items[index - from] ?? ""), index };
     }),
   );
 }
@@ -231,17 +267,22 @@ async function findBatch(
   };
 }
 
-async function report(deps: StepDeps, taken: Taken, finding: Finding): Promise<void> {
+async function report(
+  deps: StepDeps,
+  taken: Taken,
+  finding: Finding,
+  files: WorkspaceChange | undefined,
+): Promise<void> {
   const { run, request, step, number } = taken.attempt;
   const entered = request.phase === "enter" && finding.status === "completed";
   const values: Record<string, KeptValue> = {};
   let inlineBytes = VALUES_INLINE_BYTES;
   for (const [name, value] of Object.entries(entered ? {} : namedValues(finding, step, request.key))) {
-    const kept = await keepValue(deps, run.run_id, redacted(deps, value), inlineBytes);
+    const kept = await keepValue(deps, run.run_id, travelling(deps, redacted(deps, value)), inlineBytes);
     if ("json" in kept) inlineBytes -= Buffer.byteLength(kept.json);
     values[name] = kept;
   }
-  const text = shownText(finding.output);
+  const text = travelling(deps, shownText(finding.output));
   const input: Input = {
     type: "result",
     key: request.key,
@@ -256,7 +297,7 @@ async function report(deps: StepDeps, taken: Taken, finding: Finding): Promise<v
   };
   const report: StepReport = {
     attempt: number,
-    command: deps.secrets.redact(finding.command).slice(0, SHOWN_COMMAND_MAX),
+    command: travelling(deps, deps.secrets.redact(finding.command)).slice(0, SHOWN_COMMAND_MAX),
     output: deps.secrets.redact(text.slice(0, SHOWN_OUTPUT_MAX)),
     output_truncated: text.length > SHOWN_OUTPUT_MAX,
     output_lines: text === "" ? 0 : text.split("\n").length,
@@ -264,6 +305,7 @@ async function report(deps: StepDeps, taken: Taken, finding: Finding): Promise<v
     log_file: finding.logFile.split("/").at(-1) ?? "",
     exports: shownExports(deps, finding.exports),
     values,
+    ...(files === undefined ? {} : { files }),
   };
   await sendToConductor(deps, { run_id: run.run_id, input, report }, `${request.dispatch}`);
 }
@@ -287,13 +329,13 @@ function shownText(value: unknown): string {
 }
 
 function shownExports(
-  deps: Pick<StepDeps, "secrets">,
+  deps: Pick<StepDeps, "secrets" | "paths" | "workspaceSync">,
   exports: Readonly<Record<string, unknown>>,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(exports).map(([name, value]) => [
       name,
-      deps.secrets.redact(shownText(value)).slice(0, SHOWN_EXPORT_MAX),
+      travelling(deps, deps.secrets.redact(shownText(value))).slice(0, SHOWN_EXPORT_MAX),
     ]),
   );
 }

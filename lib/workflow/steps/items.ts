@@ -9,6 +9,7 @@ import { renderValue } from "../templates/text.ts";
 import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepFailed } from "./failure.ts";
+import { travelling } from "./travel.ts";
 
 /** Longest line of an input file, characters. */
 const LINE_MAX_LENGTH = 1024 * 1024;
@@ -27,7 +28,7 @@ export async function layOutItems(attempt: Attempt, scope: Scope, step: ForeachS
     const from = total - chunk.length;
     await attempt.deps.blobs.put(
       chunkKey(attempt.run.run_id, attempt.request.key, from),
-      JSON.stringify(chunk),
+      JSON.stringify(travelling(attempt.deps, chunk)),
     );
     chunk = [];
   };

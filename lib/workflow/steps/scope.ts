@@ -1,9 +1,10 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { StepWork } from "../runs/messages.ts";
 import { openValues } from "../runs/values.ts";
-import type { LoopValue, Scope } from "./context.ts";
+import type { LoopValue, Scope, StepDeps } from "./context.ts";
 import { StepFailed } from "./failure.ts";
 import { loopNames, stepNames } from "./names.ts";
+import { arrived } from "./travel.ts";
 
 const PATH_UNSAFE = /[^A-Za-z0-9._-]/g;
 
@@ -12,12 +13,13 @@ const PATH_UNSAFE = /[^A-Za-z0-9._-]/g;
  * variables are names only until `bindLoop` gives them values. Throws StepFailed for a secret that is not there.
  */
 export async function openScope(
-  deps: Pick<Ports, "blobs" | "secrets">,
+  deps: Pick<StepDeps, "blobs" | "secrets" | "paths" | "workspaceSync">,
   work: StepWork,
   variables: readonly string[],
   attempt: number,
 ): Promise<Scope> {
   const { values, trusted } = await openValues(deps, work);
+  for (const [name, value] of Object.entries(values)) values[name] = arrived(deps, value);
   const { secrets } = stepNames(work.step, variables);
   values["attempt"] = attempt;
   if (secrets.length > 0) values["secrets"] = await loadSecrets(deps, secrets);

@@ -1,0 +1,99 @@
+import { parse } from "yaml";
+import { listOf, type Part, partOf, referenceOf } from "../provision/intrinsics.ts";
+import { arn, PLACE, type Right } from "./rights.ts";
+
+/** A function of a stack as its template deploys it. */
+export interface DeployedFunction {
+  readonly logicalId: string;
+  /** Logical id of its role. */
+  readonly role: string;
+  /** ARNs of the queues that Lambda polls for it. */
+  readonly queues: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface DeployedRoles {
+  readonly functions: readonly DeployedFunction[];
+  /** By the role's logical id; `*` in a resource stands for anything. */
+  readonly granted: ReadonlyMap<string, readonly Right[]>;
+  /** ARN of the streams of all functions' log. */
+  readonly logs: string;
+}
+
+/**
+ * The functions and roles of a nested stack's template, with its intrinsics worked out for the given values of its
+ * parameters. Throws for what it cannot work out, and for a statement that is anything but a list of actions allowed.
+ */
+export function readRoles(template: string, parameters: Readonly<Record<string, string>>): DeployedRoles {
+  const { Globals, Resources } = partOf(parse(template));
+  const resources = partOf(Resources);
+  const ofType = (type: string) =>
+    Object.entries(resources).flatMap(([id, resource]) => {
+      const { Type, Properties } = partOf(resource);
+      return Type === type ? [[id, partOf(Properties)] as const] : [];
+    });
+  const value = (given: unknown): string => valueOf(resources, parameters, given);
+  const variables = (owner: unknown): Record<string, string> => {
+    const { Variables } = partOf(partOf(owner).Environment);
+    return Object.fromEntries(Object.entries(partOf(Variables)).map(([name, one]) => [name, value(one)]));
+  };
+  const common = variables(partOf(Globals).Function);
+  const [log] = ofType("AWS::Logs::LogGroup");
+  if (log === undefined) throw new Error("the template has no log group");
+  return {
+    functions: ofType("AWS::Serverless::Function").map(([logicalId, properties]) => ({
+      logicalId,
+      role: referenceOf(properties.Role).id,
+      queues: Object.values(partOf(properties.Events)).flatMap((event) => {
+        const { Type, Properties } = partOf(event);
+        return Type === "SQS" ? [value(partOf(Properties).Queue)] : [];
+      }),
+      environment: { ...common, ...variables(properties) },
+    })),
+    granted: new Map(
+      ofType("AWS::IAM::Role").map(([id, properties]) => [id, grantsOf(id, properties, value)]),
+    ),
+    logs: value({ "Fn::GetAtt": [log[0], "Arn"] }),
+  };
+}
+
+function grantsOf(role: string, { Policies }: Part, value: (given: unknown) => string): Right[] {
+  const statements = listOf(Policies).flatMap((policy) =>
+    listOf(partOf(partOf(policy).PolicyDocument).Statement),
+  );
+  return statements.flatMap((statement) => {
+    const { Effect, Action, Resource, ...others } = partOf(statement);
+    if (Effect !== "Allow" || Object.keys(others).length > 0)
+      throw new Error(`${role}: a statement that cannot be read: ${JSON.stringify(statement)}`);
+    const resources = Array.isArray(Resource) ? listOf(Resource) : [Resource];
+    return listOf(Action).flatMap((action) =>
+      resources.map((resource) => ({ action: String(action), resource: value(resource) })),
+    );
+  });
+}
+
+const PSEUDO: Readonly<Record<string, string>> = {
+  "AWS::Partition": PLACE.partition,
+  "AWS::Region": PLACE.region,
+  "AWS::AccountId": PLACE.account,
+};
+
+function valueOf(resources: Part, parameters: Readonly<Record<string, string>>, given: unknown): string {
+  if (typeof given === "string") return given;
+  const named = (name: string): string => {
+    const found = PSEUDO[name] ?? parameters[name];
+    if (found === undefined) throw new Error(`no value for ${name}`);
+    return found;
+  };
+  const { "Fn::Sub": pattern, Ref: ref } = partOf(given);
+  if (typeof pattern === "string") return pattern.replace(/\$\{([^}]+)\}/g, (_, name: string) => named(name));
+  if (typeof ref === "string") return named(ref);
+  const { id, attribute } = referenceOf(given);
+  const { Type, Properties } = partOf(resources[id]);
+  const { QueueName, LogGroupName } = partOf(Properties);
+  const name = (text: unknown): string => valueOf(resources, parameters, text);
+  if (attribute === "Arn" && Type === "AWS::SQS::Queue") return arn("sqs", name(QueueName));
+  if (attribute === "Arn" && Type === "AWS::Logs::LogGroup")
+    return arn("logs", `log-group:${name(LogGroupName)}:*`);
+  throw new Error(`cannot work out ${JSON.stringify(given)}`);
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { roleFaults } from "./compare.ts";
+import { openInstallation } from "./test-installation.ts";
+import { startRecorder } from "./test-recorder.ts";
+import { tour } from "./test-tour.ts";
+
+/** Of the functions' log, characters. */
+const LOG_SHOWN = 4_000;
+const MINUTE_MS = 60_000;
+
+/** A moment that comes soon, at which the sweep looks at everything that may be late and at the rules. */
+function sweepTime(): number {
+  let minute = Math.floor(Date.now() / MINUTE_MS) + 5;
+  while (minute % 10 !== 7) minute += 1;
+  return minute * MINUTE_MS;
+}
+
+test("every function has the rights that it needs, and no role has one that none of its functions uses", async () => {
+  const recorder = startRecorder();
+  try {
+    const clocks: Record<string, number> = {
+      SweepFunction: sweepTime(),
+      // Every daily schedule is due by then.
+      FireFunction: Date.now() + 25 * 60 * MINUTE_MS,
+    };
+    await using installation = await openInstallation(recorder, (logicalId) => {
+      const now = clocks[logicalId];
+      return now === undefined ? undefined : { now: () => now };
+    });
+    await tour(installation).catch((cause: unknown) => {
+      throw new Error(`the tour ended early: ${String(cause)}\n${installation.log().slice(-LOG_SHOWN)}`, { cause });
+    });
+    const faults = roleFaults(installation.roles, recorder.done());
+    expect(faults).toEqual({ neverCalled: [], lacking: [], unused: [] });
+  } finally {
+    recorder.stop();
+  }
+}, 120_000);

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { PutParameterCommand } from "@aws-sdk/client-ssm";
+import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
+import { startGateway } from "../../localstack/gateway.ts";
+import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
+import { startPollers } from "../../localstack/pollers.ts";
+import { readTemplate, type TemplateFunction } from "../../localstack/template.ts";
+import type { Deps } from "../../lib/deps.ts";
+import { openAwsDeps } from "../../lib/deps-aws.ts";
+import { awsClients } from "../../lib/platform/aws/clients.ts";
+import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
+import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
+import { jsonLog } from "../../lib/platform/json-log.ts";
+import { provisionTemplate } from "../provision.ts";
+import { type DeployedRoles, readRoles } from "./policies.ts";
+import type { Recorder } from "./test-recorder.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const NESTED = join(ROOT, "infra/stacks/workflows.yaml");
+const DRAIN_MS = 5_000;
+
+/** The functions of the template over emulators, each with dependencies of its own as in a container of Lambda. */
+export interface Installation extends AsyncDisposable {
+  readonly stack: string;
+  readonly roles: DeployedRoles;
+  /** The owner's, as the parameter store has it. */
+  readonly token: string;
+  /** `http://HOST:PORT` of the gateway. */
+  readonly url: string;
+  /** Calls a function as Lambda does; answers what it answers. */
+  call(logicalId: string, event: unknown): Promise<unknown>;
+  /** The stack's resources for whoever is none of its functions. */
+  readonly outside: Deps;
+  /** From now on messages are taken from the queues. */
+  poll(): void;
+  /** What the functions have logged so far. */
+  log(): string;
+}
+
+/**
+ * Makes the template's resources in a stack of their own and opens its functions with the environment that the
+ * template gives them. Commands and scripts run on this machine, as a worker's do; `clockOf` moves a function's clock.
+ */
+export async function openInstallation(
+  recorder: Recorder,
+  clockOf: (logicalId: string) => Deps["clock"] | undefined,
+): Promise<Installation> {
+  const stack = `roles-${randomUUID().slice(0, 8)}`;
+  const bucket = blobsBucketOf(stack);
+  const token = randomUUID();
+  const parameters = { token: `/${stack}/token`, secrets: `/${stack}/secrets` };
+  await provisionTemplate(stack, process.env);
+  await store({ [parameters.token]: token, [`${parameters.secrets}/TOUR_KEY`]: randomUUID() });
+  const roles = readRoles(await readFile(NESTED, "utf8"), {
+    StackName: stack,
+    EventBusName: stack,
+    BlobsBucketName: bucket,
+    AccessTokenParameter: parameters.token,
+    SecretsPath: parameters.secrets,
+  });
+  const environments = new Map(
+    roles.functions.map(({ logicalId, environment }) => [logicalId, { ...process.env, ...environment }]),
+  );
+  const lines: string[] = [];
+  const log = jsonLog({ level: "warn", write: (line) => lines.push(line) });
+  const folder = await mkdtemp(join(tmpdir(), "weft-roles-"));
+  const runner = await startRunner({
+    log,
+    functionsModule: new URL("../../lib/workflow/functions/library.ts", import.meta.url),
+  });
+
+  const depsOf = async (logicalId: string): Promise<Deps> => ({
+    ...(await openAwsDeps(environments.get(logicalId) ?? {})),
+    ...{ commands: runner.commands, scripts: runner.scripts, log },
+    paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
+    ...(clockOf(logicalId) === undefined ? {} : { clock: clockOf(logicalId) as Deps["clock"] }),
+  });
+  const { functions } = readTemplate(join(ROOT, "template.yaml"));
+  installLambdaRuntime();
+  const invoke = createFunctions({
+    root: ROOT,
+    deps: undefined,
+    load: async (fn) => recorded(recorder, fn.logicalId, await handlerOf(fn), await depsOf(fn.logicalId)),
+  });
+  const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
+  const [first] = environments.values();
+  const outside = await openAwsDeps(first ?? {});
+  const pollers: { drain(boundMs: number): Promise<void> }[] = [];
+  return {
+    ...{ stack, roles, token, outside, url: gateway.url },
+    call: (logicalId, event) => called(invoke, functions, logicalId, event),
+    poll: () => void pollers.push(startPollers({ functions, invoke, queues: outside.queues, log })),
+    log: () => lines.join(""),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([gateway.close(DRAIN_MS), ...pollers.map((one) => one.drain(DRAIN_MS))]);
+      await runner.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function store(parameters: Readonly<Record<string, string>>): Promise<void> {
+  const clients = awsClients(process.env);
+  for (const [Name, Value] of Object.entries(parameters))
+    await clients.ssm.send(new PutParameterCommand({ Name, Value, Type: "SecureString" }));
+  clients.close();
+}
+
+async function handlerOf(fn: TemplateFunction): Promise<AnyHandler> {
+  const module = (await import(pathToFileURL(join(ROOT, fn.entry)).href)) as Record<string, AnyHandler>;
+  const handler = module[fn.handlerExport];
+  if (handler === undefined) throw new Error(`${fn.entry} does not export ${fn.handlerExport}`);
+  return handler;
+}
+
+interface Context {
+  readonly awsRequestId: string;
+  readonly signal: AbortSignal;
+  getRemainingTimeInMillis(): number;
+}
+
+/** The handler with its own dependencies; what marks it as a streaming one stays. */
+function recorded(recorder: Recorder, name: string, handler: AnyHandler, weft: Deps): AnyHandler {
+  const own: AnyHandler = (...args) => {
+    const context = args.at(-1) as Context;
+    const seen = {
+      weft,
+      awsRequestId: context.awsRequestId,
+      signal: context.signal,
+      getRemainingTimeInMillis: () => context.getRemainingTimeInMillis(),
+    };
+    return recorder.within(name, () => handler(...args.slice(0, -1), seen));
+  };
+  return Object.assign(own, handler);
+}
+
+function called(
+  invoke: Functions,
+  functions: readonly TemplateFunction[],
+  logicalId: string,
+  event: unknown,
+): Promise<unknown> {
+  const fn = functions.find((one) => one.logicalId === logicalId);
+  if (fn === undefined) throw new Error(`there is no function ${logicalId}`);
+  return invoke.start(fn, event, { requestId: randomUUID() }).result;
+}

@@ -1,0 +1,46 @@
+import type { Installation } from "./test-installation.ts";
+
+/** Requests of the owner to an installation. Rejects where the answer is an error. */
+export interface Client {
+  /** `path` as the template has it; a text body is a workflow. */
+  send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body>;
+  list<Item>(path: string): Promise<readonly Item[]>;
+  /** The status of an answer to GET, whatever it is. */
+  status(path: string): Promise<number>;
+}
+
+export function clientOf({ url, token }: Pick<Installation, "url" | "token">): Client {
+  const authorization = `Bearer ${token}`;
+  const send: Client["send"] = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
+    const isText = typeof body === "string";
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization,
+        ...(body === undefined ? {} : { "content-type": isText ? "application/yaml" : "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
+    return JSON.parse(text) as Body;
+  };
+  return {
+    send,
+    status: async (path) => (await fetch(`${url}${path}`, { headers: { authorization } })).status,
+    list: async <Item>(path: string) =>
+      (await send<{ data: readonly Item[] }>("GET", path)).data,
+  };
+}
+
+const POLL_MS = 50;
+const WITHIN_MS = 60_000;
+
+/** Waits until a check holds. Throws with what it waited for. */
+export async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + WITHIN_MS;
+  while (!(await check())) {
+    if (performance.now() > end) throw new Error(`waited ${WITHIN_MS} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

@@ -1,0 +1,93 @@
+/** Steps of every type and in every place, and what they leave where it is too large for a message. */
+export const everything = (url: string): string => `
+name: everything
+triggers:
+  - {name: on-tour, type: event, topic: custom.tour, input: {target: event_data.name}}
+steps:
+  - {name: shell, type: bash, command: "seq 1 1005 > numbers.txt; echo {{Target}}"}
+  - {name: large, type: bash, command: "head -c 50000 /dev/zero | tr '\\\\0' x"}
+  - {name: measured, type: function, function: 'trim("{{large_output}}")'}
+  - {name: hidden, type: function, function: 'trim("{{secrets.TOUR_KEY}}")'}
+  - {name: asked, type: http, url: "${url}/health"}
+  - name: told
+    type: function
+    function: 'generate_event("", "asset.discovered", "tour", "asset", {value: "told.example.org", note: "n".repeat(300000)})'
+  - name: alongside
+    type: parallel-steps
+    parallel_steps:
+      - {name: one, type: function, function: 'trim("1")'}
+      - {name: two, type: bash, command: "echo 2"}
+  - name: listed
+    type: foreach
+    input: [a, b]
+    variable: x
+    step: {name: item, type: function, function: 'trim("[[x]]")'}
+  - name: lines
+    type: foreach
+    input: numbers.txt
+    variable: n
+    parallel: 50
+    step: {name: line, type: function, function: 'trim("[[n]]")'}
+  - {name: model, type: llm, messages: [{role: user, content: hello}], on_error: [{action: continue}]}
+  - name: remote
+    type: remote-bash
+    step_runner: docker
+    step_runner_config: {image: "alpine:3"}
+    command: "true"
+    on_error: [{action: continue}]
+  - name: wrong
+    type: bash
+    command: "exit 3"
+    on_error:
+      - {action: run, type: bash, command: "echo mended"}
+      - {action: continue}
+`;
+
+/** Longest texts of a definition, so many that neither an item nor a message holds them. */
+const FILLER = Array.from({ length: 4 }, () => `    - ": ${"x".repeat(54_000)}"`).join("\n");
+
+/** Runs until somebody ends it. */
+export const WAITING = `
+name: waiting
+steps:
+  - name: wait
+    type: bash
+    commands:
+    - "sleep 120"
+${FILLER}
+`;
+
+export const HEARD = `
+name: heard
+params: [{name: note, default: none}]
+triggers:
+  - {name: on-asset, type: event, topic: asset.discovered}
+  - {name: daily, type: cron, schedule: "0 9 * * *"}
+steps:
+  - {name: hear, type: function, function: 'trim("{{note}}")'}
+`;
+
+export const CHAIN = `
+name: chain
+kind: flow
+triggers:
+  - {name: on-tour, type: event, topic: custom.tour}
+modules:
+  - {name: heard, path: heard}
+`;
+
+export const LOST = `
+name: lost
+triggers:
+  - {name: on-lost, type: event, topic: custom.lost}
+steps:
+  - {name: found, type: function, function: 'trim("again")'}
+`;
+
+/** Once with a schedule, once without. */
+export const brief = (schedule: string | undefined): string => `
+name: brief
+${schedule === undefined ? "" : `triggers: [{name: morning, type: cron, schedule: "${schedule}"}]`}
+steps:
+  - {name: hello, type: bash, command: "echo hello"}
+`;

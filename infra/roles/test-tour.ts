@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "../../lib/events/log/table.ts";
+import type { Key } from "../../lib/platform/tables.ts";
+import { timersTable } from "../../lib/platform/timers-table.ts";
+import { revisionKey, revisionsTable } from "../../lib/workflow/definitions/table.ts";
+import { overMark, releaseMark } from "../../lib/workflow/runs/messages.ts";
+import type { Installation } from "./test-installation.ts";
+import { type Client, clientOf, until } from "./test-tour-client.ts";
+import { brief, CHAIN, everything, HEARD, LOST, WAITING } from "./test-tour-workflows.ts";
+
+/** More than a message holds, characters. */
+const LARGE = "d".repeat(250_000);
+/** More than the item of a value or of a dead letter holds. */
+const LONG = "l".repeat(40_000);
+
+interface Run {
+  readonly run_id: string;
+  readonly status: string;
+}
+interface Letter {
+  readonly id: string;
+  readonly queue: string;
+}
+interface LogRecord {
+  readonly event_id: string;
+  readonly error: string;
+  readonly processed: boolean;
+}
+interface Tour {
+  readonly at: Installation;
+  readonly client: Client;
+}
+
+/**
+ * Makes an installation do all that it can do, through every function of its template. First nobody takes messages
+ * from the queues, so that the sweep finds what was lost; then everything runs to its end.
+ */
+export async function tour(at: Installation): Promise<void> {
+  const all = { at, client: clientOf(at) };
+  await lookAround(all);
+  await storeWorkflows(all);
+  const pending = await startUnheard(all);
+  await sweepAndFire(all);
+  at.poll();
+  const lost = giveUpAnEvent(all);
+  const ended = endFromOutside(all);
+  await finished(all, pending);
+  await workThrough(all);
+  await Promise.all([lost, ended]);
+  await redriveAll(all, await ended);
+  await lookAtEverything(all);
+}
+
+/** What an installation answers before anything has happened in it. */
+async function lookAround({ client }: Tour): Promise<void> {
+  for (const path of ["/health", "/health/ready", "/openapi.json", "/automation/event-receiver/status"])
+    await client.send("GET", path);
+  const unknown = await client.status("/automation/nowhere");
+  if (unknown !== 404) throw new Error(`an unknown path answered ${unknown}`);
+}
+
+async function storeWorkflows({ at, client }: Tour): Promise<void> {
+  const versions = [brief("30 8 * * *"), brief("45 8 * * *"), brief(undefined)];
+  for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, ...versions])
+    await client.send("POST", "/automation/workflows", yaml);
+  await client.send("DELETE", "/automation/workflows/brief");
+  await client.send("GET", "/automation/workflows/waiting");
+  await client.list("/automation/workflows");
+  await client.list("/automation/event-receiver/workflows");
+}
+
+/** A run and events of which nobody hears before the sweep. */
+async function startUnheard({ client }: Tour): Promise<string> {
+  const asset = { topic: "asset.discovered", data: { value: "emitted.example.org" } };
+  await client.send("POST", "/automation/events/emit", asset);
+  const event = { topic: "custom.tour", data: { name: "Ada", note: LARGE } };
+  await client.send("POST", "/automation/events/emit", event);
+  return startRun(client, { module: "heard", params: { note: LONG } });
+}
+
+/** What the clock calls, with what only it puts in order. */
+async function sweepAndFire({ at }: Tour): Promise<void> {
+  const { outside } = at;
+  const at0 = Date.now();
+  const timer = { pk: "tour", sk: "timer", due: "due", dueAt: new Date(at0).toISOString(), at: at0 };
+  const message = { queue: "conduct", body: JSON.stringify({ run_id: randomUUID() }), groupId: "tour" };
+  const [id, gone] = [randomUUID(), randomUUID()];
+  const record = { ...eventKey(id), event_id: id, processed: false, matches: [] } as Key as StoredEvent;
+  await outside.tables.write([
+    { op: "put", table: timersTable, item: { ...timer, ...message } },
+    // One of a record that is gone, and one that was sent on in vain for too long.
+    { op: "put", table: eventTailTable, item: { ...tailKey(gone), resend_at: "2026", resends: 0 } },
+    { op: "put", table: eventTailTable, item: { ...tailKey(id), resend_at: "2026", resends: 20, number: 1 } },
+    { op: "put", table: eventLogTable, item: record },
+  ]);
+  // One rule too few, and one too many.
+  await outside.scheduler.reconcile(["1 1 1 1 *"]);
+  const clock = { "detail-type": "Scheduled Event", source: "aws.events", time: new Date().toISOString() };
+  const scheduled = { ...clock, version: "0", id: randomUUID(), resources: [], detail: {} };
+  await at.call("FireFunction", scheduled);
+  await at.call("SweepFunction", scheduled);
+  await at.call("SweepFunction", batchOf("sweep", "this is no JSON", 3));
+}
+
+/** A batch of one message as Lambda hands it over, at its so-manieth delivery. */
+function batchOf(queue: string, body: string, deliveries: number) {
+  const attributes = { ApproximateReceiveCount: String(deliveries), SentTimestamp: String(Date.now()) };
+  const eventSourceARN = `arn:aws:sqs:us-east-1:123456789012:${queue}`;
+  return { Records: [{ messageId: randomUUID(), body, attributes, eventSourceARN }] };
+}
+
+const startRun = async (client: Client, body: unknown): Promise<string> =>
+  (await client.send<Run>("POST", "/automation/runs", body)).run_id;
+
+const statusOf = async ({ client }: Tour, runId: string): Promise<string> =>
+  (await client.send<{ data: Run }>("GET", `/automation/runs/${runId}`)).data.status;
+
+const finished = (all: Tour, runId: string, status = "completed"): Promise<void> =>
+  until(`run ${runId} to be ${status}`, async () => (await statusOf(all, runId)) === status);
+
+/** The runs that events and the clock have started. */
+async function workThrough({ client }: Tour): Promise<void> {
+  for (const name of ["everything", "chain", "heard"]) {
+    await until(`runs of ${name} to be completed`, async () => {
+      const runs = await client.list<Run>(`/automation/runs?workflow=${name}`);
+      const failed = runs.find(({ status }) => status === "failed");
+      if (failed !== undefined) throw new Error(`a run of ${name} failed: ${JSON.stringify(failed)}`);
+      return runs.length > 0 && runs.every(({ status }) => status === "completed");
+    });
+  }
+}
+
+/** Runs that wait, each ended in its own way; answers one that is over. */
+async function endFromOutside(all: Tour): Promise<string> {
+  const { at, client } = all;
+  const { outside } = at;
+  const waiting = async (): Promise<string> => {
+    const runId = await startRun(client, { module: "waiting", workspace: randomUUID() });
+    await until(`a step of run ${runId}`, async () => {
+      const steps = await client.list<Run>(`/automation/runs/${runId}/steps`);
+      return steps.some(({ status }) => status === "running");
+    });
+    return runId;
+  };
+  const cancel = (runId: string) => client.send("DELETE", `/automation/runs/${runId}`);
+  const [first, second, third, fourth] = await Promise.all([waiting(), waiting(), waiting(), waiting()]);
+
+  // As stalled as it looks a few minutes later.
+  await at.call("SweepFunction", batchOf("sweep", "{}", 1));
+  await cancel(first);
+  // By somebody whose process died before the run's own state was changed.
+  await outside.claims.take(overMark(second));
+  await cancel(second);
+  const poison = JSON.stringify({ run_id: third, input: { type: "start" }, filler: LONG });
+  await outside.queues.send("conduct-dead-letters", [{ body: poison, groupId: third }]);
+  await finished(all, third, "failed");
+
+  const command = (dispatch: number) =>
+    JSON.stringify({
+      "detail-type": "step.requested",
+      detail: {
+        ...{ type: "bash", place: "workspace", run_id: fourth, work_blob: `runs/${fourth}/work/gone` },
+        request: { type: "step.requested", key: "none", step: "none", phase: "run", dispatch },
+      },
+      filler: LONG,
+    });
+  await at.call("BashFunction", batchOf("bash", command(998), 2));
+  await outside.claims.take(releaseMark(fourth, 999, 9));
+  await at.call("BashFunction", batchOf("bash", command(999), 10));
+  await cancel(fourth);
+  return first;
+}
+
+/** An event whose workflow cannot be read is given up, and goes through once it can be. */
+async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
+  const { tables, blobs } = at.outside;
+  const revision = await tables.get(revisionsTable, revisionKey("lost", 1));
+  if (revision === undefined) throw new Error("the workflow was not stored");
+  await tables.write([{ op: "delete", table: revisionsTable, key: revisionKey("lost", 1) }]);
+  const event = { topic: "custom.lost", data: { note: LARGE } };
+  await client.send("POST", "/automation/events/emit", event);
+  const record = async () => (await client.list<LogRecord>("/automation/event-logs?topic=custom.lost"))[0];
+  await until("the event to be given up", async () => (await record())?.error !== "");
+  await tables.write([{ op: "put", table: revisionsTable, item: revision }]);
+  const letter = (await client.list<Letter>("/automation/dead-letters")).find(
+    ({ queue }) => queue === "dispatch",
+  );
+  // What it said is gone meanwhile.
+  await blobs.delete(await blobs.list("events/", {}));
+  await client.send("POST", `/automation/dead-letters/${letter?.id}/redrive`);
+  await until("the event to be processed", async () => (await record())?.processed === true);
+}
+
+/** A message of every queue comes to its dead letters and goes back; it asks for nothing any more. */
+async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
+  const names = at.outside.queueNames.filter((name) => !/-(?:dead-letters|undelivered)$/.test(name));
+  const request = { key: "none", step: "none", dispatch: 0 };
+  const detail = { type: "none", run_id: over, event_id: randomUUID(), request };
+  const body = JSON.stringify({ "detail-type": "step.requested", detail, run_id: over });
+  for (const name of names)
+    await at.outside.queues.send(`${name}-dead-letters`, [{ body, groupId: randomUUID() }]);
+  const letters = () => client.list<Letter>("/automation/dead-letters?limit=100");
+  await until("a dead letter of every queue", async () => {
+    const queues = new Set((await letters()).map(({ queue }) => queue));
+    return names.every((name) => queues.has(name));
+  });
+  for (const { id } of await letters()) await client.send("POST", `/automation/dead-letters/${id}/redrive`);
+}
+
+async function lookAtEverything({ client }: Tour): Promise<void> {
+  const [run] = await client.list<Run>("/automation/runs");
+  for (const path of ["", "/steps", "/history"])
+    await client.send("GET", `/automation/runs/${run?.run_id}${path}`);
+  for (const path of ["/assets", "/event-logs", "/event-logs?topic=custom.lost", "/event-receiver/status"])
+    await client.send("GET", `/automation${path}`);
+}

@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Tables } from "../../platform/tables.ts";
+import { RankedIndex } from "../../ranked-index/ranked-index.ts";
+import { indexEvents } from "./index-events.ts";
+import { type EventFilters, type EventRecord, listEvents } from "./list.ts";
+import { processedWrite } from "./process.ts";
+import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
+import { tornTables } from "./test-torn-tables.ts";
+
+/** Merges often, so that a few records meet all that there is. */
+const OFTEN = { mergeRows: 4, mergeDeltas: 2 };
+const EVERYTHING = { offset: 0, limit: 1_000 };
+const NOW = "2026-03-02T10:00:00.000Z";
+
+const blobs = {} as never;
+const openIndex = (tables: Tables): RankedIndex => new RankedIndex({ tables }, "event-log", OFTEN);
+
+function eventOf(number: number, matched: boolean): StoredEvent {
+  const event_id = `e${number.toString(16).padStart(4, "0")}`;
+  return {
+    ...{
+      ...eventKey(event_id),
+      event_id,
+      topic: number % 2 === 0 ? "even" : "odd",
+      name: "",
+      source: "",
+      hop: 0,
+    },
+    ...{
+      data_type: "",
+      data: "{}",
+      workspace: "",
+      run_id: "",
+      workflow_name: "",
+      error: "",
+      created_at: NOW,
+    },
+    ...{ processed: !matched, processed_at: matched ? null : NOW },
+    matches: matched ? [{ workflow: "w", trigger: "t", revision: 1 }] : [],
+  };
+}
+
+async function record(tables: Tables, item: StoredEvent): Promise<void> {
+  const tail = { ...tailKey(item.event_id), resend_at: NOW, resends: 0 };
+  const outcome = await tables.write([
+    { op: "put", table: eventLogTable, item },
+    { op: "put", table: eventTailTable, item: tail },
+  ]);
+  expect(outcome).toEqual({ ok: true });
+}
+
+async function list(
+  tables: Tables,
+  eventIndex: RankedIndex,
+  filters: EventFilters = {},
+): Promise<{ total: number; records: EventRecord[] }> {
+  const { total, items } = await listEvents({ tables, blobs, eventIndex }, filters, EVERYTHING);
+  const records: EventRecord[] = [];
+  for await (const part of items) records.push(...part);
+  return { total, records };
+}
+
+const EVENTS = 14;
+const READS = 4;
+
+it("shows every acknowledged event once at any time, however its transactions are torn, with two indexers at once", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.infiniteStream(fc.nat(1_000_000)),
+      fc.array(fc.boolean(), { minLength: EVENTS, maxLength: EVENTS }),
+      async (scheduler, chance, matched) => {
+        let held = false;
+        const step = async (): Promise<void> => {
+          if (held) return;
+          // Now and then one stands still while the others go on.
+          const turns = chance.next().value % 8 === 0 ? 40 : 1;
+          for (let turn = 0; turn < turns; turn += 1) await scheduler.schedule(Promise.resolve());
+        };
+        const shuffle = <Value>(values: readonly Value[]): Value[] =>
+          values
+            .map((value) => ({ value, rank: chance.next().value as number }))
+            .sort((one, other) => one.rank - other.rank)
+            .map(({ value }) => value);
+        const tables = tornTables(step, shuffle);
+        const acknowledged: string[] = [];
+        const events = matched.map((isMatched, at) => eventOf(at, isMatched));
+
+        const emitter = async (): Promise<void> => {
+          for (const event of events) {
+            await record(tables, event);
+            acknowledged.push(event.event_id);
+          }
+        };
+        const dispatcher = async (): Promise<void> => {
+          for (const { event_id, processed } of events) {
+            while (!acknowledged.includes(event_id)) await step();
+            if (!processed) await tables.write([processedWrite(event_id, Date.parse(NOW))]);
+          }
+        };
+        const indexer = async (): Promise<void> => {
+          const deps = { tables, eventIndex: openIndex(tables) };
+          for (let round = 0; round < EVENTS; round += 1) {
+            await step();
+            await indexEvents(
+              deps,
+              shuffle(events)
+                .slice(0, 3)
+                .map(({ event_id }) => event_id),
+            );
+          }
+        };
+        const reader = async (
+          filters: EventFilters,
+          fits: (event: StoredEvent) => boolean,
+        ): Promise<void> => {
+          const index = openIndex(tables);
+          for (let round = 0; round < READS; round += 1) {
+            const due = events.filter((event) => acknowledged.includes(event.event_id) && fits(event));
+            const { total, records } = await list(tables, index, filters);
+            const ids = records.map(({ event_id }) => event_id);
+            expect(total).toBe(ids.length);
+            expect(new Set(ids).size).toBe(ids.length);
+            expect(due.filter(({ event_id }) => !ids.includes(event_id))).toEqual([]);
+            expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
+          }
+        };
+        const readers = [reader({}, () => true), reader({ topic: "even" }, ({ topic }) => topic === "even")];
+        const actors = [emitter(), dispatcher(), indexer(), indexer(), ...readers];
+        await scheduler.waitFor(Promise.all(actors));
+
+        held = true;
+        const eventIndex = openIndex(tables);
+        await indexEvents({ tables, eventIndex }, acknowledged);
+        await indexEvents({ tables, eventIndex }, acknowledged);
+        const { records } = await list(tables, openIndex(tables));
+        expect(records.map(({ id }) => id)).toEqual(events.map((_, at) => EVENTS - at));
+        expect(records.map(({ event_id }) => event_id).toSorted()).toEqual(acknowledged.toSorted());
+        expect((await list(tables, openIndex(tables), { processed: false })).total).toBe(0);
+        expect((await list(tables, openIndex(tables), { processed: true, topic: "odd" })).total).toBe(
+          EVENTS / 2,
+        );
+      },
+    ),
+    { numRuns: Number(process.env.RUNS ?? 60) },
+  );
+}, 60_000);

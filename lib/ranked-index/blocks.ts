@@ -1,0 +1,156 @@
+import type { Ports } from "../platform/ports.ts";
+import type { Key } from "../platform/tables.ts";
+import { chunkOf, placeInBlock, segmentOf } from "./numbers.ts";
+import { decode, emptyPostings, type Postings } from "./postings.ts";
+import {
+  type IndexBlock,
+  type IndexDelta,
+  type IndexHead,
+  keysKey,
+  postingsKey,
+  rankedIndexTable,
+} from "./table.ts";
+
+/** Blocks kept in memory, over all segments. */
+const CACHED_MAX = 20_000;
+
+/** A block as it was read; one that is not there is empty, and older than every delta. */
+export interface Block<Value> {
+  readonly until: number;
+  readonly value: Value;
+}
+
+/** An item that is to be read, and who takes it. */
+export interface Wanted {
+  readonly key: Key;
+  readonly take: (item: (IndexHead & IndexBlock & IndexDelta) | undefined) => void;
+}
+
+/** Reads all that is wanted in one go. */
+export async function fetchWanted(deps: Pick<Ports, "tables">, wanted: readonly Wanted[]): Promise<void> {
+  if (wanted.length === 0) return;
+  const items = await deps.tables.batchGet(
+    rankedIndexTable,
+    wanted.map(({ key }) => key),
+  );
+  const found = new Map(items.map((item) => [nameOf(item), item]));
+  for (const { key, take } of wanted) take(found.get(nameOf(key)));
+}
+
+const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
+const NO_SET: Block<Postings> = { until: -1, value: emptyPostings() };
+const NO_KEYS: Block<readonly string[]> = { until: -1, value: [] };
+
+/** The blocks of a segment in memory: as they are at least since `asOf`, the head's `firstDelta` then. */
+export interface CachedSegment {
+  asOf: number;
+  readonly sets: Map<string, Block<Postings>>;
+  readonly keys: Map<number, Block<readonly string[]>>;
+}
+
+/** What an index has in blocks, kept in memory as long as the head does not say that it has changed. */
+export class Blocks {
+  readonly #name: string;
+  readonly #segments = new Map<number, CachedSegment>();
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** What is known of a segment at the time of this head. */
+  segment(head: IndexHead, segment: number): CachedSegment {
+    const cached = this.#segments.get(segment);
+    if (cached !== undefined && cached.asOf >= (head.changed[String(segment)] ?? 0)) return cached;
+    const fresh: CachedSegment = { asOf: head.firstDelta, sets: new Map(), keys: new Map() };
+    this.#segments.delete(segment);
+    this.#segments.set(segment, fresh);
+    return fresh;
+  }
+
+  /** The sets of a segment that are not known. */
+  wantSets(head: IndexHead, segment: number, terms: Iterable<string>): Wanted[] {
+    const cached = this.segment(head, segment);
+    const { asOf } = cached;
+    return [...new Set(terms)]
+      .filter((term) => !cached.sets.has(term))
+      .map((term) => ({
+        key: postingsKey(this.#name, segment, term),
+        take: (item) => {
+          // What was asked for before a merge may be from before it.
+          if (cached.asOf !== asOf) return;
+          const value = item?.bytes === undefined ? NO_SET.value : decode(item.bytes);
+          cached.sets.set(term, item === undefined ? NO_SET : { until: item.until, value });
+        },
+      }));
+  }
+
+  /** The blocks with the keys of these numbers that are not known. */
+  wantKeys(head: IndexHead, numbers: Iterable<number>): Wanted[] {
+    const wanted = new Map<string, Wanted>();
+    for (const number of numbers) {
+      const cached = this.segment(head, segmentOf(number));
+      const chunk = chunkOf(number);
+      if (cached.keys.has(chunk)) continue;
+      const { asOf } = cached;
+      const key = keysKey(this.#name, number);
+      wanted.set(nameOf(key), {
+        key,
+        take: (item) => {
+          if (cached.asOf !== asOf) return;
+          cached.keys.set(
+            chunk,
+            item === undefined ? NO_KEYS : { until: item.until, value: item.keys ?? [] },
+          );
+        },
+      });
+    }
+    return [...wanted.values()];
+  }
+
+  set(head: IndexHead, segment: number, term: string): Block<Postings> | undefined {
+    return this.segment(head, segment).sets.get(term);
+  }
+
+  keys(head: IndexHead, number: number): Block<readonly string[]> | undefined {
+    return this.segment(head, segmentOf(number)).keys.get(chunkOf(number));
+  }
+
+  key(head: IndexHead, number: number): string | undefined {
+    return this.keys(head, number)?.value[placeInBlock(number)];
+  }
+
+  /** What was merged is what the memory holds now, of segments that it knew when the merge began. */
+  keep(known: CachedSegment, asOf: number, changed: Pick<CachedSegment, "sets" | "keys">): void {
+    known.asOf = asOf;
+    for (const [term, block] of changed.sets) {
+      // Those that were changed last are dropped last.
+      known.sets.delete(term);
+      known.sets.set(term, block);
+    }
+    for (const [chunk, block] of changed.keys) known.keys.set(chunk, block);
+  }
+
+  /** Forgets a segment, as others write to it as well. */
+  forget(segment: number): void {
+    this.#segments.delete(segment);
+  }
+
+  /** Keeps the memory bounded: the oldest segments go first, then the oldest sets of the last. */
+  trim(): void {
+    let size = 0;
+    for (const { sets, keys } of this.#segments.values()) size += sets.size + keys.size;
+    for (const [segment, { sets, keys }] of this.#segments) {
+      if (size <= CACHED_MAX) return;
+      if (this.#segments.size > 1) {
+        size -= sets.size + keys.size;
+        this.#segments.delete(segment);
+        continue;
+      }
+      for (const term of sets.keys()) {
+        if (size <= CACHED_MAX) return;
+        sets.delete(term);
+        size -= 1;
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Row } from "./deltas.ts";
+import { segmentOf } from "./numbers.ts";
+import { SEGMENT_SIZE, type Selection } from "./postings.ts";
+import { termOf } from "./table.ts";
+
+export interface Filter {
+  readonly field: string;
+  readonly value: string;
+  /** All records but those with the value. */
+  readonly negated?: boolean;
+}
+
+export interface Found {
+  readonly number: number;
+  readonly key: string;
+}
+
+/** A filter by the name of its set. */
+export interface TermTest {
+  readonly term: string;
+  readonly negated: boolean;
+}
+
+export const toTests = (filters: readonly Filter[]): TermTest[] =>
+  filters.map(({ field, value, negated = false }) => ({ term: termOf(field, value), negated }));
+
+export const passes = ({ terms }: Pick<Row, "terms">, tests: readonly TermTest[]): boolean =>
+  tests.every(({ term, negated }) => terms.includes(term) !== negated);
+
+/** What a view is made of: all of one instant. */
+export interface ViewParts {
+  /** Records up to this number are in blocks. */
+  readonly merged: number;
+  /** All those after it, in order. */
+  readonly rows: readonly Row[];
+  /** How many of them there were. */
+  readonly count: number;
+  /** Those of them that pass, oldest first. */
+  readonly passing: readonly Found[];
+  /** What passes in each segment, the highest segment first. */
+  readonly selections: readonly { readonly segment: number; readonly selection: Selection }[];
+  /** Keys of numbers up to `merged`. */
+  readonly readKeys: (numbers: readonly number[]) => Promise<string[]>;
+}
+
+/** The records that pass some filters, as they were at one instant. */
+export class View {
+  readonly #parts: ViewParts;
+  /** How many pass. */
+  readonly total: number;
+  /** The last number that was given by then. */
+  readonly last: number;
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts;
+    this.last = parts.merged + parts.count;
+    this.total = parts.selections.reduce((sum, { selection }) => sum + selection.count, parts.passing.length);
+  }
+
+  /** Numbers up to this one were in blocks. */
+  get merged(): number {
+    return this.#parts.merged;
+  }
+
+  /** Those that pass, newest first, without the first `offset`, at most `limit`. */
+  async page({ offset, limit }: { offset: number; limit: number }): Promise<Found[]> {
+    const { passing, selections, readKeys } = this.#parts;
+    const end = Math.max(0, passing.length - offset);
+    const found = passing.slice(Math.max(0, end - limit), end).reverse();
+    const numbers: number[] = [];
+    let before = passing.length;
+    for (const { segment, selection } of selections) {
+      const skip = Math.max(0, offset - before);
+      const left = limit - found.length - numbers.length;
+      if (left <= 0) break;
+      for (const position of selection.pick(skip, left)) numbers.push(segment * SEGMENT_SIZE + position + 1);
+      before += selection.count;
+    }
+    const keys = await readKeys(numbers);
+    return [...found, ...numbers.map((number, index) => ({ number, key: keys[index] ?? "" }))];
+  }
+
+  /** The keys of all records with a higher number. */
+  async keysAfter(number: number): Promise<string[]> {
+    const { merged, rows, count, readKeys } = this.#parts;
+    const numbers = Array.from({ length: Math.max(0, merged - number) }, (_, index) => number + 1 + index);
+    const recent = rows.slice(Math.max(0, number - merged), count);
+    return [...(await readKeys(numbers)), ...recent.map(({ key }) => key)];
+  }
+}
+
+/** The segments that hold numbers after `low` up to `merged`, the highest first. */
+export function segmentsOf(low: number, merged: number): number[] {
+  if (merged <= low) return [];
+  const lowest = segmentOf(low + 1);
+  const count = segmentOf(merged) - lowest + 1;
+  return Array.from({ length: count }, (_, index) => lowest + count - 1 - index);
+}

@@ -1,0 +1,76 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openWorkerDeps } from "../lib/deps-cloud.ts";
+import { jsonLog } from "../lib/platform/json-log.ts";
+import { createFunctions } from "./functions.ts";
+import { installLambdaRuntime } from "./lambda-runtime.ts";
+import { startPollers } from "./pollers.ts";
+import type { TemplateFunction } from "./template.ts";
+import { readTemplateOnce } from "./template-cache.ts";
+
+const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
+/** Steps under way get so long to finish when the worker stops, milliseconds; then they go back to their queues. */
+const DRAIN_MS = 10_000;
+
+export interface WorkerOptions {
+  /** Endpoints, region and credentials of AWS. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly stack: string;
+  /** Its own: workspaces, output of steps, the secrets file. */
+  readonly dataDir: string;
+  /** Steps of each queue at the same time; the template's number where it is not given. */
+  readonly concurrency?: number | undefined;
+  /** A step whose worker gives no sign for so long is taken by another; the template's number where it is not given. */
+  readonly leaseSeconds?: number | undefined;
+  readonly writeLog: (line: string) => void;
+}
+
+export interface RunningWorker {
+  /** Queues that it takes steps from. */
+  readonly queues: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts executing the steps that touch files, of the stack's own queues. Rejects with what is wrong. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { environment, stack, dataDir } = options;
+  const template = readTemplateOnce(TEMPLATE_PATH, dataDir);
+  let redact = (line: string): string => line;
+  const log = jsonLog({ write: options.writeLog, level: "info", redact: (line) => redact(line) });
+  const opened = await openWorkerDeps({ dataDir, stack, resources: template.resources, log, environment });
+  redact = (line) => opened.deps.secrets.redact(line);
+  installLambdaRuntime();
+  const functions = template.functions.filter(({ worker }) => worker).map((fn) => withOptions(fn, options));
+  const pollers = startPollers({
+    functions,
+    invoke: createFunctions({ root: dirname(TEMPLATE_PATH), deps: opened.deps }),
+    queues: opened.queues,
+    log,
+    noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
+  });
+  const queues = functions.flatMap(({ sources }) => sources.map(({ queue }) => queue));
+  log.info("worker started", { stack, queues, pid: process.pid });
+  return {
+    queues,
+    close: async () => {
+      log.info("worker stopping");
+      await pollers.drain(DRAIN_MS);
+      await opened.close();
+      log.info("worker stopped");
+    },
+  };
+}
+
+function withOptions(
+  fn: TemplateFunction,
+  { concurrency, leaseSeconds }: Pick<WorkerOptions, "concurrency" | "leaseSeconds">,
+): TemplateFunction {
+  return {
+    ...fn,
+    sources: fn.sources.map((source) => ({
+      ...source,
+      concurrency: concurrency ?? source.concurrency,
+      visibilitySeconds: leaseSeconds ?? source.visibilitySeconds,
+    })),
+  };
+}
