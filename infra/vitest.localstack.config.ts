@@ -4,11 +4,12 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["localstack/e2e/localstack.*.ts", "localstack/e2e/*.cloud.ts"],
+    include: ["localstack/e2e/*.{localstack,cloud}.ts"],
     globalSetup: "infra/emulators/vitest-localstack-setup.ts",
     testTimeout: 300_000,
     hookTimeout: 60_000,
     pool: "forks",
-    maxWorkers: 2,
+    // Every test has a server of its own, and LocalStack is a single process.
+    maxWorkers: 1,
   },
 });

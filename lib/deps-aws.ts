@@ -22,12 +22,12 @@ import { tables } from "./tables.ts";
  */
 export async function openAwsDeps(environment: Environment): Promise<Deps> {
   const config = readConfig(environment);
-  const log = jsonLog();
   const stack = required(environment, "WEFT_STACK");
   const queues = readQueues(required(environment, "WEFT_QUEUES"));
   const clients = awsClients(environment);
   const path = environment.WEFT_SECRETS_PATH || undefined;
   const secrets = storedSecrets({ client: clients.ssm, path, clock: systemClock });
+  const log = jsonLog({ redact: secrets.redact });
   const platform = await openAws({
     stack,
     resources: { tables: Object.values(tables), queues, rules: [], schedules: [] },

@@ -80,6 +80,7 @@ interface Setup {
   readonly timeoutSeconds?: number;
   readonly visibilitySeconds?: number;
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
+  readonly isUp?: () => Promise<boolean>;
 }
 
 function start(queue: FakeQueue, setup: Setup): void {
@@ -109,6 +110,7 @@ function start(queue: FakeQueue, setup: Setup): void {
     invoke: createFunctions({ root: "/", deps: {}, load }),
     queues: queue,
     log: silent,
+    ...(setup.isUp === undefined ? {} : { isUp: setup.isUp }),
     ...(setup.noteLastFailure === undefined ? {} : { noteLastFailure: setup.noteLastFailure }),
   });
 }
@@ -245,6 +247,43 @@ test("goes on after receives that fail, with growing pauses", async () => {
   await queue.until(() => queue.deleted.length === 1);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(690);
   expect(queue.receives).toBeGreaterThanOrEqual(4);
+});
+
+test("takes no messages while the services do not answer, and goes on when they do", async () => {
+  const queue = new FakeQueue();
+  let up = false;
+  let asked = 0;
+  let handled = 0;
+  queue.put({ id: "a" });
+  start(queue, {
+    handler: () => {
+      handled += 1;
+      if (!up) throw new Error("the tables do not answer");
+    },
+    isUp: async () => {
+      asked += 1;
+      if (asked === 3) up = true;
+      return up;
+    },
+  });
+  await queue.until(() => queue.changes.length === 1);
+  // The receive that was under way takes it.
+  queue.put({ id: "b" });
+  await queue.until(() => queue.changes.length === 2);
+  queue.put({ id: "c" });
+  await queue.until(() => queue.deleted.length > 0);
+  expect([asked, handled, queue.deleted]).toEqual([3, 3, ["c"]]);
+});
+
+test("stops at once while the services do not answer", async () => {
+  const queue = new FakeQueue();
+  queue.put({ id: "a" });
+  const isUp = async () => false;
+  start(queue, { isUp, handler: () => Promise.reject(new Error("the tables do not answer")) });
+  await queue.until(() => queue.changes.length === 1);
+  const startedAt = performance.now();
+  await pollers?.drain(5_000);
+  expect(performance.now() - startedAt).toBeLessThan(900);
 });
 
 test("does not spin on a queue that answers empty at once", async () => {

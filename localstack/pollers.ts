@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LastFailure } from "../lib/events/consumer.ts";
 import type { Log } from "../lib/platform/log.ts";
 import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
@@ -21,6 +22,9 @@ const RECEIVE_PAUSE_MAX_MS = 5_000;
 const HASTY_RECEIVES_MAX = 10;
 const HASTY_MS = 50;
 
+/** How often services that do not answer are asked again, milliseconds. */
+const ASK_AGAIN_MS = 1_000;
+
 /** How long handlers get to end after they were told to, milliseconds. */
 const ABORT_GRACE_MS = 1_000;
 
@@ -29,6 +33,11 @@ export interface PollersOptions {
   readonly invoke: Functions;
   readonly queues: Pick<Queues, "receive" | "delete" | "changeVisibility">;
   readonly log: Log;
+  /**
+   * Whether the services answer that handlers lean on, asked after a failure. While they do not, no messages are
+   * taken: every delivery would fail, and a message has only so many before it counts as dead. Never rejects.
+   */
+  readonly isUp?: () => Promise<boolean>;
   /** Told of messages whose last delivery ended without the handler's own report: it hung, or could not be loaded. */
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
 }
@@ -43,8 +52,9 @@ export interface Pollers {
 
 /** Starts taking messages for every function that has a queue, as Lambda's event source mappings do. */
 export function startPollers(options: PollersOptions): Pollers {
+  const gate = outageGate(options);
   const pollers = options.functions.flatMap((fn) =>
-    fn.sources.map((source) => startPoller(fn, source, options)),
+    fn.sources.map((source) => startPoller(fn, source, options, gate)),
   );
   return {
     drain: async (boundMs) => {
@@ -70,7 +80,12 @@ interface Running {
   readonly messages: readonly ReceivedMessage[];
 }
 
-function startPoller(fn: TemplateFunction, source: TemplateSource, options: PollersOptions): Poller {
+function startPoller(
+  fn: TemplateFunction,
+  source: TemplateSource,
+  options: PollersOptions,
+  gate: OutageGate,
+): Poller {
   const { queues, invoke } = options;
   const { queue } = source;
   const log = options.log.with({ function: fn.logicalId, queue });
@@ -92,6 +107,10 @@ function startPoller(fn: TemplateFunction, source: TemplateSource, options: Poll
     while (!stopping.signal.aborted) {
       if (running.size >= source.concurrency) {
         await slot.opened();
+        continue;
+      }
+      if (gate.closed !== undefined) {
+        await Promise.race([gate.closed, aborted(stopping.signal)]);
         continue;
       }
       const askedAt = performance.now();
@@ -124,6 +143,7 @@ function startPoller(fn: TemplateFunction, source: TemplateSource, options: Poll
     const renewal = fn.worker ? keepHidden(messages) : undefined;
     const failed = await outcome(invocation, messages);
     clearInterval(renewal);
+    if (failed.size > 0 && !stopping.signal.aborted) await gate.check();
     await remove(messages.filter((message) => !failed.has(message.receipt)));
     await giveBack(messages.filter((message) => failed.has(message.receipt)));
     running.delete(entry);
@@ -208,6 +228,40 @@ function startPoller(fn: TemplateFunction, source: TemplateSource, options: Poll
   };
 }
 
+interface OutageGate {
+  /** Settles when the services answer again; undefined while they do. */
+  readonly closed: Promise<void> | undefined;
+  /** Closes where they do not answer. Never rejects. */
+  check(): Promise<void>;
+}
+
+function outageGate({ isUp = async () => true, log }: PollersOptions): OutageGate {
+  let closed: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
+  const wait = async (): Promise<void> => {
+    log.error("services do not answer: no messages are taken until they do");
+    do await sleep(ASK_AGAIN_MS, undefined, { ref: false });
+    while (!(await isUp()));
+    log.info("services answer again");
+    closed = undefined;
+  };
+  const check = async (): Promise<void> => {
+    if (!(await isUp())) closed ??= wait();
+  };
+  return {
+    get closed() {
+      return closed;
+    },
+    check: () => {
+      if (closed !== undefined) return Promise.resolve();
+      checking ??= check().finally(() => {
+        checking = undefined;
+      });
+      return checking;
+    },
+  };
+}
+
 function retrySeconds({ receiveCount }: ReceivedMessage): number {
   return Math.min(RETRY_MAX_SECONDS, RETRY_BASE_SECONDS * 2 ** (receiveCount - 1));
 }
@@ -224,15 +278,15 @@ function turnstile(): { opened(): Promise<void>; open(): void } {
   };
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** So long, or until the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
 

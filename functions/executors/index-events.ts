@@ -9,7 +9,8 @@ export const consumer = defineConsumer({
   rule: { source: ["weft.events"], "detail-type": ["event.recorded", "event.processed"] },
   // One group: records are numbered by one indexer at a time.
   queue: { fifo: true, maxReceiveCount: 10, batchSize: 10, concurrency: 1 },
-  timeoutSeconds: 60,
+  // Short, as nothing is indexed while the messages of an indexer that died are hidden: six times as long.
+  timeoutSeconds: 30,
   run: async (messages, deps: Deps) => {
     await indexEvents(
       deps,

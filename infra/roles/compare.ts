@@ -15,10 +15,7 @@ export interface RoleFaults {
  * Compares what functions did, by logical id, with what the roles of their stack grant. A function that was called
  * has an entry, be it an empty one.
  */
-export function roleFaults(
-  roles: DeployedRoles,
-  done: ReadonlyMap<string, readonly Right[]>,
-): RoleFaults {
+export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleFaults {
   const lacking = new Set<string>();
   const used = new Set<Right>();
   for (const fn of roles.functions) {

@@ -32,7 +32,7 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
       const { Type, Properties } = partOf(resource);
       return Type === type ? [[id, partOf(Properties)] as const] : [];
     });
-  const value = (given: unknown): string => valueOf(resources, parameters, given);
+  const value = (given: unknown): string => resolved(resources, parameters, given);
   const variables = (owner: unknown): Record<string, string> => {
     const { Variables } = partOf(partOf(owner).Environment);
     return Object.fromEntries(Object.entries(partOf(Variables)).map(([name, one]) => [name, value(one)]));
@@ -78,7 +78,7 @@ const PSEUDO: Readonly<Record<string, string>> = {
   "AWS::AccountId": PLACE.account,
 };
 
-function valueOf(resources: Part, parameters: Readonly<Record<string, string>>, given: unknown): string {
+function resolved(resources: Part, parameters: Readonly<Record<string, string>>, given: unknown): string {
   if (typeof given === "string") return given;
   const named = (name: string): string => {
     const found = PSEUDO[name] ?? parameters[name];
@@ -91,7 +91,7 @@ function valueOf(resources: Part, parameters: Readonly<Record<string, string>>, 
   const { id, attribute } = referenceOf(given);
   const { Type, Properties } = partOf(resources[id]);
   const { QueueName, LogGroupName } = partOf(Properties);
-  const name = (text: unknown): string => valueOf(resources, parameters, text);
+  const name = (text: unknown): string => resolved(resources, parameters, text);
   if (attribute === "Arn" && Type === "AWS::SQS::Queue") return arn("sqs", name(QueueName));
   if (attribute === "Arn" && Type === "AWS::Logs::LogGroup")
     return arn("logs", `log-group:${name(LogGroupName)}:*`);

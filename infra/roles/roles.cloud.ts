@@ -28,7 +28,9 @@ test("every function has the rights that it needs, and no role has one that none
       return now === undefined ? undefined : { now: () => now };
     });
     await tour(installation).catch((cause: unknown) => {
-      throw new Error(`the tour ended early: ${String(cause)}\n${installation.log().slice(-LOG_SHOWN)}`, { cause });
+      throw new Error(`the tour ended early: ${String(cause)}\n${installation.log().slice(-LOG_SHOWN)}`, {
+        cause,
+      });
     });
     const faults = roleFaults(installation.roles, recorder.done());
     expect(faults).toEqual({ neverCalled: [], lacking: [], unused: [] });

@@ -4,17 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
+import type { Deps } from "../../lib/deps.ts";
+import { openAwsDeps } from "../../lib/deps-aws.ts";
+import { openWorkerDeps } from "../../lib/deps-cloud.ts";
+import { awsClients } from "../../lib/platform/aws/clients.ts";
+import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
+import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
+import { jsonLog } from "../../lib/platform/json-log.ts";
 import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
 import { startPollers } from "../../localstack/pollers.ts";
 import { readTemplate, type TemplateFunction } from "../../localstack/template.ts";
-import type { Deps } from "../../lib/deps.ts";
-import { openAwsDeps } from "../../lib/deps-aws.ts";
-import { awsClients } from "../../lib/platform/aws/clients.ts";
-import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
-import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
-import { jsonLog } from "../../lib/platform/json-log.ts";
 import { provisionTemplate } from "../provision.ts";
 import { type DeployedRoles, readRoles } from "./policies.ts";
 import type { Recorder } from "./test-recorder.ts";
@@ -25,7 +26,6 @@ const DRAIN_MS = 5_000;
 
 /** The functions of the template over emulators, each with dependencies of its own as in a container of Lambda. */
 export interface Installation extends AsyncDisposable {
-  readonly stack: string;
   readonly roles: DeployedRoles;
   /** The owner's, as the parameter store has it. */
   readonly token: string;
@@ -43,7 +43,8 @@ export interface Installation extends AsyncDisposable {
 
 /**
  * Makes the template's resources in a stack of their own and opens its functions with the environment that the
- * template gives them. Commands and scripts run on this machine, as a worker's do; `clockOf` moves a function's clock.
+ * template gives them: those of workers as workers do, the others as Lambda does, but for scripts, which are bundled
+ * there. `clockOf` moves a function's clock.
  */
 export async function openInstallation(
   recorder: Recorder,
@@ -62,8 +63,10 @@ export async function openInstallation(
     AccessTokenParameter: parameters.token,
     SecretsPath: parameters.secrets,
   });
+  // Beside what the template gives them, where AWS is: nothing else of this process.
+  const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));
   const environments = new Map(
-    roles.functions.map(({ logicalId, environment }) => [logicalId, { ...process.env, ...environment }]),
+    roles.functions.map(({ logicalId, environment }) => [logicalId, { ...aws, ...environment }]),
   );
   const lines: string[] = [];
   const log = jsonLog({ level: "warn", write: (line) => lines.push(line) });
@@ -73,31 +76,40 @@ export async function openInstallation(
     functionsModule: new URL("../../lib/workflow/functions/library.ts", import.meta.url),
   });
 
-  const depsOf = async (logicalId: string): Promise<Deps> => ({
-    ...(await openAwsDeps(environments.get(logicalId) ?? {})),
-    ...{ commands: runner.commands, scripts: runner.scripts, log },
-    paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
-    ...(clockOf(logicalId) === undefined ? {} : { clock: clockOf(logicalId) as Deps["clock"] }),
-  });
-  const { functions } = readTemplate(join(ROOT, "template.yaml"));
+  const { functions, resources } = readTemplate(join(ROOT, "template.yaml"));
+  const workers: { close(): Promise<void> }[] = [];
+  /** Every worker has a folder of its own, as if each were on another machine. */
+  const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {
+    const environment = environments.get(logicalId) ?? {};
+    if (worker) {
+      const opened = await openWorkerDeps({
+        ...{ dataDir: join(folder, logicalId), stack, resources, log, environment },
+      });
+      workers.push(opened);
+      return opened.deps;
+    }
+    const clock = clockOf(logicalId);
+    const deps = { ...(await openAwsDeps(environment)), scripts: runner.scripts, log };
+    return clock === undefined ? deps : { ...deps, clock };
+  };
   installLambdaRuntime();
   const invoke = createFunctions({
     root: ROOT,
     deps: undefined,
-    load: async (fn) => recorded(recorder, fn.logicalId, await handlerOf(fn), await depsOf(fn.logicalId)),
+    load: async (fn) => recorded(recorder, fn.logicalId, await handlerOf(fn), await depsOf(fn)),
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
   const outside = await openAwsDeps(first ?? {});
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
-    ...{ stack, roles, token, outside, url: gateway.url },
+    ...{ roles, token, outside, url: gateway.url },
     call: (logicalId, event) => called(invoke, functions, logicalId, event),
     poll: () => void pollers.push(startPollers({ functions, invoke, queues: outside.queues, log })),
     log: () => lines.join(""),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([gateway.close(DRAIN_MS), ...pollers.map((one) => one.drain(DRAIN_MS))]);
-      await runner.close();
+      await Promise.all([runner, ...workers].map((one) => one.close()));
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -106,7 +118,7 @@ export async function openInstallation(
 async function store(parameters: Readonly<Record<string, string>>): Promise<void> {
   const clients = awsClients(process.env);
   for (const [Name, Value] of Object.entries(parameters))
-    await clients.ssm.send(new PutParameterCommand({ Name, Value, Type: "SecureString" }));
+    await clients.ssm.send(new PutParameterCommand({ Name, Value, Type: "SecureString", Overwrite: true }));
   clients.close();
 }
 
@@ -124,7 +136,7 @@ interface Context {
 }
 
 /** The handler with its own dependencies; what marks it as a streaming one stays. */
-function recorded(recorder: Recorder, name: string, handler: AnyHandler, weft: Deps): AnyHandler {
+function recorded(recorder: Recorder, name: string, handler: AnyHandler, weft: unknown): AnyHandler {
   const own: AnyHandler = (...args) => {
     const context = args.at(-1) as Context;
     const seen = {

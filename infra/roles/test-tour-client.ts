@@ -28,8 +28,7 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
   return {
     send,
     status: async (path) => (await fetch(`${url}${path}`, { headers: { authorization } })).status,
-    list: async <Item>(path: string) =>
-      (await send<{ data: readonly Item[] }>("GET", path)).data,
+    list: async <Item>(path: string) => (await send<{ data: readonly Item[] }>("GET", path)).data,
   };
 }
 

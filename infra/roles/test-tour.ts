@@ -1,7 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "../../lib/events/log/table.ts";
+import {
+  EVENT_INDEX,
+  eventKey,
+  eventLogTable,
+  eventTailTable,
+  type StoredEvent,
+  tailKey,
+} from "../../lib/events/log/table.ts";
 import type { Key } from "../../lib/platform/tables.ts";
 import { timersTable } from "../../lib/platform/timers-table.ts";
+import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
+import { emptyHead, headKeyOf, rankedIndexTable } from "../../lib/ranked-index/table.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflow/definitions/table.ts";
 import { overMark, releaseMark } from "../../lib/workflow/runs/messages.ts";
 import type { Installation } from "./test-installation.ts";
@@ -13,6 +22,9 @@ const LARGE = "d".repeat(250_000);
 /** More than the item of a value or of a dead letter holds. */
 const LONG = "l".repeat(40_000);
 
+/** Records that the index of the log does not keep in its recent part. */
+const INDEX_RECENT_MAX = 300;
+
 interface Run {
   readonly run_id: string;
   readonly status: string;
@@ -22,8 +34,6 @@ interface Letter {
   readonly queue: string;
 }
 interface LogRecord {
-  readonly event_id: string;
-  readonly error: string;
   readonly processed: boolean;
 }
 interface Tour {
@@ -42,12 +52,14 @@ export async function tour(at: Installation): Promise<void> {
   const pending = await startUnheard(all);
   await sweepAndFire(all);
   at.poll();
-  const lost = giveUpAnEvent(all);
-  const ended = endFromOutside(all);
-  await finished(all, pending);
-  await workThrough(all);
-  await Promise.all([lost, ended]);
-  await redriveAll(all, await ended);
+  const [over] = await Promise.all([
+    endFromOutside(all),
+    giveUpAnEvent(all),
+    finished(all, pending),
+    workThrough(all),
+  ]);
+  await redriveAll(all, over);
+  await mergeIndex(all);
   await lookAtEverything(all);
 }
 
@@ -90,7 +102,11 @@ async function sweepAndFire({ at }: Tour): Promise<void> {
     { op: "put", table: timersTable, item: { ...timer, ...message } },
     // One of a record that is gone, and one that was sent on in vain for too long.
     { op: "put", table: eventTailTable, item: { ...tailKey(gone), resend_at: "2026", resends: 0 } },
-    { op: "put", table: eventTailTable, item: { ...tailKey(id), resend_at: "2026", resends: 20, number: 1 } },
+    {
+      op: "put",
+      table: eventTailTable,
+      item: { ...tailKey(id, "indexed"), resend_at: "2026", resends: 20, number: 1 },
+    },
     { op: "put", table: eventLogTable, item: record },
   ]);
   // One rule too few, and one too many.
@@ -178,17 +194,20 @@ async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
   if (revision === undefined) throw new Error("the workflow was not stored");
   await tables.write([{ op: "delete", table: revisionsTable, key: revisionKey("lost", 1) }]);
   const event = { topic: "custom.lost", data: { note: LARGE } };
-  await client.send("POST", "/automation/events/emit", event);
-  const record = async () => (await client.list<LogRecord>("/automation/event-logs?topic=custom.lost"))[0];
-  await until("the event to be given up", async () => (await record())?.error !== "");
+  const { event_id } = await client.send<{ event_id: string }>("POST", "/automation/events/emit", event);
+  const parked = tailKey(event_id.replace("evt_", ""), "parked");
+  await until("the event to be given up", async () => Boolean(await tables.get(eventTailTable, parked)));
+  // What it said is gone by then; a copy of the message that the sweep has sent finds it gone as well.
+  await blobs.delete(await blobs.list("events/", {}));
   await tables.write([{ op: "put", table: revisionsTable, item: revision }]);
   const letter = (await client.list<Letter>("/automation/dead-letters")).find(
     ({ queue }) => queue === "dispatch",
   );
-  // What it said is gone meanwhile.
-  await blobs.delete(await blobs.list("events/", {}));
   await client.send("POST", `/automation/dead-letters/${letter?.id}/redrive`);
-  await until("the event to be processed", async () => (await record())?.processed === true);
+  await until("the event to be processed", async () => {
+    const [record] = await client.list<LogRecord>("/automation/event-logs?topic=custom.lost");
+    return record?.processed === true;
+  });
 }
 
 /** A message of every queue comes to its dead letters and goes back; it asks for nothing any more. */
@@ -205,6 +224,19 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
     return names.every((name) => queues.has(name));
   });
   for (const { id } of await letters()) await client.send("POST", `/automation/dead-letters/${id}/redrive`);
+}
+
+/** With so many records in its recent part, the indexer puts the log's index in order at the next one. */
+async function mergeIndex({ at, client }: Tour): Promise<void> {
+  const head = async () =>
+    (await at.outside.tables.get(rankedIndexTable, headKeyOf(EVENT_INDEX))) ?? emptyHead(EVENT_INDEX);
+  const index = new RankedIndex(at.outside, EVENT_INDEX, { mergeRows: Number.POSITIVE_INFINITY });
+  const recent = async () => (await head()).last - (await head()).merged;
+  while ((await recent()) < INDEX_RECENT_MAX)
+    await index.take({ entries: Array.from({ length: 100 }, () => ({ key: randomUUID(), fields: {} })) });
+  const { merged } = await head();
+  await client.send("POST", "/automation/events/emit", { topic: "custom.last" });
+  await until("the index to be put in order", async () => (await head()).merged > merged);
 }
 
 async function lookAtEverything({ client }: Tour): Promise<void> {

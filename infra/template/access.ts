@@ -10,6 +10,7 @@ export type TableGrant =
   | "PutItem"
   | "UpdateItem"
   | "DeleteItem"
+  | "ConditionCheckItem"
   | "Query"
   | `Query:${string}`;
 
@@ -86,7 +87,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "UpdateItem"],
         "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        "event-tail": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
+        "event-tail": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["PutItem"],
         "run-values": ["BatchGetItem", "PutItem"],

@@ -24,6 +24,20 @@ it("watches each queue, each dead-letter queue and each table, ten metrics an al
     expect(((Properties!.Metrics ?? []) as unknown[]).length).toBeLessThanOrEqual(11);
 });
 
+it("gives steps more time than other messages, wherever they are executed", () => {
+  const watchedBy = (name: string): unknown => JSON.stringify(main.Resources[name]!.Properties!.Metrics);
+  for (const queue of ["bash", "function", "http", "workspace-steps"]) {
+    expect(watchedBy("StepAgeAlarm")).toContain(`"\${AWS::StackName}-${queue}"`);
+    expect(watchedBy("MessageAgeAlarm")).not.toContain(`"\${AWS::StackName}-${queue}"`);
+  }
+  const longest = Math.max(
+    ...found.consumers
+      .filter(({ consumer }) => consumer.executor !== true)
+      .map(({ consumer }) => consumer.timeoutSeconds),
+  );
+  expect(main.Resources.MessageAgeAlarm!.Properties!.Threshold).toBeGreaterThan(longest);
+});
+
 it("tells a topic only where there is one", () => {
   expect(main.Conditions).toEqual({
     HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "AlarmTopicArn" }, ""] }] },

@@ -14,7 +14,7 @@ const METRICS_MAX = 10;
 /** A message that waits for so long has no consumer that keeps up, seconds. */
 const AGE_MAX_SECONDS = 10 * MINUTE;
 /** A step may take its time, and its message is there all the while, seconds. */
-const WORKER_AGE_MAX_SECONDS = 60 * MINUTE;
+const STEP_AGE_MAX_SECONDS = 60 * MINUTE;
 
 interface Metric {
   readonly Namespace: unknown;
@@ -33,9 +33,9 @@ interface Watch {
 /** Alarms on what no healthy installation shows. They tell the topic, where one is given. */
 export function alarmResources(services: readonly ServiceScan[], tables: readonly TableSpec[]): ResourceMap {
   const consumers = services.flatMap((service) => service.consumers.map(({ consumer }) => consumer));
-  const ages = (worker: boolean): Metric[] =>
+  const ages = (ofSteps: boolean): Metric[] =>
     consumers
-      .filter((consumer) => (consumer.worker === true) === worker)
+      .filter((consumer) => (consumer.executor === true) === ofSteps)
       .flatMap((consumer) => mainQueue(consumer) ?? [])
       .map(({ name }) => queueMetric("ApproximateAgeOfOldestMessage", name));
   return {
@@ -66,10 +66,10 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       threshold: AGE_MAX_SECONDS,
     }),
     ...watched("StepAgeAlarm", {
-      description: "Steps wait for a worker, or take very long",
+      description: "Steps wait for their executor, or take very long",
       metrics: ages(true),
       stat: "Maximum",
-      threshold: WORKER_AGE_MAX_SECONDS,
+      threshold: STEP_AGE_MAX_SECONDS,
     }),
     ...watched("FunctionThrottlesAlarm", {
       description: "Functions of the account are throttled",

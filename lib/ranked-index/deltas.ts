@@ -31,6 +31,11 @@ export interface Operation {
 /** Segment -> term -> what happens to its set, in order. */
 export type Operations = Map<number, Map<string, Operation[]>>;
 
+export const toRow = ({ key, fields }: Entry, number: number): Row => ({
+  ...{ key, number },
+  terms: Object.entries(fields).map(([field, value]) => termOf(field, value)),
+});
+
 type Content = Pick<IndexDelta, "delta" | "first" | "terms" | "entries" | "changes">;
 
 /** Puts into one delta what one transaction takes in. */

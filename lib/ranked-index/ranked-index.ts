@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
 import { Blocks, fetchWanted, type Wanted } from "./blocks.ts";
-import { applyOperations, type Entry, type FieldChange, Recent, type Row, toDelta } from "./deltas.ts";
+import { applyOperations, type Entry, type FieldChange, Recent, type Row, toDelta, toRow } from "./deltas.ts";
 import { mergedHead, writeBlocks } from "./merge.ts";
 import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
 import {
@@ -17,6 +18,9 @@ import { type Filter, passes, segmentsOf, type TermTest, toTests, View } from ".
 /** Writes of one transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
+/** Tries before another writer is given time, and how long it is given at most, milliseconds. */
+const HASTY_TRIES = 3;
+const PAUSE_MAX_MS = 50;
 /** The head and the delta. */
 const OWN_WRITES = 2;
 
@@ -111,6 +115,7 @@ export class RankedIndex {
 
   async #take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await pauseBefore(attempt);
       await this.#catchUp();
       const head = this.#headIfKnown();
       if (head === undefined) continue;
@@ -126,7 +131,8 @@ export class RankedIndex {
         if (failed === undefined) continue;
         if (failed) return undefined;
       }
-      const added = entries.flatMap(({ key }) => this.#recent.row(key) ?? []);
+      // Not asked of what is recent: another may have merged it already.
+      const added = entries.map((entry, at) => toRow(entry, head.last + 1 + at));
       await this.#settle([...added, ...known], batch);
       const { rows, deltas } = this.#recent;
       if (rows.length >= this.#mergeRows || deltas.length >= this.#mergeDeltas) await this.#merge(batch);
@@ -194,6 +200,7 @@ export class RankedIndex {
   /** Brings the deltas into the blocks; only what is settled. Another may be about it as well. */
   async #merge(batch: IndexBatch): Promise<void> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await pauseBefore(attempt);
       await this.#catchUp();
       const head = this.#headIfKnown();
       if (head === undefined) continue;
@@ -229,6 +236,7 @@ export class RankedIndex {
   async view(filters: readonly Filter[]): Promise<View> {
     const tests = toTests(filters);
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await pauseBefore(attempt);
       await this.#catchUp(tests);
       const view = this.#viewNow(tests);
       this.#blocks.trim();
@@ -269,6 +277,7 @@ export class RankedIndex {
 
   async #readKeys(numbers: readonly number[]): Promise<string[]> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await pauseBefore(attempt);
       const head = this.#head ?? emptyHead(this.#name);
       await fetchWanted(this.#deps, this.#blocks.wantKeys(head, numbers));
       const keys = numbers.map((number) => this.#blocks.key(head, number));
@@ -321,4 +330,9 @@ export class RankedIndex {
     }
     return head;
   }
+}
+
+/** A transaction that was seen in part will be whole in a moment. */
+async function pauseBefore(attempt: number): Promise<void> {
+  if (attempt >= HASTY_TRIES) await sleep(Math.min(PAUSE_MAX_MS, attempt * 2));
 }

@@ -29,8 +29,8 @@ export interface PreparedWrite {
   /** Names the item among all tables. */
   readonly names: string;
   readonly bytes: number;
-  /** Doing it again after its answer was lost would change the item once more. */
-  readonly adds: boolean;
+  /** Doing it again after its answer was lost comes to the same. */
+  readonly repeatable: boolean;
 }
 
 /** A name that no item uses. */
@@ -67,11 +67,14 @@ function prepareOne(layout: TableLayout, write: Write): PreparedWrite {
   if (write.op === "update") {
     const update = toUpdate(layout, write.key, write.change, write.when);
     const adds = Object.keys(write.change.add ?? {}).length > 0;
-    return { item: { Update: update }, names, bytes: 0, adds };
+    const repeatable = !adds && update.ConditionExpression === undefined;
+    return { item: { Update: update }, names, bytes: 0, repeatable };
   }
   checkKey({ pk, sk });
   const placeholders = createPlaceholders();
   const condition = conditionExpression(placeholders, write.when);
+  // What was done already may be in the way of its own condition.
+  const repeatable = condition === undefined;
   const rest = {
     TableName: layout.physical,
     ...(condition === undefined ? {} : { ConditionExpression: condition }),
@@ -80,13 +83,13 @@ function prepareOne(layout: TableLayout, write: Write): PreparedWrite {
   if (write.op === "put") {
     const { attributes, bytes } = toItem(write.item);
     checkIndexKeys(layout, { ...write.item });
-    return { item: { Put: { ...rest, Item: attributes } }, names, bytes, adds: false };
+    return { item: { Put: { ...rest, Item: attributes } }, names, bytes, repeatable };
   }
   const keyed = { ...rest, Key: toKey(write.key) };
-  if (write.op === "delete") return { item: { Delete: keyed }, names, bytes: 0, adds: false };
+  if (write.op === "delete") return { item: { Delete: keyed }, names, bytes: 0, repeatable };
   if (condition === undefined) throw new TypeError("a check needs conditions");
   const check = { ...keyed, ConditionExpression: condition };
-  return { item: { ConditionCheck: check }, names, bytes: 0, adds: false };
+  return { item: { ConditionCheck: check }, names, bytes: 0, repeatable };
 }
 
 /** Checks and encodes. Throws `limit_exceeded` for what DynamoDB would refuse. */
@@ -113,7 +116,7 @@ export async function commitWrites(
 ): Promise<WriteOutcome> {
   const [first] = writes;
   if (first === undefined) return { ok: true };
-  const alone = writes.length === 1 && first.item.ConditionCheck === undefined && !first.adds;
+  const alone = writes.length === 1 && first.repeatable;
   // The same token each time: a request whose answer was lost is not done twice.
   const token = randomUUID();
   let outcome: WriteOutcome = { ok: true };
@@ -171,7 +174,10 @@ function cancelFault(error: TransactionCanceledException): unknown {
   return error;
 }
 
-/** Changes one item and answers it as it is then; undefined where the conditions did not hold. */
+/**
+ * Changes one item and answers it as it is then; undefined where the conditions did not hold. Throws `unavailable`
+ * where they do not hold at a repeated request, which may find what the one before it did. What adds may add twice.
+ */
 export async function updateItem(
   client: DynamoDBClient,
   pause: Pause,
@@ -184,7 +190,10 @@ export async function updateItem(
       outcome = (await client.send(command)).Attributes ?? {};
       return "done";
     } catch (error) {
-      return error instanceof ConditionalCheckFailedException ? "done" : tryAgain(error);
+      if (!(error instanceof ConditionalCheckFailedException)) return tryAgain(error);
+      if ((error.$metadata.attempts ?? 1) > 1)
+        throw new PlatformFault("unavailable", "whether an item was changed is not known", { cause: error });
+      return "done";
     }
   });
   return outcome;

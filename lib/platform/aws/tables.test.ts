@@ -76,20 +76,39 @@ describe("a transaction", () => {
 });
 
 describe("a single write", () => {
+  const plain: Write = { op: "put", table, item: { pk: "p", sk: "a" } };
+
   it("is a plain request, tried again while a transaction holds the item", async () => {
     const { ports, dynamodb } = await mockedAws();
     const conflict = serviceError("TransactionConflictException");
     dynamodb.on(PutItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({});
-    expect(await ports.tables.write([put("a")])).toEqual({ ok: true });
+    expect(await ports.tables.write([plain])).toEqual({ ok: true });
     expect(dynamodb.commandCalls(PutItemCommand)).toHaveLength(3);
+  });
+
+  it("under a condition is a transaction, as a repeated request would find in its way what it did itself", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    dynamodb.on(TransactWriteItemsCommand).resolves({});
+    expect(await ports.tables.write([put("a")])).toEqual({ ok: true });
+    const [call] = dynamodb.commandCalls(TransactWriteItemsCommand);
+    expect(call?.args[0].input.ClientRequestToken).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("names itself where its condition fails", async () => {
     const { ports, dynamodb } = await mockedAws();
-    dynamodb
-      .on(PutItemCommand)
-      .rejects(new ConditionalCheckFailedException({ message: "failed", $metadata: {} }));
+    dynamodb.on(TransactWriteItemsCommand).rejects(cancelled("ConditionalCheckFailed"));
     expect(await ports.tables.write([put("a")])).toEqual({ ok: false, failed: [0] });
+  });
+
+  it("that answers the item does not know whether it was done where its condition fails at a repetition", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    const failed = (attempts: number) =>
+      new ConditionalCheckFailedException({ message: "failed", $metadata: { attempts } });
+    dynamodb.on(UpdateItemCommand).rejectsOnce(failed(1)).rejects(failed(2));
+    const update = () =>
+      ports.tables.update(table, { pk: "p", sk: "a" }, { set: { n: 1 } }, [["n", "missing"]]);
+    expect(await update()).toBeUndefined();
+    await expect(update()).rejects.toMatchObject({ code: "unavailable" });
   });
 
   it("keeps names and values out of its expressions", async () => {

@@ -15,11 +15,12 @@ export interface DeliveryOptions {
   readonly delayMs?: number;
 }
 
-/** A delivery that is held back, and the times between which it may be made. */
+/** A delivery that is held back. */
 interface Held {
   readonly message: ReceivedMessage;
+  /** When it may be made, by the platform's clock. */
   readonly from: number;
-  /** When the message is not hidden any more: the platform then delivers it anew. */
+  /** When the message is hidden no more, so that the platform delivers it anew: in monotonic milliseconds, as there. */
   readonly until: number;
 }
 
@@ -72,7 +73,7 @@ export function hostileQueues(
   const release = (queue: string, max: number): ReceivedMessage[] => {
     const known = of(queue);
     const now = clock.now();
-    const left = known.held.filter(({ until }) => until > now);
+    const left = known.held.filter(({ until }) => until > performance.now());
     const due = left.filter(({ from }) => from <= now).slice(0, max);
     known.held = left.filter((one) => !due.includes(one));
     return due.map(({ message }) => message);
@@ -114,7 +115,7 @@ export function hostileQueues(
         const known = of(queue);
         const waitSeconds = released.length + known.held.length > 0 ? 0 : wish.waitSeconds;
         const messages = await queues.receive(queue, { ...wish, max: max - released.length, waitSeconds });
-        const until = clock.now() + visibilitySeconds * 1000;
+        const until = performance.now() + visibilitySeconds * 1000;
         if (!fifo.has(queue)) return disturb(known, released, messages, max, until);
         for (const { receipt, id } of messages) known.ids.set(receipt, id);
         if (messages.length === 0 || !isLate()) return [...released, ...messages];

@@ -1,10 +1,48 @@
-import { allHold, applyChange } from "../../platform/conditions.ts";
-import type { StoredItem } from "../../platform/item-size.ts";
-import { compareUtf8 } from "../../platform/key-order.ts";
-import type { Key, Page, Query, TableSpec, Tables, Write, WriteOutcome } from "../../platform/tables.ts";
+import { allHold, applyChange } from "../platform/conditions.ts";
+import type { StoredItem } from "../platform/item-size.ts";
+import { compareUtf8 } from "../platform/key-order.ts";
+import type { Key, Page, Query, TableSpec, Tables, Write, WriteOutcome } from "../platform/tables.ts";
 
 /** Lets everything else go on for as long as it likes. */
 export type Step = () => Promise<void>;
+
+/** How long one stands still now and then, turns of the others. */
+const PAUSES = [1, 1, 1, 1, 1, 1, 30, 300];
+
+/** A step after which anybody may be next, and an order of values that nobody can foresee. */
+export function hostileSteps(
+  scheduler: { schedule(task: Promise<void>): Promise<void> },
+  chance: Iterator<number>,
+): {
+  readonly step: Step;
+  /** Without standing still: a transaction is slow, not stuck. */
+  readonly briefStep: Step;
+  readonly shuffle: <Value>(values: readonly Value[]) => Value[];
+  calm(): void;
+} {
+  const random = (): number => chance.next().value as number;
+  let calm = false;
+  let steps = 0;
+  return {
+    step: async () => {
+      if (calm) return;
+      steps += 1;
+      const turns = steps % 5 === 0 ? (PAUSES[random() % PAUSES.length] ?? 1) : 1;
+      for (let turn = 0; turn < turns; turn += 1) await scheduler.schedule(Promise.resolve());
+    },
+    briefStep: async () => {
+      if (!calm) await scheduler.schedule(Promise.resolve());
+    },
+    shuffle: (values) =>
+      values
+        .map((value) => ({ value, rank: random() }))
+        .sort((one, other) => one.rank - other.rank)
+        .map(({ value }) => value),
+    calm: () => {
+      calm = true;
+    },
+  };
+}
 
 interface Cell {
   item: StoredItem | undefined;
@@ -16,7 +54,11 @@ interface Cell {
  * writes its items meanwhile, but they change one by one, in any order, and readers see each of them before or
  * after it. A batch or a query reads its items one by one as well. Whatever is read is read at the time.
  */
-export function tornTables(step: Step, shuffle: <Value>(values: readonly Value[]) => Value[]): Tables {
+export function tornTables({
+  step,
+  briefStep,
+  shuffle,
+}: Omit<ReturnType<typeof hostileSteps>, "calm">): Tables {
   const cells = new Map<string, Cell>();
   const nameOf = (table: string, { pk, sk }: Key): string => [table, pk, sk].join("\n");
   const cellOf = (table: string, key: Key): Cell => {
@@ -44,7 +86,7 @@ export function tornTables(step: Step, shuffle: <Value>(values: readonly Value[]
     for (const cell of held) cell.locked = true;
     const planned = writes.map((write, at) => ({ cell: held[at], item: after(write, held[at]?.item) }));
     for (const { cell, item } of shuffle(planned)) {
-      await step();
+      await briefStep();
       if (cell === undefined) continue;
       cell.item = item;
       cell.locked = false;

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { covers, roleFaults } from "./compare.ts";
+import { readRoles } from "./policies.ts";
+import { arn, type Right, s3Arn } from "./rights.ts";
+
+/** One function with a queue, whose role grants the given statements beside what Lambda does with it. */
+const template = (...statements: object[]): string =>
+  JSON.stringify({
+    Globals: { Function: { Environment: { Variables: { WEFT_STACK: { Ref: "StackName" } } } } },
+    Resources: {
+      LogGroup: {
+        Type: "AWS::Logs::LogGroup",
+        Properties: { LogGroupName: { "Fn::Sub": "/weft/${StackName}" } },
+      },
+      Queue: {
+        Type: "AWS::SQS::Queue",
+        Properties: { QueueName: { "Fn::Sub": "${StackName}-work.fifo" } },
+      },
+      Work: {
+        Type: "AWS::Serverless::Function",
+        Properties: {
+          Role: { "Fn::GetAtt": ["Role", "Arn"] },
+          Events: { Queue: { Type: "SQS", Properties: { Queue: { "Fn::GetAtt": ["Queue", "Arn"] } } } },
+        },
+      },
+      Role: {
+        Type: "AWS::IAM::Role",
+        Properties: { Policies: [{ PolicyDocument: { Statement: [...LAMBDAS, ...statements] } }] },
+      },
+    },
+  });
+
+const LAMBDAS = [
+  {
+    Effect: "Allow",
+    Action: ["logs:CreateLogStream", "logs:PutLogEvents"],
+    Resource: { "Fn::GetAtt": ["LogGroup", "Arn"] },
+  },
+  {
+    Effect: "Allow",
+    Action: ["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"].map(
+      (name) => `sqs:${name}`,
+    ),
+    Resource: [{ "Fn::GetAtt": ["Queue", "Arn"] }],
+  },
+];
+const TABLES = {
+  Effect: "Allow",
+  Action: ["dynamodb:GetItem", "dynamodb:PutItem"],
+  Resource: [
+    {
+      "Fn::Sub": "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${StackName}-runs",
+    },
+  ],
+};
+const BLOBS = { Effect: "Allow", Action: ["s3:GetObject"], Resource: s3Arn("bucket/runs/*") };
+
+const faults = (statements: object[], done: readonly Right[] | undefined) =>
+  roleFaults(
+    readRoles(template(...statements), { StackName: "s" }),
+    new Map(done === undefined ? [] : [["Work", done]]),
+  );
+const onRuns = (action: string): Right => ({ action, resource: arn("dynamodb", "table/s-runs") });
+const GET = { action: "s3:GetObject", resource: s3Arn("bucket/runs/1/values") };
+
+describe("what is wrong with a role", () => {
+  it("is nothing where its functions do all that it grants; Lambda's own part is done for each", () => {
+    const done = [onRuns("dynamodb:GetItem"), onRuns("dynamodb:PutItem"), GET];
+    expect(faults([TABLES, BLOBS], done)).toEqual({ neverCalled: [], lacking: [], unused: [] });
+  });
+
+  it("is what a function does without a right to, told with the function", () => {
+    const { lacking } = faults([TABLES], [onRuns("dynamodb:DeleteItem"), GET]);
+    expect(lacking).toEqual([
+      `Role, as Work needs it: dynamodb:DeleteItem on ${arn("dynamodb", "table/s-runs")}`,
+      `Role, as Work needs it: s3:GetObject on ${s3Arn("bucket/runs/1/values")}`,
+    ]);
+  });
+
+  it("is a right that nobody uses, each action and each resource for itself", () => {
+    const { unused } = faults([TABLES, BLOBS], [onRuns("dynamodb:GetItem")]);
+    expect(unused).toEqual([
+      `Role: dynamodb:PutItem on ${arn("dynamodb", "table/s-runs")}`,
+      `Role: s3:GetObject on ${s3Arn("bucket/runs/*")}`,
+    ]);
+  });
+
+  it("is not known of a function that was never called", () => {
+    expect(faults([], undefined).neverCalled).toEqual(["Work"]);
+    expect(faults([], []).neverCalled).toEqual([]);
+  });
+
+  it("cannot be told of a statement that does anything but allow", () => {
+    expect(() => faults([{ ...TABLES, Condition: {} }], [])).toThrow(/cannot be read/);
+    expect(() => faults([{ ...TABLES, Effect: "Deny" }], [])).toThrow(/cannot be read/);
+  });
+});
+
+describe("the functions of a template", () => {
+  it("have the environment and the queues that it gives them, under the names of the stack", () => {
+    const { functions } = readRoles(template(), { StackName: "s" });
+    expect(functions).toEqual([
+      {
+        logicalId: "Work",
+        role: "Role",
+        queues: [arn("sqs", "s-work.fifo")],
+        environment: { WEFT_STACK: "s" },
+      },
+    ]);
+  });
+});
+
+describe("a grant", () => {
+  const grant = (resource: string) =>
+    covers({ action: "a", resource }, { action: "a", resource: "x/runs/1/y" });
+
+  it("covers what is named exactly or by a pattern, and nothing beside it", () => {
+    for (const resource of ["x/runs/1/y", "*", "x/runs/*", "x/*/y", "x/*1*y"])
+      expect(grant(resource)).toBe(true);
+    for (const resource of ["x/runs", "x/runs/1", "runs/*", "x/*/z", "x/runs/1/y*y"])
+      expect(grant(resource)).toBe(false);
+  });
+
+  it("covers its own action alone", () => {
+    expect(covers({ action: "a", resource: "*" }, { action: "b", resource: "x" })).toBe(false);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { arn, rightsOf, rightsOfAbsence, s3Arn } from "./rights.ts";
+
+const table = (name: string): string => arn("dynamodb", `table/${name}`);
+
+describe("the rights that a request takes", () => {
+  it("are those of each item of a transaction, not of the transaction", () => {
+    const items = [
+      { Put: { TableName: "a" } },
+      { Update: { TableName: "b" } },
+      { Delete: { TableName: "a" } },
+      { ConditionCheck: { TableName: "c" } },
+    ];
+    expect(rightsOf("TransactWriteItemsCommand", { TransactItems: items })).toEqual([
+      { action: "dynamodb:PutItem", resource: table("a") },
+      { action: "dynamodb:UpdateItem", resource: table("b") },
+      { action: "dynamodb:DeleteItem", resource: table("a") },
+      { action: "dynamodb:ConditionCheckItem", resource: table("c") },
+    ]);
+  });
+
+  it("are for an index where one is asked, and for every table of a batch", () => {
+    expect(rightsOf("QueryCommand", { TableName: "runs", IndexName: "list" })).toEqual([
+      { action: "dynamodb:Query", resource: table("runs/index/list") },
+    ]);
+    expect(rightsOf("BatchGetItemCommand", { RequestItems: { a: {}, b: {} } })).toEqual([
+      { action: "dynamodb:BatchGetItem", resource: table("a") },
+      { action: "dynamodb:BatchGetItem", resource: table("b") },
+    ]);
+  });
+
+  it("are for the queue that an address or a name means, and a batch takes what one message takes", () => {
+    const QueueUrl = "http://127.0.0.1:4566/123456789012/weft-conduct.fifo";
+    expect(rightsOf("SendMessageBatchCommand", { QueueUrl, Entries: [] })).toEqual([
+      { action: "sqs:SendMessage", resource: arn("sqs", "weft-conduct.fifo") },
+    ]);
+    expect(rightsOf("GetQueueUrlCommand", { QueueName: "weft-bash" })).toEqual([
+      { action: "sqs:GetQueueUrl", resource: arn("sqs", "weft-bash") },
+    ]);
+  });
+
+  it("are those to get an object also where it is only looked for, and to list where it is not there", () => {
+    const input = { Bucket: "b", Key: "claims/x" };
+    expect(rightsOf("HeadObjectCommand", input)).toEqual([
+      { action: "s3:GetObject", resource: s3Arn("b/claims/x") },
+    ]);
+    const absent = Object.assign(new Error("no"), { name: "NoSuchKey" });
+    expect(rightsOfAbsence(absent, input)).toEqual([{ action: "s3:ListBucket", resource: s3Arn("b") }]);
+    expect(rightsOfAbsence(new Error("PreconditionFailed"), input)).toEqual([]);
+  });
+
+  it("are nobody's for a command that is not known", () => {
+    expect(rightsOf("ScanCommand", { TableName: "a" })).toEqual([
+      { action: "unknown:ScanCommand", resource: "*" },
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { EmbeddedPlatform } from "../../platform/embedded/platform.ts";
+import { openForTest, temporaryFolder } from "../../platform/embedded/test-platform.ts";
+import { rankedIndexTable } from "../../ranked-index/table.ts";
+import { eventLogTable, eventTailTable } from "./table.ts";
+import { type ReadCount, SizedLog } from "./test-log-size.ts";
+
+const RESOURCES = {
+  tables: [eventLogTable, eventTailTable, rankedIndexTable],
+  ...{ queues: [], rules: [], schedules: [] },
+};
+const RECORDED = { unindexed: 30, atOnce: 4 };
+/** Requests of a reader whose filters, keys and records are all to be read. */
+const CALLS_MAX = 16;
+/** A segment's sets for the filters of one request. */
+const MORE_ITEMS = 7;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let platform: EmbeddedPlatform;
+let log: SizedLog;
+let small: { readonly cold: ReadCount; readonly warm: ReadCount };
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  platform = await openForTest(folder.path, RESOURCES);
+  log = new SizedLog(platform.ports);
+});
+afterAll(async () => {
+  await platform.close();
+  await folder.remove();
+});
+
+it("answers any filter at any offset of 10,000 records as a plain array does", async () => {
+  await log.growTo(10_000, RECORDED);
+  small = await log.expectExact();
+  expect(small.cold.calls).toBeLessThanOrEqual(CALLS_MAX);
+});
+
+it("answers them of 100,000 records as well, and reads no more for it", async () => {
+  await log.growTo(100_000, RECORDED);
+  const { cold, warm } = await log.expectExact();
+  expect(cold.calls).toBeLessThanOrEqual(small.cold.calls);
+  expect(warm.calls).toBeLessThanOrEqual(small.warm.calls);
+  expect(cold.items).toBeLessThanOrEqual(small.cold.items + MORE_ITEMS);
+  expect(warm.items).toBeLessThanOrEqual(small.warm.items + MORE_ITEMS);
+}, 120_000);

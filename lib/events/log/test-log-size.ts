@@ -1,0 +1,202 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { Blobs } from "../../platform/blobs.ts";
+import type { Tables } from "../../platform/tables.ts";
+import { RankedIndex } from "../../ranked-index/ranked-index.ts";
+import { INDEXED_FIELDS, indexEvents } from "./index-events.ts";
+import { type EventFilters, listEvents } from "./list.ts";
+import { processedWrite } from "./process.ts";
+import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
+
+const NOW = "2026-03-02T10:00:00.000Z";
+/** Of one transaction: each has a record and an item in the tail. */
+const RECORDED_AT_ONCE = 50;
+/** How many the indexer is handed at once. */
+const INDEXED_AT_ONCE = 90;
+const QUERIES = 40;
+const LIMIT = 20;
+
+const one = (values: readonly string[], at: number): string => values[at % values.length] ?? "";
+const names = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+const TOPICS = names("topic", 20);
+const NAMES = names("name", 50);
+const SOURCES = ["api", "executor", "scheduler", "test"];
+const WORKSPACES = ["", ...names("workspace", 7)];
+const WORKFLOWS = ["", "", ...names("workflow", 30)];
+
+/** A log with values that are common, rare and empty; one in twenty records waits to be processed. */
+export function sizedEvent(number: number): StoredEvent {
+  const event_id = `00000000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
+  const waits = number % 20 === 7;
+  return {
+    ...{ ...eventKey(event_id), event_id, topic: one(TOPICS, Math.floor(Math.sqrt(number * 7))) },
+    ...{ name: one(NAMES, number * 31), source: one(SOURCES, Math.floor(number / 3)), data_type: "json" },
+    ...{ data: JSON.stringify({ number }), workspace: one(WORKSPACES, Math.floor(number / 11)) },
+    ...{ run_id: `run-${Math.floor(number / 10)}`, workflow_name: one(WORKFLOWS, number * 17), error: "" },
+    ...{ processed: !waits, processed_at: waits ? null : NOW, created_at: NOW, hop: 0 },
+    matches: waits ? [{ workflow: "w", trigger: "t", revision: 1 }] : [],
+  };
+}
+
+export interface ReadCount {
+  calls: number;
+  items: number;
+}
+
+/** Tables that count what is read through them: requests of up to 100 items, and items asked for. */
+export function countingTables(tables: Tables): { readonly tables: Tables; readonly count: ReadCount } {
+  const count = { calls: 0, items: 0 };
+  return {
+    count,
+    tables: {
+      ...tables,
+      get: (table, key) => {
+        count.calls += 1;
+        count.items += 1;
+        return tables.get(table, key);
+      },
+      batchGet: (table, keys) => {
+        count.calls += Math.ceil(keys.length / 100);
+        count.items += keys.length;
+        return tables.batchGet(table, keys);
+      },
+      query: async (table, query) => {
+        const page = await tables.query(table, query);
+        count.calls += 1;
+        count.items += page.items.length;
+        return page;
+      },
+    },
+  };
+}
+
+/** A log that grows to a size, and the same records as a plain array. */
+export class SizedLog {
+  readonly events: StoredEvent[] = [];
+  readonly #tables: Tables;
+  readonly #blobs: Blobs;
+  readonly #index: RankedIndex;
+
+  constructor(deps: { readonly tables: Tables; readonly blobs: Blobs }) {
+    this.#tables = deps.tables;
+    this.#blobs = deps.blobs;
+    this.#index = new RankedIndex(deps, EVENT_INDEX);
+  }
+
+  /** Records and indexes up to so many; half of those that wait are processed. The last few stay unindexed. */
+  async growTo(size: number, { unindexed, atOnce }: { unindexed: number; atOnce: number }): Promise<void> {
+    const fresh = Array.from({ length: size - this.events.length }, (_, at) =>
+      sizedEvent(this.events.length + at),
+    );
+    const batches = Array.from({ length: Math.ceil(fresh.length / RECORDED_AT_ONCE) }, (_, at) =>
+      fresh.slice(at * RECORDED_AT_ONCE, (at + 1) * RECORDED_AT_ONCE),
+    );
+    const record = async (): Promise<void> => {
+      for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
+        await this.#record(batch);
+    };
+    const left = this.events.filter(({ processed }) => !processed).slice(-unindexed);
+    this.events.push(...fresh);
+    const recording = Promise.all(Array.from({ length: atOnce }, record));
+    await recording;
+    const ids = this.events.map(({ event_id }) => event_id);
+    const due = [...left.map(({ event_id }) => event_id), ...ids.slice(-fresh.length - unindexed)];
+    await this.#indexAll([...new Set(due)].slice(0, -unindexed));
+    await this.#processSome(size - fresh.length, size - unindexed);
+  }
+
+  async #record(events: readonly StoredEvent[]): Promise<void> {
+    const outcome = await this.#tables.write(
+      events.flatMap((item) => [
+        { op: "put" as const, table: eventLogTable, item },
+        {
+          op: "put" as const,
+          table: eventTailTable,
+          item: { ...tailKey(item.event_id), resend_at: NOW, resends: 0 },
+        },
+      ]),
+    );
+    expect(outcome).toEqual({ ok: true });
+  }
+
+  async #indexAll(ids: readonly string[]): Promise<void> {
+    const deps = { tables: this.#tables, eventIndex: this.#index };
+    for (let start = 0; start < ids.length; start += INDEXED_AT_ONCE)
+      await indexEvents(deps, ids.slice(start, start + INDEXED_AT_ONCE));
+  }
+
+  async #processSome(from: number, to: number): Promise<void> {
+    const processed: string[] = [];
+    for (let at = from; at < to; at += 1) {
+      const event = this.events[at];
+      if (event === undefined || event.processed || at % 40 !== 7) continue;
+      await this.#tables.write([processedWrite(event.event_id, Date.parse(NOW))]);
+      this.events[at] = { ...event, processed: true, processed_at: NOW };
+      processed.push(event.event_id);
+    }
+    await this.#indexAll(processed);
+  }
+
+  /** Asks for each filter alone and for random ones together, by a reader that knows nothing and by one that does. */
+  async expectExact(): Promise<{ readonly cold: ReadCount; readonly warm: ReadCount }> {
+    const cold = { calls: 0, items: 0 };
+    const warm = { calls: 0, items: 0 };
+    const { tables, count } = countingTables(this.#tables);
+    for (const [filters, offset] of queries(this.events)) {
+      const eventIndex = new RankedIndex({ tables }, EVENT_INDEX);
+      for (const most of [cold, warm]) {
+        Object.assign(count, { calls: 0, items: 0 });
+        await this.#expectSame(tables, eventIndex, filters, offset);
+        most.calls = Math.max(most.calls, count.calls);
+        most.items = Math.max(most.items, count.items);
+      }
+    }
+    return { cold, warm };
+  }
+
+  async #expectSame(
+    tables: Tables,
+    eventIndex: RankedIndex,
+    filters: EventFilters,
+    offset: number,
+  ): Promise<void> {
+    const tests = Object.entries(filters) as [keyof StoredEvent, unknown][];
+    const fitting: number[] = [];
+    for (const [at, event] of this.events.entries()) {
+      if (tests.every(([field, value]) => event[field] === value)) fitting.push(at);
+    }
+    const deps = { tables, blobs: this.#blobs, eventIndex };
+    const { total, items } = await listEvents(deps, filters, { offset, limit: LIMIT });
+    const found: [number, string, boolean][] = [];
+    for await (const part of items)
+      found.push(
+        ...part.map((record): [number, string, boolean] => [record.id, record.event_id, record.processed]),
+      );
+    expect([filters, offset, total]).toEqual([filters, offset, fitting.length]);
+    const expected = fitting.reverse().slice(offset, offset + LIMIT);
+    expect(found).toEqual(
+      expected.map((at) => [at + 1, this.events[at]?.event_id, this.events[at]?.processed]),
+    );
+  }
+}
+
+/** Filters with offsets at the beginning, at the end, in between and beyond. */
+function queries(events: readonly StoredEvent[]): [EventFilters, number][] {
+  const field = fc.constantFrom(...INDEXED_FIELDS, "processed" as const);
+  const chosen = fc.tuple(
+    fc.nat(events.length - 1),
+    fc.uniqueArray(field, { maxLength: 4 }),
+    fc.constantFrom(0, 0.3, 0.999, 1.1),
+  );
+  const alone = [...INDEXED_FIELDS, "processed" as const].map(
+    (name, at): [number, (typeof name)[], number] => [at * 977 + 7, [name], 0.5],
+  );
+  const random = fc.sample(chosen, { numRuns: QUERIES, seed: events.length });
+  return [...alone, ...random].map(([at, fields, part]) => {
+    const event = events[at];
+    const filters = Object.fromEntries(fields.map((name) => [name, event?.[name]])) as EventFilters;
+    const total = events.filter((other) => fields.every((name) => other[name] === event?.[name])).length;
+    return [filters, Math.floor(total * part)];
+  });
+}

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { Tables } from "../platform/tables.ts";
+import { RankedIndex } from "./ranked-index.ts";
+import { hostileSteps, tornTables } from "./test-torn-tables.ts";
+
+/** Merges often, so that a few records meet all that there is. */
+const OFTEN = { mergeRows: 3, mergeDeltas: 2 };
+const WRITERS = 3;
+const RECORDS = 8;
+const READS = 6;
+
+const openIndex = (tables: Tables): RankedIndex => new RankedIndex({ tables }, "list", OFTEN);
+const SIDES = [
+  { left: "on", right: "off" },
+  { left: "off", right: "on" },
+];
+
+it("is seen as it was at one instant, however its writes are torn, with several writers at once", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.infiniteStream(fc.nat(1_000_000)),
+      fc.array(fc.nat(2), { minLength: RECORDS * WRITERS, maxLength: RECORDS * WRITERS }),
+      async (scheduler, chance, flips) => {
+        const steps = hostileSteps(scheduler, chance);
+        const tables = tornTables(steps);
+        const written = new Map<string, { number: number; side: number }>();
+        const indexes = Array.from({ length: WRITERS }, () => openIndex(tables));
+
+        const writer = async (index: RankedIndex, own: number): Promise<void> => {
+          for (let at = 0; at < RECORDS; at += 1) {
+            const key = `${own}.${at}`;
+            const [taken] = (await index.take({ entries: [{ key, fields: SIDES[0] ?? {} }] })) ?? [];
+            const record = { number: taken?.number ?? 0, side: 0 };
+            written.set(key, record);
+            // A record, now and then an old one, turns from one side to the other at once.
+            for (let left = flips[own * RECORDS + at] ?? 0; left > 0; left -= 1) {
+              const old = written.get(`${own}.${Math.floor(at / left)}`) ?? record;
+              const [before, after] = [SIDES[old.side] ?? {}, SIDES[1 - old.side] ?? {}];
+              await index.take({ entries: [], changes: [{ number: old.number, before, after }] });
+              old.side = 1 - old.side;
+            }
+          }
+        };
+        const reader = async (index: RankedIndex): Promise<void> => {
+          for (let round = 0; round < READS; round += 1) {
+            const known = written.size;
+            const all = await index.view([]);
+            expect(all.total).toBeGreaterThanOrEqual(known);
+            const numbers = (await all.page({ offset: 0, limit: 100 })).map(({ number }) => number);
+            expect(numbers).toEqual(Array.from({ length: all.last }, (_, at) => all.last - at));
+            for (const value of ["on", "off"]) {
+              const both = await index.view([
+                { field: "left", value },
+                { field: "right", value },
+              ]);
+              expect(both.total).toBe(0);
+            }
+          }
+        };
+        const actors = [
+          ...indexes.map((index, own) => writer(index, own)),
+          ...[indexes[0] ?? openIndex(tables), openIndex(tables)].map(reader),
+        ];
+        await scheduler.waitFor(Promise.all(actors));
+
+        steps.calm();
+        for (const index of [...indexes, openIndex(tables)]) {
+          const expected = [...written].sort(([, one], [, other]) => other.number - one.number);
+          for (const [side, value] of ["on", "off"].entries()) {
+            const view = await index.view([{ field: "left", value }]);
+            const found = await view.page({ offset: 0, limit: 100 });
+            expect(found.map(({ key }) => key)).toEqual(
+              expected.filter(([, record]) => record.side === side).map(([key]) => key),
+            );
+          }
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+}, 60_000);
