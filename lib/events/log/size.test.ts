@@ -10,10 +10,10 @@ const RESOURCES = {
   ...{ queues: [], rules: [], schedules: [] },
 };
 const RECORDED = { unindexed: 30, atOnce: 4 };
-/** Requests of a reader whose filters, keys and records are all to be read. */
-const CALLS_MAX = 16;
-/** A segment's sets for the filters of one request. */
-const MORE_ITEMS = 7;
+/** Twice the tail's partitions and the head, then deltas with sets, keys and records of two segments. */
+const CALLS_MAX = 18;
+/** Deltas since the last merge, of which there may be none, and the sets of one more segment. */
+const MORE_ITEMS = 48 + 7;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let platform: EmbeddedPlatform;

@@ -2,14 +2,12 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { SSMClient } from "@aws-sdk/client-ssm";
 
 export interface AwsClients {
   readonly dynamodb: DynamoDBClient;
   readonly sqs: SQSClient;
   readonly eventbridge: EventBridgeClient;
   readonly s3: S3Client;
-  readonly ssm: SSMClient;
   /** Ends what is under way and closes the connections. */
   close(): void;
 }
@@ -35,32 +33,42 @@ export interface Patience {
   readonly attempts?: number;
 }
 
+/** Endpoint, region, connections and patience of one service's client, as the environment has them. */
+export function clientOptions(
+  environment: Environment,
+  service: Service,
+  requestTimeout: number,
+  maxSockets: number,
+  { region, patience = {} }: { readonly region?: string | undefined; readonly patience?: Patience } = {},
+) {
+  const endpoint = endpointOf(environment, service);
+  const chosen = region ?? (environment.AWS_REGION || environment.AWS_DEFAULT_REGION || undefined);
+  const where = chosen ?? (endpoint === undefined ? undefined : EMULATED_REGION);
+  const agent = { keepAlive: true, maxSockets };
+  return {
+    ...(where === undefined ? {} : { region: where }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    maxAttempts: patience.attempts ?? ATTEMPTS,
+    retryMode: "standard",
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: patience.requestTimeoutMs ?? requestTimeout,
+      throwOnRequestTimeout: true,
+      // Of a body that stops coming; above the longest wait for a message.
+      socketTimeout: 30_000,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  };
+}
+
 /**
  * One client a service, with kept connections, a time limit on every request and a budget of repetitions.
  * Endpoints, region and credentials come from the environment as AWS's own tools read them.
  */
 export function awsClients(environment: Environment, region?: string, patience: Patience = {}): AwsClients {
-  const chosen = region ?? (environment.AWS_REGION || environment.AWS_DEFAULT_REGION || undefined);
-  const options = (service: Service, requestTimeout: number, maxSockets: number) => {
-    const endpoint = endpointOf(environment, service);
-    const where = chosen ?? (endpoint === undefined ? undefined : EMULATED_REGION);
-    const agent = { keepAlive: true, maxSockets };
-    return {
-      ...(where === undefined ? {} : { region: where }),
-      ...(endpoint === undefined ? {} : { endpoint }),
-      maxAttempts: patience.attempts ?? ATTEMPTS,
-      retryMode: "standard",
-      requestHandler: {
-        connectionTimeout: CONNECTION_TIMEOUT_MS,
-        requestTimeout: patience.requestTimeoutMs ?? requestTimeout,
-        throwOnRequestTimeout: true,
-        // Of a body that stops coming; above the longest wait for a message.
-        socketTimeout: 30_000,
-        httpAgent: agent,
-        httpsAgent: agent,
-      },
-    };
-  };
+  const options = (service: Service, requestTimeout: number, maxSockets: number) =>
+    clientOptions(environment, service, requestTimeout, maxSockets, { region, patience });
   const dynamodb = new DynamoDBClient(options("DYNAMODB", 5_000, 128));
   // Every poller holds a connection while it waits.
   const sqs = new SQSClient(options("SQS", 10_000, 1024));
@@ -70,15 +78,13 @@ export function awsClients(environment: Environment, region?: string, patience: 
     // Host names of buckets mean nothing to an emulator.
     forcePathStyle: endpointOf(environment, "S3") !== undefined,
   });
-  const ssm = new SSMClient(options("SSM", 5_000, 16));
   return {
     dynamodb,
     sqs,
     eventbridge,
     s3,
-    ssm,
     close: () => {
-      for (const client of [dynamodb, sqs, eventbridge, s3, ssm]) client.destroy();
+      for (const client of [dynamodb, sqs, eventbridge, s3]) client.destroy();
     },
   };
 }
