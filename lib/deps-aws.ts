@@ -2,38 +2,47 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
 import { composeDeps } from "./deps-compose.ts";
-import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
-import { type AwsClients, awsClients, type Environment } from "./platform/aws/clients.ts";
-import { readParameter } from "./platform/aws/parameters.ts";
+import type { Authenticator } from "./http/auth.ts";
+import type { Environment } from "./platform/aws/clients.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { bundledScripts } from "./platform/aws/scripts.ts";
-import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
-import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { PlatformFault } from "./platform/faults.ts";
 import { jsonLog } from "./platform/json-log.ts";
 import type { QueueResource } from "./platform/resources.ts";
+import { NO_SECRETS, type Secrets } from "./platform/secrets.ts";
 import { tables } from "./tables.ts";
+
+/** What functions read in the parameter store: secrets of workflows, the owner's token. */
+export interface StoredAccess {
+  readonly secrets: Secrets;
+  readonly auth: Authenticator;
+}
+
+/** For functions that ask for neither. */
+const NOTHING_STORED: StoredAccess = {
+  secrets: NO_SECRETS,
+  auth: { authenticate: () => Promise.reject(new Error("this function answers no requests")) },
+};
 
 /**
  * The services over AWS, for a function of the stack that the environment names. Commands of steps are not
  * started here, and scripts touch no files: that is done where the run's workspace is. Throws where a setting is
  * missing.
  */
-export async function openAwsDeps(environment: Environment): Promise<Deps> {
+export async function openAwsDeps(
+  environment: Environment,
+  { secrets, auth }: StoredAccess = NOTHING_STORED,
+): Promise<Deps> {
   const config = readConfig(environment);
   const stack = required(environment, "WEFT_STACK");
   const queues = readQueues(required(environment, "WEFT_QUEUES"));
-  const clients = awsClients(environment);
-  const path = environment.WEFT_SECRETS_PATH || undefined;
-  const secrets = storedSecrets({ client: clients.ssm, path, clock: systemClock });
   const log = jsonLog({ redact: secrets.redact });
   const platform = await openAws({
     stack,
     resources: { tables: Object.values(tables), queues, rules: [], schedules: [] },
     log,
     environment,
-    clients,
     secrets,
     commands: { run: () => Promise.reject(notHere()) },
     scripts: bundledScripts({
@@ -42,7 +51,7 @@ export async function openAwsDeps(environment: Environment): Promise<Deps> {
     }),
   });
   return composeDeps(platform.ports, config, {
-    auth: ownerAuth(config.accessToken, environment, clients, secrets),
+    auth,
     // Nothing is kept in them: steps with files are a worker's.
     paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
     queueNames: queues.map(({ name }) => name),
@@ -51,7 +60,8 @@ export async function openAwsDeps(environment: Environment): Promise<Deps> {
   });
 }
 
-function required(environment: Environment, name: string): string {
+/** The value of a setting. Throws where it is not there. */
+export function required(environment: Environment, name: string): string {
   const value = environment[name];
   if (value === undefined || value === "") throw new Error(`${name} is not set`);
   return value;
@@ -74,28 +84,4 @@ export function readQueues(text: string): QueueResource[] {
       visibilitySeconds: 0,
       retentionSeconds: 0,
     }));
-}
-
-/** Knows the owner's token, which is read when the first request brings one: consumers never need it. */
-function ownerAuth(
-  given: string | undefined,
-  environment: Environment,
-  { ssm }: Pick<AwsClients, "ssm">,
-  secrets: Pick<StoredSecrets, "alsoRedact">,
-): Authenticator {
-  let reading: Promise<Authenticator> | undefined;
-  const read = async (): Promise<Authenticator> => {
-    const token = given ?? (await readParameter(ssm, required(environment, "WEFT_ACCESS_TOKEN_PARAMETER")));
-    secrets.alsoRedact(token.trim());
-    return ownerAuthenticator(hashToken(token.trim()));
-  };
-  return {
-    authenticate: async (token) => {
-      reading ??= read();
-      reading.catch(() => {
-        reading = undefined;
-      });
-      return (await reading).authenticate(token);
-    },
-  };
 }

@@ -9,7 +9,8 @@ import {
   STEP_FUNCTIONS,
 } from "./deps-process.ts";
 import type { ConsumerDeps } from "./events/consumer.ts";
-import { awsClients, type Environment } from "./platform/aws/clients.ts";
+import type { Environment } from "./platform/aws/clients.ts";
+import { parameterStore } from "./platform/aws/parameters.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
@@ -72,13 +73,12 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
   try {
     const runner = await startRunner({ log, functionsModule: STEP_FUNCTIONS });
     const { commands, scripts } = runner;
-    const clients = awsClients(environment);
     const path = environment.WEFT_SECRETS_PATH || undefined;
     const secrets =
       path === undefined
         ? fileSecrets(dataDir)
-        : storedSecrets({ client: clients.ssm, path, clock: systemClock });
-    const aws = await openAws({ stack, resources, log, environment, clients, commands, scripts, secrets });
+        : storedSecrets({ client: parameterStore(environment), path, clock: systemClock });
+    const aws = await openAws({ stack, resources, log, environment, commands, scripts, secrets });
     const { ports } = aws;
     const deps: StepDeps = {
       ...ports,
@@ -91,7 +91,6 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       queues: ports.queues,
       close: async () => {
         await aws.close();
-        clients.close();
         await runner.close();
         lock.release();
       },

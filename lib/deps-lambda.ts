@@ -1,5 +1,5 @@
 import type { Deps } from "./deps.ts";
-import { openAwsDeps } from "./deps-aws.ts";
+import { openStoredAwsDeps } from "./deps-aws-stored.ts";
 
 let opened: Promise<Deps> | undefined;
 
@@ -8,7 +8,7 @@ let opened: Promise<Deps> | undefined;
  * `import()`, which would keep esbuild from leaving out what a function does not use of AWS's SDK.
  */
 export function openDeps(): Promise<Deps> {
-  opened ??= openAwsDeps(process.env);
+  opened ??= openStoredAwsDeps(process.env);
   opened.catch(() => {
     opened = undefined;
   });

@@ -53,7 +53,7 @@ let opened: Promise<Deps> | undefined;
  * the next invocation. The local platform hands its own to a function, and AWS's SDK is then never loaded.
  */
 export function openDeps(): Promise<Deps> {
-  opened ??= import("./deps-aws.ts").then(({ openAwsDeps }) => openAwsDeps(process.env));
+  opened ??= import("./deps-aws-stored.ts").then(({ openStoredAwsDeps }) => openStoredAwsDeps(process.env));
   opened.catch(() => {
     opened = undefined;
   });

@@ -124,7 +124,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   {
     name: "one-platform-an-opener",
     why: "what a function bundles opens AWS alone; what runs on one machine opens the embedded platform alone",
-    from: /^lib\/deps(?:-aws|-compose)?\.ts$/,
+    from: /^lib\/deps(?:-aws(?:-stored)?|-lambda(?:-inner)?|-compose)?\.ts$/,
     never: /^lib\/platform\/embedded\/|^lib\/deps-(?:cloud|embedded|process)\.ts$/,
   },
   {
@@ -155,8 +155,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "deps-at-the-edge",
     why: "lib/ is handed its dependencies, only entry points open them",
     from: /^lib\//,
-    except: /^lib\/deps(?:-\w+)?\.ts$/,
-    never: /^lib\/deps(?:-\w+)?\.ts$/,
+    except: /^lib\/deps(?:-[\w-]+)?\.ts$/,
+    never: /^lib\/deps(?:-[\w-]+)?\.ts$/,
   },
   {
     name: "tables-at-the-edge",

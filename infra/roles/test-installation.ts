@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import type { Deps } from "../../lib/deps.ts";
-import { openAwsDeps } from "../../lib/deps-aws.ts";
+import { openStoredAwsDeps } from "../../lib/deps-aws-stored.ts";
 import { openWorkerDeps } from "../../lib/deps-cloud.ts";
-import { awsClients } from "../../lib/platform/aws/clients.ts";
+import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
@@ -89,7 +89,7 @@ export async function openInstallation(
       return opened.deps;
     }
     const clock = clockOf(logicalId);
-    const deps = { ...(await openAwsDeps(environment)), scripts: runner.scripts, log };
+    const deps = { ...(await openStoredAwsDeps(environment)), scripts: runner.scripts, log };
     return clock === undefined ? deps : { ...deps, clock };
   };
   installLambdaRuntime();
@@ -100,7 +100,7 @@ export async function openInstallation(
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
-  const outside = await openAwsDeps(first ?? {});
+  const outside = await openStoredAwsDeps(first ?? {});
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
     ...{ roles, token, outside, url: gateway.url },
@@ -116,10 +116,10 @@ export async function openInstallation(
 }
 
 async function store(parameters: Readonly<Record<string, string>>): Promise<void> {
-  const clients = awsClients(process.env);
+  const client = parameterStore(process.env);
   for (const [Name, Value] of Object.entries(parameters))
-    await clients.ssm.send(new PutParameterCommand({ Name, Value, Type: "SecureString", Overwrite: true }));
-  clients.close();
+    await client.send(new PutParameterCommand({ Name, Value, Type: "SecureString", Overwrite: true }));
+  client.destroy();
 }
 
 async function handlerOf(fn: TemplateFunction): Promise<AnyHandler> {

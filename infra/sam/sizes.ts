@@ -9,11 +9,12 @@ interface Limits {
 }
 
 const USUAL: Limits = { ours: 200 * KB, whole: 700 * KB };
-/** Packages that some functions cannot do without: to parse workflows, to work out when schedules fire. */
+/**
+ * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
+ * workflows with its linter, cron expressions with their library of dates, and the clients of every service.
+ */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  // What parses YAML also holds the whole schema of workflows and its linter.
   { packages: ["yaml"], limits: { ours: 220 * KB, whole: 940 * KB } },
-  { packages: ["cron-parser", "luxon"], limits: { ours: 200 * KB, whole: 770 * KB } },
 ];
 
 /** Of all the code beside a bundle that evaluates scripts, bytes: it is loaded by threads, with the first script. */

@@ -16,7 +16,7 @@ const UNUSED_PACKAGES = [
 ] as const;
 
 /** The opener of AWS's dependencies without `import()`, by the folder that esbuild is called in. */
-const LAMBDA_DEPS = "#lib/deps.ts=../lib/deps-lambda.ts";
+const depsIn = (file: string): string => `#lib/deps.ts=../lib/${file}`;
 
 /** How SAM has esbuild bundle a function. The ES modules of a package leave out what nobody uses of it. */
 const ESBUILD = {
@@ -28,7 +28,6 @@ const ESBUILD = {
   SourcesContent: "false",
   OutExtension: [".js=.mjs"],
   Banner: [REQUIRE_BANNER],
-  Alias: [LAMBDA_DEPS],
   External: UNUSED_PACKAGES,
 } as const;
 
@@ -44,13 +43,21 @@ const SCRIPT_PARTS = [
 /** How SAM has esbuild bundle the function of this file, and what evaluates scripts beside it where it does so. */
 export function buildProperties(
   entry: string,
-  options: { readonly scripts?: boolean } = {},
+  options: {
+    readonly scripts?: boolean;
+    /** Reads secrets or the token in the parameter store. */
+    readonly stored?: boolean;
+  } = {},
 ): Readonly<Record<string, unknown>> {
   const own = codeEntry(entry);
-  if (options.scripts !== true) return { EntryPoints: [own], ...ESBUILD };
+  const build = {
+    ...ESBUILD,
+    Alias: [depsIn(options.stored === true ? "deps-lambda.ts" : "deps-lambda-inner.ts")],
+  };
+  if (options.scripts !== true) return { EntryPoints: [own], ...build };
   return {
     EntryPoints: [own, ...SCRIPT_PARTS],
-    ...ESBUILD,
+    ...build,
     EntryNames: "[name]",
     Loader: [".wasm=copy"],
   };

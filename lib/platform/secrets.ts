@@ -5,3 +5,6 @@ export interface Secrets {
   /** The text with every known secret (as it stands, base64, URL-encoded, JSON-escaped) replaced by `***`. */
   redact(text: string): string;
 }
+
+/** There are none. */
+export const NO_SECRETS: Secrets = { get: async () => undefined, redact: (text) => text };

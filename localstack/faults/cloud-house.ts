@@ -69,6 +69,7 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
     auth: ownerAuthenticator(hashToken("nobody asks")),
     paths: { workspacesDir: "", logsDir: "" },
     queueNames: [],
+    sharesWorkspaces: true,
   });
   try {
     await resendPending(deps, 100);

@@ -1,5 +1,11 @@
-import { GetParameterCommand, ParameterNotFound, type SSMClient } from "@aws-sdk/client-ssm";
+import { GetParameterCommand, ParameterNotFound, SSMClient } from "@aws-sdk/client-ssm";
+import { clientOptions, type Environment } from "./clients.ts";
 import { faulting } from "./faults.ts";
+
+/** The client of the parameter store, apart from the others: most functions read nothing there. */
+export function parameterStore(environment: Environment): SSMClient {
+  return new SSMClient(clientOptions(environment, "SSM", 5_000, 16));
+}
 
 /** The value of a parameter of the parameter store, decrypted; undefined where there is none of that name. */
 export async function findParameter(client: SSMClient, name: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import type { Ports } from "../ports.ts";
 import type { Resources, TableResource } from "../resources.ts";
 import type { Scripts } from "../scripts.ts";
-import type { Secrets } from "../secrets.ts";
+import { NO_SECRETS, type Secrets } from "../secrets.ts";
 import { timersTable } from "../timers-table.ts";
 import { awsBlobs } from "./blobs.ts";
 import { awsBus } from "./bus.ts";
@@ -54,7 +54,6 @@ export interface AwsPlatform {
 
 /** Emulators do not look again, during one wait, at a FIFO group that has been set free meanwhile. */
 const EMULATED_WAIT_SECONDS = 1;
-const NO_SECRETS: Secrets = { get: async () => undefined, redact: (text) => text };
 
 /** The name of the stack's bucket for blobs where CloudFormation did not choose one. */
 export function blobsBucketOf(stack: string): string {

@@ -2,7 +2,6 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { SSMClient } from "@aws-sdk/client-ssm";
 import { mockClient } from "aws-sdk-client-mock";
 import { onTestFinished } from "vitest";
 import { CONTRACT_RESOURCES } from "../contract/resources.ts";
@@ -21,7 +20,6 @@ export async function mockedAws(more: Partial<AwsOptions> = {}) {
     sqs: new SQSClient({ region }),
     eventbridge: new EventBridgeClient({ region }),
     s3: new S3Client({ region }),
-    ssm: new SSMClient({ region }),
     close: () => undefined,
   };
   const mocks = {

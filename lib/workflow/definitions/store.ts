@@ -4,7 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
 import { wakeAt } from "../schedules/rules.ts";
-import { scheduleWrites } from "../schedules/triggers.ts";
+import { scheduleRemovals, scheduleWrites } from "../schedules/triggers.ts";
 import {
   CATALOG_KEY,
   catalogTable,
@@ -179,7 +179,7 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
       when: unmoved(head),
     },
     bumpCatalog(),
-    ...(await scheduleWrites(deps, name, [])),
+    ...(await scheduleRemovals(deps, name)),
   ]);
   if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed meanwhile, try again`);
 }

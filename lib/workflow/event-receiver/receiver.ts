@@ -4,7 +4,6 @@ import { type LogDeps, listEvents } from "../../events/log/list.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Trigger } from "../definition/types.ts";
 import type { WorkflowHead } from "../definitions/table.ts";
-import { nextFire } from "../schedules/cron.ts";
 import { schedulesOf } from "../schedules/triggers.ts";
 import type { CatalogReader } from "../triggers/matcher.ts";
 import { FIRST_START_KEY, serviceTable } from "./table.ts";
@@ -96,23 +95,19 @@ export async function listReceiverWorkflows(deps: ReceiverDeps): Promise<z.infer
       return {
         name: head.name,
         kind: head.kind,
-        triggers: triggers.map((trigger) => toRecord(trigger, nextRuns.get(trigger.name), deps.clock.now())),
+        triggers: triggers.map((trigger) => toRecord(trigger, nextRuns.get(trigger.name))),
       };
     }),
   );
   return { data, count: data.length };
 }
 
-function toRecord(trigger: Listed, stored: string | undefined, now: number): z.infer<typeof receiverTrigger> {
+function toRecord(trigger: Listed, stored: string | undefined): z.infer<typeof receiverTrigger> {
   const base = { name: trigger.name, type: trigger.type, enabled: trigger.enabled };
   switch (trigger.type) {
-    case "cron": {
-      const next =
-        trigger.enabled && stored !== undefined
-          ? stored
-          : new Date(nextFire(trigger.schedule, trigger.timezone, now)).toISOString();
-      return { ...base, schedule: trigger.schedule, next_run: next };
-    }
+    case "cron":
+      // Of a trigger that is switched off: the slot that was the next one when it was stored.
+      return { ...base, schedule: trigger.schedule, next_run: stored ?? "" };
     case "event":
       return { ...base, topic: trigger.topic };
     case "watch":

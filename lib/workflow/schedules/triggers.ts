@@ -28,6 +28,15 @@ export async function scheduleWrites(
   return writes;
 }
 
+/** The writes that take away all stored schedules of a workflow. */
+export async function scheduleRemovals(deps: Pick<Ports, "tables">, workflow: string): Promise<Write[]> {
+  return (await schedulesOf(deps, workflow)).map(({ trigger }) => ({
+    op: "delete",
+    table: schedulesTable,
+    key: scheduleKey(workflow, trigger),
+  }));
+}
+
 function isSame(schedule: StoredSchedule, trigger: CronTrigger): boolean {
   return (
     schedule.expression === trigger.schedule &&

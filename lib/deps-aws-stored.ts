@@ -1,0 +1,40 @@
+import type { Deps } from "./deps.ts";
+import { openAwsDeps, required } from "./deps-aws.ts";
+import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
+import type { Environment } from "./platform/aws/clients.ts";
+import { parameterStore, readParameter } from "./platform/aws/parameters.ts";
+import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
+import { systemClock } from "./platform/clock.ts";
+
+/** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
+export async function openStoredAwsDeps(environment: Environment): Promise<Deps> {
+  const client = parameterStore(environment);
+  const path = environment.WEFT_SECRETS_PATH || undefined;
+  const secrets = storedSecrets({ client, path, clock: systemClock });
+  return openAwsDeps(environment, { secrets, auth: ownerAuth(environment, client, secrets) });
+}
+
+/** Knows the owner's token, which is read when the first request brings one: consumers never need it. */
+function ownerAuth(
+  environment: Environment,
+  client: ReturnType<typeof parameterStore>,
+  secrets: Pick<StoredSecrets, "alsoRedact">,
+): Authenticator {
+  let reading: Promise<Authenticator> | undefined;
+  const read = async (): Promise<Authenticator> => {
+    const token =
+      environment.WEFT_ACCESS_TOKEN ||
+      (await readParameter(client, required(environment, "WEFT_ACCESS_TOKEN_PARAMETER")));
+    secrets.alsoRedact(token.trim());
+    return ownerAuthenticator(hashToken(token.trim()));
+  };
+  return {
+    authenticate: async (token) => {
+      reading ??= read();
+      reading.catch(() => {
+        reading = undefined;
+      });
+      return (await reading).authenticate(token);
+    },
+  };
+}
