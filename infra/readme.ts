@@ -9,6 +9,8 @@ import { OPENAPI_FILE } from "./write.ts";
 
 const README_FILE = "README.md";
 const GUIDE_FILE = "docs/workflows.md";
+const BENCH_FILE = "bench/README.md";
+const BENCH_RESULTS_FILE = "bench/results.json";
 
 /** What the README shows of an OpenAPI document. */
 export interface Endpoints {
@@ -50,6 +52,46 @@ export function functionsTable(): string {
   return table(["Function", "What it does"], rows);
 }
 
+/** A benchmark's result as far as it is shown. */
+export interface BenchResult {
+  readonly name: string;
+  readonly what: string;
+  readonly peer: string;
+  readonly baseline: Readonly<Record<string, number>>;
+  readonly figures: readonly BenchFigure[];
+  readonly load: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly node: string;
+}
+
+interface BenchFigure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly target?: number;
+  readonly met?: boolean;
+}
+
+/** What was measured, a row a figure; what was measured in the same run and the peer stand in a benchmark's first. */
+export function benchTable(results: readonly BenchResult[]): string {
+  const rows = results.flatMap(({ what, peer, baseline, figures, load, at, node }) =>
+    figures.map((figure, index) => {
+      const bare = Object.entries(baseline).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
+      const [day = ""] = at.split("T");
+      const once = index === 0 ? [bare.join(", "), peer, `${day}, load ${load}, ${node}`] : ["", "", ""];
+      const title = index === 0 ? `**${what}**: ${figure.what}` : figure.what;
+      return [title, `${figure.value} ${figure.unit}`.trim(), targetOf(figure), ...once];
+    }),
+  );
+  return table(["What", "Measured", "Target", "Baseline, same run", "Peer", "When"], rows);
+}
+
+function targetOf({ target, unit, met }: BenchFigure): string {
+  if (target === undefined) return "";
+  return `${met ? "met" : "**not met**"}: ${target} ${unit}`;
+}
+
 /** The text with what stands between `<!-- name -->` and `<!-- /name -->` replaced. Throws where a marker is missing. */
 export function withParts(text: string, parts: Readonly<Record<string, string>>): string {
   return Object.entries(parts).reduce((before, [name, part]) => {
@@ -82,9 +124,11 @@ export interface Page {
 /** The pages of the tree at `root` that have parts written from code. */
 export async function pages(root: string): Promise<Page[]> {
   const document = JSON.parse(await readFile(join(root, OPENAPI_FILE), "utf8")) as Endpoints;
+  const results = JSON.parse(await readFile(join(root, BENCH_RESULTS_FILE), "utf8")) as BenchResult[];
   const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [README_FILE]: { settings: settingsTable(), endpoints: endpointsTable(document) },
     [GUIDE_FILE]: { functions: functionsTable() },
+    [BENCH_FILE]: { bench: benchTable(results) },
   };
   return Promise.all(
     Object.entries(parts).map(async ([path, own]) => {

@@ -7,11 +7,13 @@ import { hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Config } from "./platform/config.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
+import { PlatformFault } from "./platform/faults.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { Resources } from "./platform/resources.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
+import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface ProcessOptions {
@@ -79,6 +81,11 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       platform: opened,
       tokenSource: token.source,
       tokenPath: join(dataDir, TOKEN_FILE),
+      isUp: () =>
+        opened.ports.tables.get(serviceTable, FIRST_START_KEY).then(
+          () => true,
+          (error: unknown) => !(error instanceof PlatformFault && error.code === "unavailable"),
+        ),
       start: async () => {
         const workflows = join(dataDir, "workflows");
         await mkdir(workflows, { recursive: true });

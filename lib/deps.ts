@@ -41,6 +41,8 @@ export interface OpenedDeps {
   readonly ports: Ports;
   readonly tokenSource: "environment" | "file";
   readonly tokenPath: string;
+  /** Whether the tables answer, which everything leans on. */
+  isUp(): Promise<boolean>;
   /** Reads and watches the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;

@@ -12,6 +12,7 @@ export const ERROR_STATUS = {
   payload_too_large: 413,
   too_many_requests: 429,
   internal: 500,
+  unavailable: 503,
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
@@ -30,6 +31,7 @@ export class ApiError extends Error {
 
 const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   throttled: ["too_many_requests", "The service is busy, try again shortly"],
+  unavailable: ["unavailable", "A service that is needed does not answer, try again shortly"],
   limit_exceeded: ["bad_request", "The request passes a limit of the platform"],
   storage_full: ["internal", "The storage is full: free some space, nothing was written"],
   storage_read_only: [

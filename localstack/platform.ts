@@ -15,6 +15,8 @@ export interface OpenedDeps {
   /** Handed to every function as `context.weft`. */
   readonly deps: { noteLastFailure(failure: LastFailure): Promise<void> };
   readonly ports: { readonly queues: Queues };
+  /** Whether the services answer that everything leans on. */
+  isUp?(): Promise<boolean>;
   /** Begins what runs by itself: the scheduler, the watch on the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -61,6 +63,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       invoke,
       queues: opened.ports.queues,
       log,
+      isUp: async () => (await opened.isUp?.()) ?? true,
       noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
     });
     closing.push(() => pollers.drain(DRAIN_MS));

@@ -10,6 +10,9 @@ import type { TemplateFunction, TemplateSource } from "./template.ts";
 /** How long one receive waits for a message, seconds: SQS allows no more. */
 const WAIT_SECONDS = 20;
 
+/** A message under work is hidden for so long, again and again: what a killed process held is soon free, seconds. */
+const HELD_SECONDS = 30;
+
 /** A failed message comes back after so long, doubled at every delivery, seconds. */
 const RETRY_BASE_SECONDS = 0.1;
 const RETRY_MAX_SECONDS = 60;
@@ -88,6 +91,7 @@ function startPoller(
 ): Poller {
   const { queues, invoke } = options;
   const { queue } = source;
+  const heldSeconds = Math.min(source.visibilitySeconds, HELD_SECONDS);
   const log = options.log.with({ function: fn.logicalId, queue });
   const stopping = new AbortController();
   const running = new Set<Running>();
@@ -96,7 +100,7 @@ function startPoller(
   const receive = (): Promise<ReceivedMessage[]> =>
     queues.receive(queue, {
       max: source.batchSize,
-      visibilitySeconds: source.visibilitySeconds,
+      visibilitySeconds: heldSeconds,
       waitSeconds: WAIT_SECONDS,
       signal: stopping.signal,
     });
@@ -140,7 +144,7 @@ function startPoller(
     const invocation = invoke.start(fn, queueEvent(queue, messages), { requestId: randomUUID() });
     const entry = { invocation, messages };
     running.add(entry);
-    const renewal = fn.worker ? keepHidden(messages) : undefined;
+    const renewal = keepHidden(messages);
     const failed = await outcome(invocation, messages);
     clearInterval(renewal);
     if (failed.size > 0 && !stopping.signal.aborted) await gate.check();
@@ -179,12 +183,12 @@ function startPoller(
     setInterval(
       () => {
         for (const { receipt, id } of messages) {
-          queues.changeVisibility(queue, receipt, source.visibilitySeconds).catch((error: unknown) => {
+          queues.changeVisibility(queue, receipt, heldSeconds).catch((error: unknown) => {
             log.warn("a message under work cannot be kept hidden", { message: id, error });
           });
         }
       },
-      (source.visibilitySeconds * 1000) / 3,
+      (heldSeconds * 1000) / 3,
     );
 
   const isLast = (message: ReceivedMessage): boolean =>

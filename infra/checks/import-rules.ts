@@ -62,6 +62,19 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     never: /^localstack\//,
   },
   {
+    name: "nothing-imports-bench",
+    why: "a benchmark is a program, and its harness measures from outside",
+    from: /./,
+    except: /^(?:bench|lib)\//,
+    never: /^bench\//,
+  },
+  {
+    name: "bench-on-what-runs",
+    why: "a benchmark starts the house through localstack/, or fills a data folder through lib/",
+    from: /^bench\//,
+    only: /^(?:bench|lib|localstack)\//,
+  },
+  {
     name: "lib-stands-alone",
     why: "lib/ knows nothing of what is built around it",
     from: /^lib\//,
@@ -118,7 +131,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "adapters-behind-deps",
     why: "the openers of lib/deps are the only ones that choose a platform; infra/ provisions and emulates one",
     from: /./,
-    except: /^lib\/(?:deps-(?:aws|cloud|embedded|process)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
+    except:
+      /^lib\/(?:deps-(?:aws|aws-stored|cloud|embedded|process)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
     never: /^lib\/platform\/(?:aws|embedded)\//,
   },
   {

@@ -27,6 +27,8 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
   "nothing-imports-functions": ["bin/weft.ts", "functions/executors/bash.ts"],
   "nothing-imports-infra": ["localstack/server.ts", "infra/scan.ts"],
   "nothing-imports-localstack": ["examples/demo.ts", "localstack/server.ts"],
+  "nothing-imports-bench": ["localstack/server.ts", "bench/harness/load.ts"],
+  "bench-on-what-runs": ["bench/emits.ts", "openapi.json"],
   "lib-stands-alone": ["lib/deps.ts", "bench/load.ts"],
   "workflow-not-documents": ["lib/workflow/runs.ts", "lib/documents/tree.ts"],
   "documents-not-workflow": ["lib/collaboration/server.ts", "lib/workflow/runs.ts"],

@@ -22,7 +22,9 @@ const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 
 /** Tests, what they lean on (`test-*.ts`), and the suite that every adapter has to pass. */
 export function isTest(path: string): boolean {
-  return /\.(?:test|faults|cloud)\.tsx?$|(?:^|\/)test-[^/]+\.ts$|^lib\/platform\/contract\//.test(path);
+  return /\.(?:test|faults|cloud|localstack)\.tsx?$|(?:^|\/)test-[^/]+\.ts$|^lib\/platform\/contract\//.test(
+    path,
+  );
 }
 
 /** Every source file below `root`, in the order of the paths. */

@@ -13,6 +13,7 @@ import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
 import { emptyHead, headKeyOf, rankedIndexTable } from "../../lib/ranked-index/table.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflow/definitions/table.ts";
 import { overMark, releaseMark } from "../../lib/workflow/runs/messages.ts";
+import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
 import { brief, CHAIN, everything, HEARD, LOST, WAITING } from "./test-tour-workflows.ts";
@@ -116,7 +117,12 @@ async function sweepAndFire({ at }: Tour): Promise<void> {
   await at.call("FireFunction", scheduled);
   await at.call("SweepFunction", scheduled);
   await at.call("SweepFunction", batchOf("sweep", "this is no JSON", 3));
+  // A full batch, along with which more is indexed that waits.
+  const full = Array.from({ length: 10 }, () => batchOf("index-events", recorded(randomUUID()), 1).Records);
+  await at.call("IndexEventsFunction", { Records: full.flat() });
 }
+
+const recorded = (event_id: string): string => JSON.stringify({ detail: { event_id } });
 
 /** A batch of one message as Lambda hands it over, at its so-manieth delivery. */
 function batchOf(queue: string, body: string, deliveries: number) {
@@ -164,9 +170,14 @@ async function endFromOutside(all: Tour): Promise<string> {
   // As stalled as it looks a few minutes later.
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   await cancel(first);
+  // As if the process had died before the steps were told, which the sweep makes good.
+  const since = { active: "1", moved_at: new Date(0).toISOString() };
+  await outside.tables.update(runsTable, runKey(first), { set: since });
+  await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   // By somebody whose process died before the run's own state was changed.
   await outside.claims.take(overMark(second));
   await cancel(second);
+  await outside.claims.take(overMark(third));
   const poison = JSON.stringify({ run_id: third, input: { type: "start" }, filler: LONG });
   await outside.queues.send("conduct-dead-letters", [{ body: poison, groupId: third }]);
   await finished(all, third, "failed");

@@ -171,7 +171,7 @@ export function errorResult(
   log: Log,
 ): ProxyResult {
   const error = toApiError(thrown);
-  if (error.code === "internal") {
+  if (ERROR_STATUS[error.code] >= 500) {
     log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
   }
   const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };

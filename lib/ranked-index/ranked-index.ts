@@ -1,26 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import { Blocks, fetchWanted, type Wanted } from "./blocks.ts";
-import { applyOperations, type Entry, type FieldChange, Recent, type Row, toDelta, toRow } from "./deltas.ts";
+import { applyOperations, type Entry, type FieldChange, type Row, toDelta, toRow } from "./deltas.ts";
+import { Known, pauseBefore } from "./known.ts";
 import { mergedHead, writeBlocks } from "./merge.ts";
 import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
-import {
-  deltaKey,
-  emptyHead,
-  headKeyOf,
-  type IndexDelta,
-  type IndexHead,
-  rankedIndexTable,
-} from "./table.ts";
+import { deltaKey, type IndexHead, rankedIndexTable } from "./table.ts";
 import { type Filter, passes, segmentsOf, type TermTest, toTests, View } from "./view.ts";
 
 /** Writes of one transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
-/** Tries before another writer is given time, and how long it is given at most, milliseconds. */
-const HASTY_TRIES = 3;
-const PAUSE_MAX_MS = 50;
 /** The head and the delta. */
 const OWN_WRITES = 2;
 
@@ -48,6 +37,7 @@ export interface Taken {
   readonly added: boolean;
 }
 
+/** The same for all who share an index. */
 export interface IndexOptions {
   /** Records that are taken into deltas before they are merged into blocks. */
   readonly mergeRows?: number;
@@ -75,10 +65,7 @@ export class RankedIndex {
   readonly #mergeDeltas: number;
   /** Twice as many as there ever are: a reader that is late finds what its head speaks of. */
   readonly #slots: number;
-  readonly #blocks: Blocks;
-  /** The newest that was seen. */
-  #head: IndexHead | undefined;
-  #recent = new Recent({ firstDelta: 0, merged: 0 });
+  readonly #known: Known;
   /** Numbers of recent records that have been settled. */
   readonly #settled = new Set<number>();
   /** Writers of this process take turns: nobody gains from losing to another. */
@@ -90,17 +77,17 @@ export class RankedIndex {
     this.#mergeRows = options.mergeRows ?? MERGE_ROWS;
     this.#mergeDeltas = options.mergeDeltas ?? MERGE_DELTAS;
     this.#slots = this.#mergeDeltas * 2;
-    this.#blocks = new Blocks(name);
+    this.#known = new Known(deps, name, this.#slots);
   }
 
   /** The last number given; 0 before the first. */
   async last(): Promise<number> {
-    return (await this.#readHead()).last;
+    return (await this.#known.readHead()).last;
   }
 
   /** Numbers up to this one were in blocks when the index was last read here; undefined before that. */
   get floor(): number | undefined {
-    return this.#head?.merged;
+    return this.#known.head?.merged;
   }
 
   /**
@@ -116,14 +103,14 @@ export class RankedIndex {
   async #take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
-      await this.#catchUp();
-      const head = this.#headIfKnown();
+      await this.#known.catchUp();
+      const head = this.#known.whole;
       if (head === undefined) continue;
       if (head.nextDelta - head.firstDelta >= this.#mergeDeltas) {
         await this.#merge(batch);
         continue;
       }
-      const known = batch.entries.flatMap(({ key }) => this.#recent.row(key) ?? []);
+      const known = batch.entries.flatMap(({ key }) => this.#known.recent.row(key) ?? []);
       const entries = this.#fitting(batch);
       const changes = batch.changes ?? [];
       if (entries.length > 0 || changes.length > 0) {
@@ -134,7 +121,7 @@ export class RankedIndex {
       // Not asked of what is recent: another may have merged it already.
       const added = entries.map((entry, at) => toRow(entry, head.last + 1 + at));
       await this.#settle([...added, ...known], batch);
-      const { rows, deltas } = this.#recent;
+      const { rows, deltas } = this.#known.recent;
       if (rows.length >= this.#mergeRows || deltas.length >= this.#mergeDeltas) await this.#merge(batch);
       return [
         ...added.map(({ key, number }) => ({ key, number, added: true })),
@@ -149,7 +136,7 @@ export class RankedIndex {
     const room = WRITES_MAX - OWN_WRITES - writes.length;
     const fresh = new Map(entries.map((entry) => [entry.key, entry]));
     return [...fresh.values()]
-      .filter(({ key }) => this.#recent.row(key) === undefined)
+      .filter(({ key }) => this.#known.recent.row(key) === undefined)
       .slice(0, writesEach === 0 ? WRITES_MAX : Math.max(1, Math.floor(room / writesEach)));
   }
 
@@ -178,8 +165,8 @@ export class RankedIndex {
       ...writes,
     ]);
     if (!outcome.ok) return outcome.failed.includes(0) ? undefined : true;
-    this.#notice(next);
-    this.#recent.append(delta);
+    this.#known.notice(next);
+    this.#known.recent.append(delta);
     return false;
   }
 
@@ -201,31 +188,31 @@ export class RankedIndex {
   async #merge(batch: IndexBatch): Promise<void> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
-      await this.#catchUp();
-      const head = this.#headIfKnown();
+      await this.#known.catchUp();
+      const head = this.#known.whole;
       if (head === undefined) continue;
-      const recent = this.#recent;
+      const recent = this.#known.recent;
       const { nextDelta } = recent;
       if (recent.deltas.length === 0) return;
       await this.#settle(recent.rows, batch);
       // Another may have taken in more meanwhile.
-      if (this.#recent !== recent || recent.nextDelta !== nextDelta) continue;
-      const merged = await writeBlocks(this.#deps, this.#name, this.#blocks, head, recent);
+      if (this.#known.recent !== recent || recent.nextDelta !== nextDelta) continue;
+      const merged = await writeBlocks(this.#deps, this.#name, this.#known.blocks, head, recent);
       if (merged === undefined) continue;
       for (
-        let current = await this.#readHead();
+        let current = await this.#known.readHead();
         current.firstDelta < merged.until;
-        current = await this.#readHead()
+        current = await this.#known.readHead()
       ) {
         const next = mergedHead(current, merged);
         const outcome = await this.#deps.tables.write([this.#putHead(current, next)]);
         if (!outcome.ok) continue;
         for (const { known, ...changed } of merged.segments.values())
-          this.#blocks.keep(known, merged.until, changed);
-        this.#notice(next);
+          this.#known.blocks.keep(known, merged.until, changed);
+        this.#known.notice(next);
         break;
       }
-      this.#blocks.trim();
+      this.#known.blocks.trim();
       for (const number of this.#settled) if (number <= merged.last) this.#settled.delete(number);
       return;
     }
@@ -235,11 +222,12 @@ export class RankedIndex {
   /** The records that pass every filter, as they are at one instant. */
   async view(filters: readonly Filter[]): Promise<View> {
     const tests = toTests(filters);
+    const terms = tests.map(({ term }) => term);
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
-      await this.#catchUp(tests);
+      await this.#known.catchUp(terms);
       const view = this.#viewNow(tests);
-      this.#blocks.trim();
+      this.#known.blocks.trim();
       if (view !== undefined) return view;
     }
     throw new Error(`the index ${this.#name} changes faster than it can be read`);
@@ -247,14 +235,14 @@ export class RankedIndex {
 
   /** Of what is known; undefined where something of it is missing, or newer than the head. */
   #viewNow(tests: readonly TermTest[]): View | undefined {
-    const head = this.#headIfKnown();
+    const head = this.#known.whole;
     if (head === undefined) return undefined;
-    const recent = this.#recent;
+    const recent = this.#known.recent;
     const selections: { segment: number; selection: Selection }[] = [];
     for (const segment of segmentsOf(head.low, head.merged)) {
       const terms: Term[] = [];
       for (const { term, negated } of tests) {
-        const block = this.#blocks.set(head, segment, term);
+        const block = this.#known.blocks.set(head, segment, term);
         if (block === undefined || block.until > head.nextDelta) return undefined;
         const changes = recent.changesOf(segment, term);
         const set = changes.length === 0 ? block.value : applyOperations(copyOf(block.value), changes);
@@ -271,68 +259,7 @@ export class RankedIndex {
     return new View({
       ...{ merged: head.merged, rows: recent.rows, count: recent.rows.length, selections },
       passing: passing.map(({ number, key }) => ({ number, key })),
-      readKeys: (numbers) => this.#readKeys(numbers),
+      readKeys: (numbers) => this.#known.readKeys(numbers),
     });
   }
-
-  async #readKeys(numbers: readonly number[]): Promise<string[]> {
-    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-      await pauseBefore(attempt);
-      const head = this.#head ?? emptyHead(this.#name);
-      await fetchWanted(this.#deps, this.#blocks.wantKeys(head, numbers));
-      const keys = numbers.map((number) => this.#blocks.key(head, number));
-      if (keys.every((key) => key !== undefined)) {
-        this.#blocks.trim();
-        return keys;
-      }
-    }
-    throw new Error(`the index ${this.#name} has numbers without a key`);
-  }
-
-  /** The newest head, where all that it says of deltas is known. */
-  #headIfKnown(): IndexHead | undefined {
-    return this.#head?.nextDelta === this.#recent.nextDelta ? this.#head : undefined;
-  }
-
-  /** Reads the head, then in one go what it speaks of and is not known. */
-  async #catchUp(tests: readonly TermTest[] = []): Promise<void> {
-    const head = await this.#readHead();
-    const deltas: IndexDelta[] = [];
-    const wanted: Wanted[] = [];
-    for (let delta = this.#recent.nextDelta; delta < head.nextDelta; delta += 1) {
-      wanted.push({
-        key: deltaKey(this.#name, delta, this.#slots),
-        take: (item) => {
-          if (item?.delta === delta) deltas.push(item);
-        },
-      });
-    }
-    const terms = tests.map(({ term }) => term);
-    for (const segment of segmentsOf(head.low, head.merged))
-      wanted.push(...this.#blocks.wantSets(head, segment, terms));
-    await fetchWanted(this.#deps, wanted);
-    for (const delta of deltas) this.#recent.append(delta);
-  }
-
-  async #readHead(): Promise<IndexHead> {
-    const head = await this.#deps.tables.get(rankedIndexTable, headKeyOf(this.#name));
-    return this.#notice(head ?? emptyHead(this.#name));
-  }
-
-  /** Answers the newest head that was seen. */
-  #notice(head: IndexHead): IndexHead {
-    if (this.#head !== undefined && this.#head.version >= head.version) return this.#head;
-    this.#head = head;
-    const { firstDelta, merged, deltas } = this.#recent;
-    if (head.firstDelta !== firstDelta || head.merged !== merged) {
-      this.#recent = new Recent(head);
-      for (const delta of deltas) this.#recent.append(delta);
-    }
-    return head;
-  }
-}
-
-/** A transaction that was seen in part will be whole in a moment. */
-async function pauseBefore(attempt: number): Promise<void> {
-  if (attempt >= HASTY_TRIES) await sleep(Math.min(PAUSE_MAX_MS, attempt * 2));
 }

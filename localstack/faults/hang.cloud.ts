@@ -3,7 +3,7 @@ import { awsClients } from "../../lib/platform/aws/clients.ts";
 import type { AwsPlatform } from "../../lib/platform/aws/platform.ts";
 import { openAwsForTest, openCloudSubject } from "../../lib/platform/contract/aws-subject.ts";
 import { ITEMS } from "../../lib/platform/contract/resources.ts";
-import { type AwsProxy, startAwsProxy } from "./aws-proxy.ts";
+import { type AwsProxy, startAwsProxy } from "./test-aws-proxy.ts";
 
 /** One try of the slowest call, a transfer, with a margin; each other gives up sooner. */
 const GIVEN_UP_MS = 40_000;

@@ -7,7 +7,7 @@ import { isCrash, type TestDeps, testClock, testDeps } from "../../lib/testing/t
 import { readLog, readRuns, store } from "../../lib/testing/test-workflows.ts";
 import { cancelRun } from "../../lib/workflow/runs/cancel.ts";
 import { fireDue } from "../../lib/workflow/schedules/fire.ts";
-import { causeOf, JOB, JOB_STEPS, recordFaults, settle } from "./hostile-house.ts";
+import { causeOf, JOB, JOB_STEPS, recordFaults, settle } from "./test-hostile-house.ts";
 
 const MINUTE = 60_000;
 const CLOCK = `name: tick

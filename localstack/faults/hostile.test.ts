@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emitEvent } from "../../lib/events/emit.ts";
@@ -24,7 +25,7 @@ import {
   settle,
   TWIN,
   through,
-} from "./hostile-house.ts";
+} from "./test-hostile-house.ts";
 
 /** Houses that a story is tried in; a failure names its seed, which `WEFT_HOSTILE_SEED` tries again alone. */
 const RUNS = Number(process.env.WEFT_HOSTILE_RUNS ?? 3);
@@ -33,6 +34,8 @@ const SEEDS = SEED === undefined ? fc.integer({ min: 1, max: 1_000_000 }) : fc.c
 /** Hostile processes that live on the same data, one after another. */
 const LIVES = 3;
 const MINUTE = 60_000;
+/** Longer than a step takes to see that its run is over. */
+const STOPPED_MS = 1_000;
 
 const DISORDER = { duplicates: 0.2, reorders: 0.3, delays: 0.1, delayMs: MINUTE, indexLagMs: 30_000 };
 /** No more than the deliveries that a message has can bear. */
@@ -168,6 +171,7 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
   play(badness, () => {
     const running = new Set<CommandRequest>();
     const begins = Promise.withResolvers<"begun">();
+    const ends = Promise.withResolvers<void>();
     return {
       workflows: [
         "name: long\nsteps: [{name: waits, type: bash, command: wait}, {name: never, type: bash, command: 'true'}]",
@@ -176,8 +180,8 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
         running.add(request);
         begins.resolve("begun");
         const { signal } = request;
-        if (signal?.aborted === false)
-          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        const stopped = new Promise((resolve) => signal?.addEventListener("abort", resolve));
+        if (signal?.aborted === false) await Promise.race([stopped, ends.promise]);
         running.delete(request);
         return { exitCode: 1 };
       },
@@ -197,6 +201,8 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
             if (!isDoneBefore(error)) throw error;
           });
         }
+        // Whom no word of the cancellation reaches comes to an end by himself, and is too late with his result.
+        if ("lostAnswers" in badness) await sleep(STOPPED_MS).then(() => ends.resolve());
         await until("the steps to end", () => running.size === 0);
       },
       judge: async (house) => {

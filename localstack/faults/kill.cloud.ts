@@ -5,8 +5,16 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { RunRecord } from "../../lib/workflow/runs/read.ts";
 import { type Page, until } from "../e2e/weft.ts";
-import { startAwsProxy } from "./aws-proxy.ts";
-import { allRuns, emitRelay, relayFaults, STEPS, startBehind, type Told, WORKFLOW } from "./cloud-house.ts";
+import { startAwsProxy } from "./test-aws-proxy.ts";
+import {
+  allRuns,
+  emitRelay,
+  relayFaults,
+  STEPS,
+  startBehind,
+  type Told,
+  WORKFLOW,
+} from "./test-cloud-house.ts";
 
 const RUNS = 20;
 const EMITTED_AT_ONCE = 5;

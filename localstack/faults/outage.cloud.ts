@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, until, type Weft } from "../e2e/weft.ts";
-import { type AwsProxy, startAwsProxy } from "./aws-proxy.ts";
-import { allRuns, emitRelay, relayFaults, startBehind, type Told, WORKFLOW } from "./cloud-house.ts";
+import { type AwsProxy, startAwsProxy } from "./test-aws-proxy.ts";
+import { allRuns, emitRelay, relayFaults, startBehind, type Told, WORKFLOW } from "./test-cloud-house.ts";
 
 const OUTAGE_MS = 30_000;
 /** From the start of the outage: the tables refuse, then so does the rest, then the tables accept and say nothing. */

@@ -1,8 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until, type Weft } from "../e2e/weft.ts";
-import { type AwsProxy, type Misfortunes, startAwsProxy } from "./aws-proxy.ts";
-import { allRuns, emitRelay, relayFaults, startBehind, type Told, WORKFLOW, workOn } from "./cloud-house.ts";
+import { type AwsProxy, type Misfortunes, startAwsProxy } from "./test-aws-proxy.ts";
+import {
+  allRuns,
+  emitRelay,
+  relayFaults,
+  startBehind,
+  type Told,
+  WORKFLOW,
+  workOn,
+} from "./test-cloud-house.ts";
 
 const EVENTS = 5;
 /** A storm that did less harm proves nothing. */

@@ -38,7 +38,8 @@ os.environ.update(
     LOCALSTACK_VOLUME_DIR=home,
     DYNAMODB_LOCAL_PORT=sys.argv[1],
     OVERRIDE_IN_DOCKER="0",
-    EAGER_SERVICE_LOADING="0",
+    # The first request of a test would else wait for the services.
+    EAGER_SERVICE_LOADING="1",
     # Nothing is told to LocalStack's makers, nothing downloaded, no name resolved for others.
     DISABLE_EVENTS="1",
     SKIP_SSL_CERT_DOWNLOAD="1",

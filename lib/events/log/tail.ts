@@ -61,22 +61,23 @@ function settlingWrites({ eventId, number, final }: IndexedRecord, item: TailIte
   ];
 }
 
-/** Ids of the records that may not be indexed yet, newest first. */
-export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
-  const ids = await Promise.all(tailPartitions("tail").map((pk) => idsIn(deps, pk)));
+/** Ids of the records that may not be indexed yet, newest first: all, or so many of the oldest of each partition. */
+export async function unindexed(deps: Pick<Ports, "tables">, most?: number): Promise<string[]> {
+  const ids = await Promise.all(tailPartitions("tail").map((pk) => idsIn(deps, pk, most)));
   return ids.flat().sort().reverse();
 }
 
-async function idsIn(deps: Pick<Ports, "tables">, pk: string): Promise<string[]> {
+async function idsIn(deps: Pick<Ports, "tables">, pk: string, most: number | undefined): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await deps.tables.query(eventTailTable, {
       pk,
       ...(cursor === undefined ? {} : { cursor }),
+      ...(most === undefined ? {} : { limit: most }),
     });
     for (const { sk } of page.items) ids.push(sk);
-    cursor = page.cursor;
+    cursor = most === undefined ? page.cursor : undefined;
   } while (cursor !== undefined);
   return ids;
 }

@@ -40,9 +40,12 @@ export function envelope(
   };
 }
 
-/** One message to a rule's queue; a FIFO queue gets all of a rule in one group, each once. */
-export function ruleMessage(body: string, id: string, rule: string, fifo: boolean): OutgoingMessage {
-  return fifo ? { body, groupId: rule, deduplicationId: id } : { body };
+/**
+ * One message to a rule's queue; a FIFO queue gets all of a rule in one group. EventBridge has such a queue drop
+ * what has the same body as another: none has, as every event has an id of its own, so none is looked for here.
+ */
+export function ruleMessage(body: string, rule: string, fifo: boolean): OutgoingMessage {
+  return fifo ? { body, groupId: rule } : { body };
 }
 
 /** The bus port: entries go at once into the queues of every rule that they match. */
@@ -72,9 +75,7 @@ export function embeddedBus(options: {
     return rules
       .filter(({ matches }) => matches(fields))
       .flatMap(({ name, queues: targets }) =>
-        targets.map((target) =>
-          queues.prepare(target, [ruleMessage(body, event.id, name, queues.isFifo(target))]),
-        ),
+        targets.map((target) => queues.prepare(target, [ruleMessage(body, name, queues.isFifo(target))])),
       );
   };
   const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => {

@@ -74,7 +74,7 @@ function hostileTables(tables: Tables, { read, write }: Calls): Tables {
  */
 export function hostilePorts(ports: Ports, options: HostileOptions, resources: Resources): Ports {
   const { indexLagMs = 0 } = options;
-  const { bus, timers, blobs, clock } = ports;
+  const { bus, timers, blobs, claims, clock } = ports;
   const random = seededRandom(options.seed);
   const calls = hostileCalls(options, crashAt(options, random), random);
   const { read, commit } = calls;
@@ -99,6 +99,10 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
     timers: {
       set: (id, at, queue, message) => commit(() => timers.set(id, at, queue, message)),
       cancel: (id) => commit(() => timers.cancel(id)),
+    },
+    claims: {
+      take: (name) => commit(() => claims.take(name)),
+      isTaken: (name) => read(() => claims.isTaken(name)),
     },
     blobs: {
       put: (key, data) => commit(() => blobs.put(key, data)),

@@ -109,7 +109,10 @@ export class Queue {
   async delete(receipts: readonly string[]): Promise<void> {
     const entries = receipts.map((receipt) => this.#find(receipt)).filter((entry) => entry !== undefined);
     if (entries.length === 0) return;
-    await this.#context.store.writeSoon((tx) => {
+    const { write, writeSoon } = this.#context.store;
+    // What follows in a group waits for it.
+    const followed = this.resource.fifo && this.#total > this.#inFlight.size;
+    await (followed ? write : writeSoon)((tx) => {
       const removed = entries.reduce((sum, { seq }) => sum + this.#rows.remove(tx, seq), 0);
       tx.afterCommit(() => {
         for (const entry of entries) this.#forget(entry);

@@ -73,7 +73,7 @@ export function startScheduler(options: {
     const event = envelope(clock.now(), "aws.events", "Scheduled Event", [rule.name], {});
     const body = JSON.stringify(event);
     const sends = rule.targets.map((target) =>
-      queues.prepare(target, [ruleMessage(body, event.id, rule.name, queues.isFifo(target))]),
+      queues.prepare(target, [ruleMessage(body, rule.name, queues.isFifo(target))]),
     );
     await store.write((tx) => {
       for (const one of sends) queues.send(tx, one);

@@ -147,6 +147,22 @@ describe("a letter", () => {
     expect(again?.body).toBe(body);
   });
 
+  it("goes back into its group where its queue has groups", async () => {
+    const wanted = { max: 1, visibilitySeconds: 30, waitSeconds: 0 };
+    await receiveLetter(test.deps, { id: "m", queue: "index-events", body: "{}" });
+    await redrive(test.deps, "m");
+    expect(await test.deps.queues.receive("index-events", wanted)).toMatchObject([
+      { body: "{}", groupId: "index-events" },
+    ]);
+  });
+
+  it("that nobody can read goes back as it is", async () => {
+    await receiveLetter(test.deps, { id: "m1", queue: "dispatch", body: "{no JSON" });
+    expect(await redrive(test.deps, "m1")).toMatchObject({ queue: "dispatch" });
+    expect((await test.deps.queues.depth("dispatch")).visible).toBe(1);
+    expect(await letters()).toEqual([]);
+  });
+
   it("that is not there cannot be redriven", async () => {
     await expect(redrive(test.deps, "nowhere")).rejects.toMatchObject({ code: "not_found" });
   });

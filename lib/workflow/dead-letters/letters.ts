@@ -143,6 +143,16 @@ async function* records(
   }
 }
 
+/** Undefined where the body is no event's: its consumer will say so again. */
+function eventOf(body: string): string | undefined {
+  try {
+    const { detail } = JSON.parse(body) as Partial<BusEnvelope<{ event_id?: unknown }>>;
+    return typeof detail?.event_id === "string" ? detail.event_id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Puts a message back into the queue that it came from and takes the letter away. Were the process to die in
  * between, the message is there twice, which its consumer bears. Throws `not_found`.
@@ -155,8 +165,8 @@ export async function redrive(
   if (letter === undefined) throw new ApiError("not_found", "Dead letter not found");
   const body = await bodyOf(deps, letter);
   if (letter.queue === "dispatch") {
-    const { detail } = JSON.parse(body) as BusEnvelope<{ event_id: string }>;
-    await reviveEvent(deps, detail.event_id);
+    const eventId = eventOf(body);
+    if (eventId !== undefined) await reviveEvent(deps, eventId);
   }
   await deps.queues.send(letter.queue, [
     { body, groupId: letter.group_id, deduplicationId: deps.ids.random() },

@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import { isTerminal } from "../engine/history.ts";
-import { type ConductDeps, conduct } from "./conduct.ts";
+import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
 import { getRun } from "./read.ts";
 import type { StoredRun } from "./table.ts";
 
@@ -10,8 +10,10 @@ import type { StoredRun } from "./table.ts";
  */
 export async function cancelRun(deps: ConductDeps, runId: string): Promise<StoredRun> {
   const run = await getRun(deps, runId);
-  if (isTerminal(run.status))
+  if (isTerminal(run.status)) {
+    await endSteps(deps, run);
     throw new ApiError("bad_request", `Cannot cancel run with status '${run.status}'`);
+  }
   const after = await conduct(deps, {
     run_id: runId,
     input: { type: "cancel", reason: "cancelled by the user" },

@@ -4,7 +4,7 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { cancelRun } from "./cancel.ts";
 import { conduct } from "./conduct.ts";
-import { attemptMark } from "./messages.ts";
+import { attemptMark, overMark } from "./messages.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
 import { resendStalled } from "./sweep.ts";
@@ -262,6 +262,21 @@ describe("cancelling", () => {
       message: "Cannot cancel run with status 'cancelled'",
     });
     expect(run).not.toHaveProperty("active");
+  });
+
+  it("is told to the steps under way by the sweep, where the process died before it could", async () => {
+    await store(test.deps, THREE);
+    const runId = await start("three");
+    await test.drain(["bash"]);
+    const { claims } = test.deps;
+    const dying = { ...test.deps, claims: { ...claims, take: () => Promise.reject(new Error("died")) } };
+    await expect(cancelRun(dying, runId)).rejects.toThrow("died");
+    expect((await getRun(test.deps, runId)).status).toBe("cancelled");
+    expect(await claims.isTaken(overMark(runId))).toBe(false);
+    test.clock.advance(3 * 60_000);
+    expect(await resendStalled(test.deps)).toBe(0);
+    expect(await claims.isTaken(overMark(runId))).toBe(true);
+    expect(await getRun(test.deps, runId)).not.toHaveProperty("active");
   });
 
   it("closes a run that did not start yet", async () => {

@@ -7,13 +7,7 @@ import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } fro
 import type { Program } from "../engine/program.ts";
 import { withChange } from "../workspaces/layers.ts";
 import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
-import {
-  CONDUCT_QUEUE,
-  type ConductMessage,
-  overMark,
-  type StepEvents,
-  type StepReport,
-} from "./messages.ts";
+import { type ConductMessage, overMark, type StepEvents, type StepReport } from "./messages.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { commandEntries } from "./step-commands.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
@@ -66,8 +60,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       return undefined;
     }
     if (isTerminal(run.status)) {
-      if (closes(message)) await endSteps(deps, run);
-      return run;
+      return endSteps(deps, run);
     }
     const program = await programOf(deps, run);
     const decision = decide(program, run.state, message.input);
@@ -77,15 +70,22 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
     }
     const committed = await commitDecision(deps, run, program, decision, message);
     if (committed === undefined) continue;
-    if (closes(message)) await endSteps(deps, committed);
-    return committed;
+    return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
 }
 
-/** Tells the executors of steps that are under way that nobody waits for them any more. */
-async function endSteps(deps: Pick<Ports, "claims">, run: StoredRun): Promise<void> {
+/**
+ * Tells the executors of a run that was ended from outside that nobody waits for its steps any more. Until that
+ * is done the run counts as active, and the sweep finds it.
+ */
+export async function endSteps(deps: Pick<Ports, "claims" | "tables">, run: StoredRun): Promise<StoredRun> {
+  if (!isTerminal(run.status) || run.active === undefined) return run;
   await deps.claims.take(overMark(run.run_id));
+  const told = await deps.tables.update(runsTable, runKey(run.run_id), { remove: ["active", "moved_at"] }, [
+    ["version", "=", run.version],
+  ]);
+  return told ?? run;
 }
 
 /** Once: a message that comes again finds its mark. */
@@ -106,7 +106,7 @@ async function commitDecision(
   message: InputMessage,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
-  const next = runAfter(run, decision.state, new Date(now).toISOString());
+  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message));
   const { state } = next;
   const files = await workspaceAfter(deps, run, message.report);
   const commands = await commandEntries(deps, run, state, program, decision.requests, {
@@ -132,7 +132,6 @@ async function commitDecision(
       ...events.writes,
     ],
     publish: [...commands, ...events.publish],
-    send: closes(message) ? [endMessage(run.run_id, message)] : [],
   });
   if (!outcome.ok) return undefined;
   if (next.status === "failed") logFailedRun(deps, next);
@@ -164,21 +163,12 @@ async function workspaceAfter(
 /** A run that is ended from outside: its steps may be under way. */
 const closes = ({ input }: InputMessage): boolean => input.type === "cancel" || input.type === "fail";
 
-/** Were the process to die before the executors are told, the conductor is told again. */
-function endMessage(run_id: string, { input }: InputMessage) {
-  const body = JSON.stringify({ run_id, input } satisfies ConductMessage);
-  return {
-    queue: CONDUCT_QUEUE,
-    messages: [{ body, groupId: run_id, deduplicationId: `${input.type}:${run_id}` }],
-  };
-}
-
 /** The alarm on failed runs counts these lines. */
 export function logFailedRun(deps: Pick<Ports, "log">, run: StoredRun): void {
   deps.log.warn("run failed", { run: run.run_id, workflow: run.workflow_name, error: run.error_message });
 }
 
-function runAfter(run: StoredRun, state: RunState, now: string): StoredRun {
+function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean): StoredRun {
   const { active: _active, moved_at: _moved, ...rest } = run;
   const over = isTerminal(state.status);
   return {
@@ -194,7 +184,7 @@ function runAfter(run: StoredRun, state: RunState, now: string): StoredRun {
       Object.keys(state.frames).flatMap((key) => (isOwn(key) ? [[key, run.begun[key] ?? now]] : [])),
     ),
     error_message: state.status === "failed" ? (state.error ?? "") : "",
-    ...(over ? {} : { active: "1", moved_at: now }),
+    ...(over && !(closed && Object.keys(run.state.frames).length > 0) ? {} : { active: "1", moved_at: now }),
   };
 }
 

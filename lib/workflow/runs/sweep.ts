@@ -1,6 +1,7 @@
 import type { Ports } from "../../platform/ports.ts";
 import { underWay } from "../engine/decide.ts";
-import type { ConductDeps } from "./conduct.ts";
+import { isTerminal } from "../engine/history.ts";
+import { type ConductDeps, endSteps } from "./conduct.ts";
 import { startMessage } from "./create.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import { commandEntries } from "./step-commands.ts";
@@ -34,6 +35,10 @@ async function resend(
   run: StoredRun,
   now: number,
 ): Promise<boolean> {
+  if (isTerminal(run.status)) {
+    await endSteps(deps, run);
+    return false;
+  }
   const claimed = await deps.tables.update(
     runsTable,
     runKey(run.run_id),

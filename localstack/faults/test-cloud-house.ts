@@ -11,7 +11,7 @@ import { CONDUCT_QUEUE } from "../../lib/workflow/runs/messages.ts";
 import type { RunRecord } from "../../lib/workflow/runs/read.ts";
 import { resendStalled } from "../../lib/workflow/runs/sweep.ts";
 import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
-import type { AwsProxy } from "./aws-proxy.ts";
+import type { AwsProxy } from "./test-aws-proxy.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 /** Longer than anything waits for a sweep. */

@@ -1,0 +1,88 @@
+import { type Figure, runBenchmark } from "./harness/benchmark.ts";
+import { measureEcho } from "./harness/echo.ts";
+import { filledFolder } from "./harness/filled.ts";
+import { checkTotal, type Query, timeQueries, whileEventsArrive } from "./harness/listing.ts";
+import type { KindReport } from "./harness/load-plan.ts";
+import { countOf, eventDraft } from "./harness/records.ts";
+import { type Server, startServer } from "./harness/server.ts";
+
+const SIZES = [100_000, 1_000_000];
+const BRIEF_SIZES = [2_000];
+const LIMIT = 20;
+const RATE = 500;
+const TARGET_MS: Readonly<Record<string, number>> = { newest: 1, "three filters": 2, "offset at 90 %": 2 };
+/** Filters take so many times as long at most while events arrive. */
+const ARRIVING_TARGET = 2;
+
+type Timed = Readonly<Record<string, KindReport>>;
+
+await runBenchmark({
+  name: "event-logs",
+  what: "GET /event-logs at 100,000 and 1,000,000 records, one connection, p50",
+  peer: "1.9, 44 and 7.7 ms at 100,000",
+  measure: async ({ brief }) => {
+    const seconds = brief ? 0.3 : 3;
+    const get = { name: "get", method: "GET", path: "/" };
+    const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
+    const figures: Figure[] = [];
+    const p99: Record<string, number> = {};
+    for (const size of brief ? BRIEF_SIZES : SIZES) {
+      const server = await startServer({ dataDir: await filledFolder("events", size) });
+      const alone = await timeQueries(server, queriesAt(size), seconds);
+      const arriving = await timeWhileArriving(server, size, seconds);
+      await server.stop();
+      figures.push(...figuresAt(size, alone, arriving));
+      for (const [name, { p99: ms }] of Object.entries(alone)) p99[`${size} ${name}`] = ms;
+      for (const [name, { p99: ms }] of Object.entries(arriving)) p99[`${size} ${name}, arriving`] = ms;
+    }
+    return {
+      figures: figures as [Figure, ...Figure[]],
+      baseline: { echo_p50_ms: echo.p50 },
+      details: { p99_ms: p99 },
+    };
+  },
+});
+
+function queriesAt(size: number): Query[] {
+  const fits = ({ topic, workspace }: ReturnType<typeof eventDraft>): boolean =>
+    topic === "custom.host.seen" && workspace === "ws-3";
+  const filters = "topic=custom.host.seen&processed=true&workspace=ws-3";
+  return [
+    { name: "newest", path: `/event-logs?limit=${LIMIT}`, total: size, length: LIMIT },
+    {
+      ...{ name: "three filters", path: `/event-logs?${filters}&limit=${LIMIT}`, length: LIMIT },
+      total: countOf(size, eventDraft, fits),
+    },
+    {
+      ...{ name: "offset at 90 %", path: `/event-logs?limit=${LIMIT}&offset=${size * 0.9}`, length: LIMIT },
+      total: size,
+    },
+  ];
+}
+
+/** The totals move on meanwhile: those of the filters stay, and at the end all are exact again. */
+async function timeWhileArriving(server: Server, size: number, seconds: number): Promise<Timed> {
+  const timed: Record<string, KindReport> = {};
+  const arrived = await whileEventsArrive(server, RATE, async () => {
+    Object.assign(timed, await timeQueries(server, queriesAt(size), seconds, false));
+  });
+  const [newest, filtered] = queriesAt(size);
+  if (newest === undefined || filtered === undefined) throw new Error("no queries");
+  await checkTotal(server, { ...newest, total: size + arrived });
+  await checkTotal(server, filtered);
+  return timed;
+}
+
+function figuresAt(size: number, alone: Timed, arriving: Timed): Figure[] {
+  return Object.entries(TARGET_MS).flatMap(([name, target]): Figure[] => {
+    const p50 = alone[name]?.p50 ?? Number.NaN;
+    const records = size.toLocaleString("en-US");
+    return [
+      { what: `${name}, ${records} records`, value: p50, unit: "ms", target },
+      {
+        what: `${name}, ${records} records, 500 events/s arriving, as many times that`,
+        ...{ value: (arriving[name]?.p50 ?? Number.NaN) / p50, unit: "x", target: ARRIVING_TARGET },
+      },
+    ];
+  });
+}

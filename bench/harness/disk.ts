@@ -1,0 +1,21 @@
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "./cleanup.ts";
+import { median } from "./numbers.ts";
+
+const ROUNDS = 200;
+const PAGE_BYTES = 4_096;
+
+/** What the disk takes to keep one page for good, milliseconds: the least that a durable commit costs. */
+export function fsyncMs(): number {
+  const file = openSync(join(temporaryFolder("fsync"), "file"), "w");
+  const page = Buffer.alloc(PAGE_BYTES, "x");
+  const times = Array.from({ length: ROUNDS }, () => {
+    const start = performance.now();
+    writeSync(file, page);
+    fsyncSync(file);
+    return performance.now() - start;
+  });
+  closeSync(file);
+  return median(times);
+}

@@ -1,0 +1,39 @@
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { atEnd } from "./cleanup.ts";
+import { seconds, sendLoad } from "./load.ts";
+import type { LoadPlan } from "./load-plan.ts";
+import { cpuMs } from "./processes.ts";
+
+const SERVER = fileURLToPath(new URL("./echo-server.ts", import.meta.url));
+/** Both sides run warm before they are measured. */
+const WARM_UP_REQUESTS = 2_000;
+
+export interface Echo {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** What a bare node:http server that echoes JSON makes of a load, in a process of its own. */
+export async function measureEcho(
+  plan: Pick<LoadPlan, "connections" | "kinds" | "seconds" | "count">,
+): Promise<Echo> {
+  const child = fork(SERVER);
+  atEnd(() => child.kill("SIGKILL"));
+  const port = await new Promise<number>((resolve) => child.once("message", (one) => resolve(Number(one))));
+  const { connections, kinds } = plan;
+  await sendLoad({ port, connections, kinds, count: WARM_UP_REQUESTS });
+  const before = cpuMs(child.pid ?? 0);
+  const report = await sendLoad({ ...plan, port });
+  const cpuUs = ((cpuMs(child.pid ?? 0) - before) * 1000) / report.answers;
+  child.kill("SIGKILL");
+  const [kind] = Object.values(report.kinds);
+  return {
+    perSecond: report.answers / seconds(report),
+    cpuUs,
+    p50: kind?.p50 ?? Number.NaN,
+    p99: kind?.p99 ?? Number.NaN,
+  };
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
+import { emitEvents } from "../../lib/events/publish.ts";
+import { readConfig } from "../../lib/platform/config.ts";
+import { jsonLog } from "../../lib/platform/json-log.ts";
+import type { Queues } from "../../lib/platform/queues.ts";
+import { startPlatform } from "../../localstack/platform.ts";
+import { readTemplateOnce } from "../../localstack/template-cache.ts";
+import { assetDraft, eventDraft, type RecordKind } from "./records.ts";
+
+const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
+/** Events of one transaction: three writes each at most, 100 in all. */
+const AT_ONCE = 30;
+const UNDER_WAY = 10;
+/** Messages that may wait before filling waits for them. */
+const BACKLOG_MAX = 20_000;
+const POLL_MS = 20;
+
+export interface Filling {
+  readonly dataDir: string;
+  readonly kind: RecordKind;
+  readonly count: number;
+}
+
+/**
+ * Fills a data folder as emits over HTTP would, without the HTTP: the same functions record the events, and the
+ * same pollers take them from the queues through index and dispatch until nothing waits.
+ */
+async function fill({ dataDir, kind, count }: Filling): Promise<void> {
+  const config = readConfig({ WEFT_DATA_DIR: dataDir, PORT: "0" });
+  const template = readTemplateOnce(TEMPLATE, dataDir);
+  const log = jsonLog({ write: (line) => process.stderr.write(line), level: "warn" });
+  const { resources } = template;
+  const opened = await openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled: false });
+  const { host, port } = config;
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const platform = await startPlatform({ template, root, opened, log, host, port });
+  const names = resources.queues.map(({ name }) => name);
+  const waiting = () => backlog(opened.ports.queues, names);
+  const draft = kind === "events" ? eventDraft : assetDraft;
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const from = next;
+      next = Math.min(count, next + AT_ONCE);
+      await emitEvents(
+        opened.deps,
+        Array.from({ length: next - from }, (_, at) => draft(from + at)),
+      );
+      while ((await waiting()) > BACKLOG_MAX) await sleep(POLL_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: UNDER_WAY }, work));
+  while ((await waiting()) > 0) await sleep(POLL_MS);
+  await platform.close();
+}
+
+async function backlog(queues: Queues, names: readonly string[]): Promise<number> {
+  const depths = await Promise.all(names.map((name) => queues.depth(name)));
+  return depths.reduce((sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed, 0);
+}
+
+process.once("message", (filling: Filling) => {
+  fill(filling).then(
+    () => process.exit(0),
+    (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
+      process.exit(1);
+    },
+  );
+});

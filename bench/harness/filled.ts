@@ -1,0 +1,69 @@
+import { fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { constants, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { atEnd, temporaryFolder } from "./cleanup.ts";
+import type { RecordKind } from "./records.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const CACHE = join(ROOT, "node_modules", ".cache", "weft-bench");
+const CHILD = fileURLToPath(new URL("./fill-child.ts", import.meta.url));
+
+/** Code that shapes what lies in a filled data folder: a change of it makes the folder anew. */
+const SHAPING = [
+  "bench/harness/fill-child.ts",
+  "bench/harness/records.ts",
+  "functions/executors",
+  "lib/deps-compose.ts",
+  "lib/events",
+  "lib/platform/embedded",
+  "lib/ranked-index",
+  "lib/tables.ts",
+  "lib/workflow/assets",
+  "lib/workflow/lists",
+  "lib/workflow/runs",
+];
+
+/**
+ * A data folder of so many records, in a copy that the caller may change. It is filled once for each state of the
+ * code that shapes it, and kept in `node_modules/.cache/weft-bench`; folders of other states are removed.
+ */
+export async function filledFolder(kind: RecordKind, count: number): Promise<string> {
+  const key = stateOfCode();
+  const kept = join(CACHE, key, `${kind}-${count}`);
+  if (!existsSync(kept)) await make(key, kept, kind, count);
+  const copy = join(temporaryFolder("filled"), "data");
+  await cp(kept, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  return copy;
+}
+
+async function make(key: string, kept: string, kind: RecordKind, count: number): Promise<void> {
+  await mkdir(join(CACHE, key), { recursive: true });
+  for (const name of readdirSync(CACHE))
+    if (name !== key) rmSync(join(CACHE, name), { recursive: true, force: true });
+  const draft = `${kept}.${process.pid}`;
+  atEnd(() => rmSync(draft, { recursive: true, force: true }));
+  process.stderr.write(`filling a data folder with ${count} ${kind}\n`);
+  const child = fork(CHILD);
+  atEnd(() => child.kill("SIGKILL"));
+  child.send({ dataDir: draft, kind, count });
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  if (code !== 0) throw new Error(`filling ended with ${code}`);
+  renameSync(draft, kept);
+}
+
+function stateOfCode(): string {
+  const hash = createHash("sha256");
+  for (const path of SHAPING.flatMap(sourcesAt).sort())
+    hash.update(path).update(readFileSync(join(ROOT, path)));
+  return hash.digest("hex").slice(0, 16);
+}
+
+function sourcesAt(path: string): string[] {
+  if (path.endsWith(".ts")) return [path];
+  return readdirSync(join(ROOT, path), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !/\.(?:test|cloud|faults)\.ts$/.test(name))
+    .map((name) => join(path, name));
+}

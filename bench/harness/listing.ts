@@ -1,0 +1,70 @@
+import { expectNoErrors, sendLoad, startLoad } from "./load.ts";
+import type { KindReport } from "./load-plan.ts";
+import type { Server } from "./server.ts";
+
+/** A query whose answer is known. */
+export interface Query {
+  readonly name: string;
+  /** Below `/automation`. */
+  readonly path: string;
+  readonly total: number;
+  /** Records on the page. */
+  readonly length: number;
+}
+
+const WARM_UP_MS = 200;
+
+/**
+ * Asks each query for a while over one connection. Throws where a total or a page is not what it must be, unless
+ * they need not be exact as records arrive.
+ */
+export async function timeQueries(
+  server: Server,
+  queries: readonly Query[],
+  seconds: number,
+  exact = true,
+): Promise<Record<string, KindReport>> {
+  const reports: Record<string, KindReport> = {};
+  for (const query of queries) {
+    if (exact) await checkTotal(server, query);
+    await askFor(server, query, WARM_UP_MS / 1000);
+    reports[query.name] = await askFor(server, query, seconds);
+  }
+  return reports;
+}
+
+async function askFor(server: Server, { path }: Query, seconds: number): Promise<KindReport> {
+  const { port, token } = server;
+  const kinds = [{ name: "list", method: "GET", path: `/automation${path}` }];
+  const { kinds: reports } = await sendLoad({ port, token, connections: 1, seconds, kinds });
+  if (reports.list === undefined) throw new Error("nothing was asked");
+  return reports.list;
+}
+
+/** Throws where a total or a page is not what it must be. */
+export async function checkTotal(server: Server, { path, total, length }: Query): Promise<void> {
+  const answer = await server.get<{ data: unknown[]; pagination: { total: number } }>(path);
+  const found = answer.pagination.total;
+  if (found !== total || answer.data.length !== length)
+    throw new Error(`${path}: ${answer.data.length} of ${found} records, not ${length} of ${total}`);
+}
+
+const ARRIVING = {
+  name: "emit",
+  method: "POST",
+  path: "/automation/events/emit",
+  body: JSON.stringify({ topic: "custom.arriving", workspace: "arriving", data: { host: "a.example" } }),
+};
+const ARRIVING_CONNECTIONS = 4;
+
+/** Does `work` while so many events a second arrive; answers how many did. */
+export async function whileEventsArrive(
+  server: Server,
+  rate: number,
+  work: () => Promise<void>,
+): Promise<number> {
+  const { port, token } = server;
+  const load = startLoad({ port, token, connections: ARRIVING_CONNECTIONS, rate, kinds: [ARRIVING] });
+  await Promise.race([work(), load.report.then(() => Promise.reject(new Error("the events stopped")))]);
+  return expectNoErrors(await load.stop()).answers;
+}

@@ -1,0 +1,74 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { expectNoErrors, sendLoad, startLoad } from "./load.ts";
+
+const seen: { method: string; path: string; body: string; token: string }[] = [];
+const server = createServer(async (request, response) => {
+  let body = "";
+  for await (const chunk of request) body += String(chunk);
+  const { method = "", url: path = "", headers } = request;
+  seen.push({ method, path, body, token: headers.authorization ?? "" });
+  response.statusCode = path.startsWith("/made") ? 202 : path === "/bad" ? 500 : 200;
+  response.end(JSON.stringify({ id: `id-${seen.length}` }));
+});
+let port = 0;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+it("sends so many requests by their weights, and gives what one kind took to the other", async () => {
+  seen.length = 0;
+  const report = await sendLoad({
+    ...{ port, token: "secret", connections: 1, count: 12 },
+    kinds: [
+      { name: "get", weight: 2, method: "GET", path: "/get/{n}" },
+      { name: "make", method: "POST", path: "/made", body: '{"n":{n}}', expect: 202, takes: "id" },
+      { name: "end", method: "DELETE", path: "/end/{id}", needs: "make" },
+    ],
+  });
+  expect(report.answers).toBe(12);
+  expect(report.kinds).toMatchObject({ make: { answers: 3, errors: 0 }, end: { answers: 3 } });
+  const ended = seen.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(ended).toEqual((report.taken.make ?? []).map((id) => `/end/${id}`));
+  expect(seen.every(({ token }) => token === "Bearer secret")).toBe(true);
+  expect(seen.find(({ method }) => method === "POST")?.body).toMatch(/^\{"n":\d+\}$/);
+});
+
+it("tells of answers that were not expected", async () => {
+  const load = startLoad({
+    ...{ port, connections: 2, count: 4 },
+    kinds: [{ name: "bad", method: "GET", path: "/bad" }],
+  });
+  const report = await load.report;
+  expect(report.errors).toBe(4);
+  expect(() => expectNoErrors(report)).toThrow("4 of 4 answers unexpected: bad: 500");
+});
+
+it("keeps to a rate until it is told to stop", async () => {
+  seen.length = 0;
+  const load = startLoad({
+    ...{ port, connections: 4, rate: 200 },
+    kinds: [{ name: "get", method: "GET", path: "/get" }],
+  });
+  while (seen.length < 40) await new Promise((resolve) => setTimeout(resolve, 5));
+  const report = await load.stop();
+  expect(report.answers).toBe(seen.length);
+  // No faster than the rate, however fast the answers come.
+  expect(report.answers).toBeLessThanOrEqual(((report.endedAt - report.startedAt) * 200) / 1000 + 1);
+});
+
+it("is rejected where the server goes away", async () => {
+  const gone = createServer((request) => request.socket.destroy());
+  await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
+  const kinds = [{ name: "get", method: "GET", path: "/" }];
+  const load = sendLoad({ port: (gone.address() as AddressInfo).port, connections: 1, count: 1, kinds });
+  await expect(load).rejects.toThrow("broke off");
+  gone.close();
+});

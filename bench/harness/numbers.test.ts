@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { median, percentile, rounded, roundedAll, slope } from "./numbers.ts";
+
+it("a percentile is one of the values, and so many are at most as large", () => {
+  const values = fc.array(fc.double({ noNaN: true }), { minLength: 1 });
+  fc.assert(
+    fc.property(values, fc.double({ min: 0.01, max: 1, noNaN: true }), (all, part) => {
+      const found = percentile(all, part);
+      expect(all.some((value) => value === found)).toBe(true);
+      expect(all.filter((value) => value <= found).length).toBeGreaterThanOrEqual(all.length * part - 1e-9);
+      expect(all.filter((value) => value < found).length).toBeLessThan(all.length * part);
+    }),
+  );
+  expect(percentile([], 0.5)).toBeNaN();
+  expect(median([3, 1, 2])).toBe(2);
+});
+
+it("figures are rounded to four digits, whole numbers not at all, wherever they lie", () => {
+  expect(rounded(0.123456)).toBe(0.1235);
+  expect(rounded(123_456)).toBe(123_456);
+  expect(roundedAll({ a: [1.23456, { b: 2.34567 }], c: "1.23456" })).toEqual({
+    a: [1.235, { b: 2.346 }],
+    c: "1.23456",
+  });
+});
+
+it("the slope is that of the line", () => {
+  expect(slope([1, 2, 3, 4].map((x) => [x, 5 - 2 * x] as const))).toBeCloseTo(-2);
+  expect(slope([[1, 7]])).toBe(0);
+});

@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cpuMs, memoryOf, openFilesOf, treeOf, untilQuiet } from "./processes.ts";
+
+const MB = 60;
+// Takes memory and time, has a child that does the same, and is then idle.
+const WORK = `
+const held = Buffer.alloc(${MB} * 1024 * 1024, 1);
+const end = performance.now() + 300;
+while (performance.now() < end);
+process.stdout.write("done" + held.length);
+setInterval(() => {}, 1000);
+`;
+const PARENT = `
+const { spawn } = require("node:child_process");
+const child = spawn(process.execPath, ["-e", ${JSON.stringify(WORK)}], { stdio: ["ignore", "inherit", "inherit"] });
+process.on("exit", () => child.kill());
+process.on("SIGTERM", () => process.exit());
+`;
+
+describe.runIf(process.platform === "linux")("processes", () => {
+  const parent = spawn(process.execPath, ["-e", PARENT], { stdio: ["ignore", "pipe", "inherit"] });
+  beforeAll(async () => {
+    await once(parent.stdout, "data");
+  });
+  afterAll(() => void parent.kill());
+
+  it("are found with those below them, and their time and memory are added up", async () => {
+    const root = parent.pid ?? 0;
+    expect(treeOf(root)).toHaveLength(2);
+    expect(cpuMs(root)).toBeGreaterThanOrEqual(300);
+    const { processes, mb, rssMb } = memoryOf(root);
+    expect(processes).toBe(2);
+    expect(mb).toBeGreaterThan(MB);
+    // Both map the same program.
+    expect(rssMb).toBeGreaterThan(mb);
+    expect(openFilesOf(treeOf(root))).toBeGreaterThan(6);
+    expect(await untilQuiet(root, 20_000)).toBeLessThanOrEqual(performance.now());
+  });
+
+  it("that are gone hold nothing", () => {
+    expect(openFilesOf([2 ** 30])).toBe(0);
+    expect(memoryOf(2 ** 30)).toEqual({ processes: 0, mb: 0, rssMb: 0 });
+  });
+});

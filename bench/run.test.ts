@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { judge, type Result } from "./harness/benchmark.ts";
+import { benchmarkNames, kept, merged } from "./run.ts";
+
+const result = (name: string, value: number): Result => ({
+  ...{ name, value, what: name, unit: "ms", target: undefined, peer: "-", baseline: {}, met: true },
+  ...{ figures: [], brief: false, load: 0, at: "", node: "" },
+});
+
+it("every benchmark is told of in the README", () => {
+  const readme = readFileSync(new URL("README.md", import.meta.url), "utf8");
+  expect(benchmarkNames()).toContain("emits");
+  for (const name of benchmarkNames()) expect(readme).toContain(`| \`${name}\` |`);
+});
+
+it("results take the place of older ones of the same name, without details", () => {
+  const old = [result("b", 1), result("a", 1)];
+  const now = [kept({ ...result("b", 2), rounds_ms: [1, 2] })];
+  expect(merged(old, now)).toEqual([result("a", 1), result("b", 2)]);
+});
+
+it("a figure is judged by its target, above or below", () => {
+  expect(judge({ what: "", value: 2.00001, unit: "x", target: 2 })).toMatchObject({ value: 2, met: true });
+  expect(judge({ what: "", value: 8_999, unit: "/s", target: 9_000, atLeast: true }).met).toBe(false);
+  expect(judge({ what: "", value: 1, unit: "x" })).not.toHaveProperty("met");
+});

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import type { Result } from "./harness/benchmark.ts";
+
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+const RESULTS = `${FOLDER}results.json`;
+/** Takes half an hour: it is run where it is named, or briefly. */
+const NOT_UNASKED = "soak";
+
+/** Names of all benchmarks: a file here is one, unless it is this one. */
+export function benchmarkNames(): string[] {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "run.ts")
+    .map((name) => name.slice(0, -".ts".length))
+    .sort();
+}
+
+/** Those of before, with what was measured now in their place. */
+export function merged(before: readonly Result[], now: readonly Result[]): Result[] {
+  const byName = new Map([...before, ...now].map((result) => [result.name, result]));
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What tables are made of; the details are for whoever ran it. */
+export function kept({ name, what, value, unit, target, met, ...result }: Result): Result {
+  const { peer, baseline, figures, brief, load, at, node } = result;
+  return { name, what, value, unit, target, met, peer, baseline, figures, brief, load, at, node };
+}
+
+/** Runs one as a program of its own, shows its line, and gives what it says; undefined where it failed. */
+function run(name: string, args: readonly string[]): Promise<Result | undefined> {
+  const child = spawn(process.execPath, [`${FOLDER}${name}.ts`, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const stop = (): boolean => child.kill("SIGTERM");
+  process.once("SIGTERM", stop);
+  let out = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  return new Promise((resolve) => {
+    child.once("close", (code) => {
+      process.off("SIGTERM", stop);
+      process.stdout.write(out);
+      resolve(code === 0 ? (JSON.parse(out) as Result) : undefined);
+    });
+  });
+}
+
+/**
+ * Exit code: 0 where all could be measured, whatever the figures; 1 where one could not; 2 for a name that is no
+ * benchmark. `--save` keeps the results for the tables of figures.
+ */
+async function main(): Promise<0 | 1 | 2> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      brief: { type: "boolean", default: false },
+      minutes: { type: "string" },
+      save: { type: "boolean", default: false },
+    },
+  });
+  const all = benchmarkNames();
+  const unknown = positionals.filter((name) => !all.includes(name));
+  if (unknown.length > 0 || (values.brief && values.save)) {
+    const wrong =
+      unknown.length > 0 ? `no such benchmark: ${unknown.join(", ")}` : "brief figures are not saved";
+    console.error(`${wrong}. There are: ${all.join(", ")}`);
+    return 2;
+  }
+  const usual = all.filter((name) => values.brief || name !== NOT_UNASKED);
+  const args = [
+    ...(values.brief ? ["--brief"] : []),
+    ...(values.minutes === undefined ? [] : ["--minutes", values.minutes]),
+  ];
+  const results: Result[] = [];
+  let failed = false;
+  for (const name of positionals.length > 0 ? positionals : usual) {
+    const result = await run(name, args);
+    if (result === undefined) failed = true;
+    else results.push(result);
+  }
+  if (values.save) {
+    const before = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Result[]) : [];
+    writeFileSync(RESULTS, `${JSON.stringify(merged(before, results.map(kept)), null, 2)}\n`);
+  }
+  return failed ? 1 : 0;
+}
+
+if (import.meta.main) process.exitCode = await main();
