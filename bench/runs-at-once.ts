@@ -1,3 +1,4 @@
+import type { RunRecord } from "../lib/workflow/runs/read.ts";
 import { runBenchmark } from "./harness/benchmark.ts";
 import { sendLoad } from "./harness/load.ts";
 import { median } from "./harness/numbers.ts";
@@ -49,7 +50,9 @@ async function round(server: Server): Promise<{ finished: number; answered: numb
       },
     ],
   });
-  const runs = await Promise.all((report.taken.run ?? []).map((id) => server.ended(id)));
+  const runs: RunRecord[] = [];
+  // One after another: asking for all of them at once would be a load of its own.
+  for (const id of report.taken.run ?? []) runs.push(await server.ended(id));
   const bad = runs.find(({ status }) => status !== "completed");
   if (runs.length !== RUNS || bad !== undefined)
     throw new Error(`${runs.length} runs, one ${bad?.status}: ${bad?.error_message}`);

@@ -87,6 +87,22 @@ export function benchTable(results: readonly BenchResult[]): string {
   return table(["What", "Measured", "Target", "Baseline, same run", "Peer", "When"], rows);
 }
 
+/** Figures called `path: what`, a row a path and a column a what. */
+export function countsTable(results: readonly BenchResult[]): string {
+  const cells = results
+    .flatMap(({ figures }) => figures)
+    .map(({ what, value }) => [...what.split(": "), `${value}`] as const);
+  const columns = [...new Set(cells.map(([, column = ""]) => column))];
+  const rows = Map.groupBy(cells, ([path = ""]) => path);
+  return table(
+    ["Of one", ...columns],
+    [...rows].map(([path, own]) => [
+      path,
+      ...columns.map((column) => own.find(([, one]) => one === column)?.[2] ?? ""),
+    ]),
+  );
+}
+
 function targetOf({ target, unit, met }: BenchFigure): string {
   if (target === undefined) return "";
   return `${met ? "met" : "**not met**"}: ${target} ${unit}`;
@@ -125,10 +141,12 @@ export interface Page {
 export async function pages(root: string): Promise<Page[]> {
   const document = JSON.parse(await readFile(join(root, OPENAPI_FILE), "utf8")) as Endpoints;
   const results = JSON.parse(await readFile(join(root, BENCH_RESULTS_FILE), "utf8")) as BenchResult[];
+  const counts = results.filter(({ name }) => name === "counts");
+  const timed = results.filter((result) => !counts.includes(result));
   const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [README_FILE]: { settings: settingsTable(), endpoints: endpointsTable(document) },
     [GUIDE_FILE]: { functions: functionsTable() },
-    [BENCH_FILE]: { bench: benchTable(results) },
+    [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
   return Promise.all(
     Object.entries(parts).map(async ([path, own]) => {
