@@ -101,6 +101,6 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
     process.stderr.write(`${benchmark.name}: ${error instanceof Error ? error.stack : String(error)}\n`);
     process.exitCode = 1;
   } finally {
-    cleanUp();
+    await cleanUp();
   }
 }

@@ -5,10 +5,10 @@ import { join } from "node:path";
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Latest last; what was made last goes first. */
-const ends: (() => void)[] = [];
+const ends: (() => unknown)[] = [];
 
-/** Has `end` called when the benchmark ends, by itself or by a signal. It must be harmless when called again. */
-export function atEnd(end: () => void): void {
+/** Has `end` called when the benchmark ends; where a signal ends it, nobody waits for its promise. */
+export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
 
@@ -19,15 +19,15 @@ export function temporaryFolder(name: string): string {
   return path;
 }
 
-export function cleanUp(): void {
-  for (let end = ends.pop(); end !== undefined; end = ends.pop()) end();
+export async function cleanUp(): Promise<void> {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 }
 
 /** A person's Ctrl-C leaves no server and no folder behind. */
 export function cleanUpOnSignals(): void {
   for (const [signal, code] of Object.entries(SIGNALS)) {
     process.once(signal, () => {
-      cleanUp();
+      for (const end of ends.reverse()) void end();
       process.exit(code);
     });
   }

@@ -7,14 +7,23 @@ export interface Server extends Weft {
   readonly port: number;
 }
 
+/** Where profiles of servers are put; none are made without it. */
+const PROFILES = process.env.WEFT_BENCH_PROFILES;
+
 export async function startServer(options: WeftOptions = {}): Promise<Server> {
-  const weft = await startWeft({
-    program: startCommand(),
-    ...options,
-    dataDir: options.dataDir ?? temporaryFolder("data"),
-  });
-  atEnd(() => weft.child.kill("SIGKILL"));
-  return { ...weft, port: Number(new URL(weft.url).port) };
+  const [program = "", ...args] = options.program ?? startCommand();
+  const profiling = PROFILES === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILES}`];
+  const dataDir = options.dataDir ?? temporaryFolder("data");
+  const weft = await startWeft({ ...options, program: [program, ...profiling, ...args], dataDir });
+  const server = { ...weft, port: Number(new URL(weft.url).port) };
+  if (PROFILES === undefined) {
+    atEnd(() => weft.child.kill("SIGKILL"));
+    return server;
+  }
+  // A profile is written at the end, if it comes by itself.
+  const stop = async (): Promise<void> => void (await weft.stop());
+  atEnd(stop);
+  return { ...server, kill9: stop };
 }
 
 /** How long a run took by its own record, milliseconds. Throws where it did not complete. */

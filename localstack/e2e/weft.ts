@@ -11,6 +11,8 @@ import type { historyRecord, RunRecord, stepRecord } from "../../lib/workflow/ru
 
 const SERVER = fileURLToPath(new URL("../server.ts", import.meta.url));
 const POLL_MS = 20;
+/** Over emulators a start makes all resources first. */
+const READY_MS = 90_000;
 
 export interface WeftOptions {
   /** A new temporary folder where it is not given; that one is removed at the end. */
@@ -121,7 +123,7 @@ export async function startWeft(options: WeftOptions = {}): Promise<Weft> {
   const removed = async (): Promise<void> => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   };
-  await until("the ready line", () => over || out.includes("\n"));
+  await until("the ready line", () => over || out.includes("\n"), READY_MS);
   const url = / automation=(\S+)\/automation/.exec(out)?.[1];
   if (url === undefined) {
     await closed;

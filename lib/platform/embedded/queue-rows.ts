@@ -1,4 +1,4 @@
-import type { Reader, Store, Tx } from "./store.ts";
+import type { Reader, Row, Store, Tx } from "./store.ts";
 
 /** A message as it is sent: checked, named and timed. */
 export interface NewMessage {
@@ -52,7 +52,11 @@ function groupOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-export function openQueueRows(store: Store, name: string): QueueRows {
+/**
+ * `deliveredBefore` counts for messages of an earlier process that it has not counted itself: it may have died
+ * before it could, with the message in its hands.
+ */
+export function openQueueRows(store: Store, name: string, deliveredBefore = 0): QueueRows {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name))
     throw new TypeError(`"${name}" cannot be the name of a queue`);
   const table = `"q.${name}"`;
@@ -66,6 +70,8 @@ export function openQueueRows(store: Store, name: string): QueueRows {
   // A number that a failed commit took is not used again: numbers only have to grow.
   let next = last + 1;
 
+  const receivesOf = (row: Row): number =>
+    Number(row.seq) <= last ? Math.max(deliveredBefore, Number(row.receives)) : Number(row.receives);
   const read = (reader: Reader, seq: number): (Content & { groupId: string | undefined }) | undefined => {
     const row = reader.get(select, seq);
     if (row === undefined) return undefined;
@@ -90,7 +96,7 @@ export function openQueueRows(store: Store, name: string): QueueRows {
         yield {
           seq: Number(row.seq),
           groupId: groupOf(row.group_id),
-          receives: Number(row.receives),
+          receives: receivesOf(row),
           id: String(row.id),
           body: String(row.body),
           sentAt: Number(row.sent_at),
@@ -102,7 +108,7 @@ export function openQueueRows(store: Store, name: string): QueueRows {
         yield {
           seq: Number(row.seq),
           groupId: groupOf(row.group_id),
-          receives: Number(row.receives),
+          receives: receivesOf(row),
         };
       }
     },

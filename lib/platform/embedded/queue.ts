@@ -52,7 +52,8 @@ export class Queue {
     this.resource = resource;
     this.#context = context;
     this.#boot = boot;
-    this.#rows = openQueueRows(context.store, resource.name);
+    const deliveries = resource.deadLetter?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
+    this.#rows = openQueueRows(context.store, resource.name, deliveries > 1 ? 1 : 0);
     this.#lane = resource.fifo ? fifoLane(this.#rows) : standardLane(this.#rows);
     this.#total = this.#rows.count();
   }

@@ -62,8 +62,9 @@ describe("embedded queues", () => {
     embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
     queues = embedded.port;
     const waiting = queues.receive("fifo", { max: 1, visibilitySeconds: 30, waitSeconds: 1 });
-    expect(await receive("standard")).toMatchObject([{ body: "old", receiveCount: 1 }]);
-    expect(store.get('SELECT receives FROM "q.standard"')?.receives).toBe(1);
+    // The process before may have had it as well, and died before it could count that.
+    expect(await receive("standard")).toMatchObject([{ body: "old", receiveCount: 2 }]);
+    expect(store.get('SELECT receives FROM "q.standard"')?.receives).toBe(2);
     expect(await waiting).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ForeachStep, LeafStep, ParallelSteps, Step } from "../definition/types.ts";
@@ -100,7 +101,9 @@ async function open(
   const { workflow_name, workspace: name, hop, step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
-  await Promise.all([mkdir(workspace, { recursive: true }), mkdir(logs, { recursive: true, mode: 0o700 })]);
+  // Looking is much cheaper than making, and nearly always enough.
+  if (!existsSync(workspace)) await mkdir(workspace, { recursive: true });
+  if (!existsSync(logs)) await mkdir(logs, { recursive: true, mode: 0o700 });
   let sent = 0;
   const attempt: Attempt = {
     deps,
