@@ -7,7 +7,7 @@ export default defineConfig({
     include: ["{lib,infra,localstack}/**/*.cloud.ts"],
     globalSetup: "infra/emulators/vitest-setup.ts",
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     pool: "forks",
     maxWorkers: 2,
   },
