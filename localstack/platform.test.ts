@@ -70,6 +70,7 @@ const template: Template = {
           queue: "jobs",
           batchSize: 1,
           concurrency: 1,
+          restMs: 0,
           maxReceiveCount: undefined,
           visibilitySeconds: 30,
           fifo: false,

@@ -98,6 +98,7 @@ function start(queue: FakeQueue, setup: Setup): void {
         queue: "jobs",
         batchSize: setup.batchSize ?? 10,
         concurrency: setup.concurrency ?? 2,
+        restMs: 0,
         maxReceiveCount: 5,
         visibilitySeconds: setup.visibilitySeconds ?? 30,
         fifo: false,

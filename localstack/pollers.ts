@@ -125,6 +125,8 @@ function startPoller(
           hasty = 0;
           if (stopping.signal.aborted) await giveBack(messages, 0);
           else void work(messages);
+          if (messages.length < source.batchSize && source.restMs > 0)
+            await pause(source.restMs, stopping.signal);
         } else {
           hasty = performance.now() - askedAt < HASTY_MS ? hasty + 1 : 0;
           if (hasty >= HASTY_RECEIVES_MAX) await pause(RECEIVE_PAUSE_MS, stopping.signal);

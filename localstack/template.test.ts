@@ -94,6 +94,7 @@ describe("readTemplate", () => {
         queue: "index-events",
         batchSize: 10,
         concurrency: 1,
+        restMs: 0,
         maxReceiveCount: 3,
         visibilitySeconds: 180,
         fifo: true,

@@ -28,6 +28,8 @@ export interface TemplateSource {
   readonly batchSize: number;
   /** Invocations at the same time. */
   readonly concurrency: number;
+  /** A pause after a batch that was not full, milliseconds. */
+  readonly restMs: number;
   /** Undefined where the queue has no dead-letter queue: its messages are delivered until they succeed or expire. */
   readonly maxReceiveCount: number | undefined;
   readonly visibilitySeconds: number;
@@ -289,6 +291,7 @@ function toSource(properties: Node, weft: Node, stack: Stack): TemplateSource[] 
       queue: queue.name,
       batchSize: properties.at("BatchSize").number(BATCH_SIZE),
       concurrency: weft.at("Concurrency").number(scaled),
+      restMs: weft.at("RestMs").number(0),
       maxReceiveCount: queue.deadLetter?.maxReceiveCount,
       visibilitySeconds: queue.visibilitySeconds,
       fifo: queue.fifo,

@@ -14,7 +14,7 @@ export const consumer = defineConsumer({
   summary: "Brings recorded and processed events into the log's index",
   rule: { source: ["weft.events"], "detail-type": ["event.recorded", "event.processed"] },
   // One group: records are numbered by one indexer at a time.
-  queue: { fifo: true, maxReceiveCount: 10, batchSize: BATCH_SIZE, concurrency: 1 },
+  queue: { fifo: true, maxReceiveCount: 10, batchSize: BATCH_SIZE, concurrency: 1, restMs: 20 },
   // Short, as nothing is indexed while the messages of an indexer that died are hidden: six times as long.
   timeoutSeconds: 30,
   run: async (messages, deps: Deps) => {

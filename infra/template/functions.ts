@@ -58,7 +58,7 @@ function apiEvent(route: Route): Record<string, unknown> {
 /** The function of a consumer, fed by the queues with these logical ids. */
 export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly string[]): ResourceMap {
   const { entry, consumer } = scanned;
-  const { batchSize, concurrency } = consumer.queue;
+  const { batchSize, concurrency, restMs } = consumer.queue;
   const scaled = Math.min(Math.max(concurrency, SCALING_MIN), SCALING_MAX);
   const events: Record<string, unknown> = {};
   for (const queueId of queueIds) {
@@ -77,6 +77,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   const weft = {
     ...(consumer.worker === true ? { Worker: true } : {}),
     ...(scaled === concurrency ? {} : { Concurrency: concurrency }),
+    ...(restMs === undefined ? {} : { RestMs: restMs }),
   };
   // An event source mapping is refused where the function may run longer than its queue hides a message.
   const timeout =

@@ -36,6 +36,8 @@ export interface Consumer<Body = unknown, Deps = never> {
     readonly batchSize: number;
     /** Invocations at the same time on one machine. */
     readonly concurrency: number;
+    /** On one machine: a pause after a batch that was not full, so that the next one holds more, milliseconds. */
+    readonly restMs?: number;
   };
   /** Its other source: the dead-letter queues of all the others. Bodies are handed over as text. */
   readonly deadLetters?: true;

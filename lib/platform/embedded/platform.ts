@@ -62,18 +62,25 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
     undo.push(() => store.close());
     const blobs = await openBlobs(dataDir);
     const secrets = options.secrets ?? fileSecrets(dataDir);
-    const tables = embeddedTables(store, resources.tables);
-    const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
-    undo.push(() => queues.close());
-    const bus = embeddedBus({ store, clock, rules: resources.rules, queues });
-    const scheduler = startScheduler({ store, clock, log, schedules: resources.schedules, queues });
-    undo.push(() => scheduler.close());
+    const { tables, queues, bus, scheduler, timers } = store.defineTogether(() => {
+      const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
+      undo.push(() => queues.close());
+      const scheduler = startScheduler({ store, clock, log, schedules: resources.schedules, queues });
+      undo.push(() => scheduler.close());
+      return {
+        tables: embeddedTables(store, resources.tables),
+        queues,
+        bus: embeddedBus({ store, clock, rules: resources.rules, queues }),
+        scheduler,
+        timers: embeddedTimers(store, queues),
+      };
+    });
     const honest: Ports = {
       tables: tables.port,
       outbox: embeddedOutbox(store, tables, bus, queues),
       bus: bus.port,
       queues: queues.port,
-      timers: embeddedTimers(store, queues),
+      timers,
       scheduler: ownClock,
       blobs,
       claims: embeddedClaims(),

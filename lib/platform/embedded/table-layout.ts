@@ -70,10 +70,10 @@ export function createTable(store: Store, { name, sql, indexes, attributes }: Ta
     if (columns.has(`a.${attribute}`)) continue;
     const path = `'$."${attribute}"'`;
     store.define(`
-      BEGIN IMMEDIATE;
+      SAVEPOINT adding;
       ALTER TABLE ${sql} ADD COLUMN ${columnOf(attribute)} TEXT;
       UPDATE ${sql} SET ${columnOf(attribute)} = json_extract(item, ${path}) WHERE json_type(item, ${path}) = 'text';
-      COMMIT;`);
+      RELEASE adding;`);
   }
   const wanted = new Map(Object.values(indexes).map((spec) => [indexName(name, spec), spec]));
   const present = store.all(
