@@ -3,11 +3,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Result } from "./harness/benchmark.ts";
+import { untilIdle } from "./harness/machine.ts";
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const RESULTS = `${FOLDER}results.json`;
 /** Takes half an hour: it is run where it is named, or briefly. */
 const NOT_UNASKED = "soak";
+const IDLE_MAX_MS = 10 * 60 * 1000;
 
 /** Names of all benchmarks: a file here is one, unless it is this one. */
 export function benchmarkNames(): string[] {
@@ -25,8 +27,8 @@ export function merged(before: readonly Result[], now: readonly Result[]): Resul
 
 /** What tables are made of; the details are for whoever ran it. */
 export function kept({ name, what, value, unit, target, met, ...result }: Result): Result {
-  const { peer, baseline, figures, brief, load, at, node } = result;
-  return { name, what, value, unit, target, met, peer, baseline, figures, brief, load, at, node };
+  const { peer, baseline, figures, brief, load, busy_cores, at, node } = result;
+  return { name, what, value, unit, target, met, peer, baseline, figures, brief, load, busy_cores, at, node };
 }
 
 /** Runs one as a program of its own, shows its line, and gives what it says; undefined where it failed. */
@@ -51,7 +53,8 @@ function run(name: string, args: readonly string[]): Promise<Result | undefined>
 
 /**
  * Exit code: 0 where all could be measured, whatever the figures; 1 where one could not; 2 for a name that is no
- * benchmark. `--save` keeps the results for the tables of figures.
+ * benchmark. `--save` keeps the results for the tables of figures; `--idle` waits before each until the
+ * machine does nothing else.
  */
 async function main(): Promise<0 | 1 | 2> {
   const { values, positionals } = parseArgs({
@@ -60,6 +63,7 @@ async function main(): Promise<0 | 1 | 2> {
       brief: { type: "boolean", default: false },
       minutes: { type: "string" },
       save: { type: "boolean", default: false },
+      idle: { type: "boolean", default: false },
     },
   });
   const all = benchmarkNames();
@@ -78,6 +82,7 @@ async function main(): Promise<0 | 1 | 2> {
   const results: Result[] = [];
   let failed = false;
   for (const name of positionals.length > 0 ? positionals : usual) {
+    if (values.idle) await untilIdle(IDLE_MAX_MS);
     const result = await run(name, args);
     if (result === undefined) failed = true;
     else results.push(result);

@@ -59,7 +59,7 @@ export interface BenchResult {
   readonly peer: string;
   readonly baseline: Readonly<Record<string, number>>;
   readonly figures: readonly BenchFigure[];
-  readonly load: number;
+  readonly busy_cores: number;
   /** ISO 8601. */
   readonly at: string;
   readonly node: string;
@@ -75,11 +75,14 @@ interface BenchFigure {
 
 /** What was measured, a row a figure; what was measured in the same run and the peer stand in a benchmark's first. */
 export function benchTable(results: readonly BenchResult[]): string {
-  const rows = results.flatMap(({ what, peer, baseline, figures, load, at, node }) =>
+  const rows = results.flatMap(({ what, peer, baseline, figures, busy_cores, at, node }) =>
     figures.map((figure, index) => {
       const bare = Object.entries(baseline).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`);
       const [day = ""] = at.split("T");
-      const once = index === 0 ? [bare.join(", "), peer, `${day}, load ${load}, ${node}`] : ["", "", ""];
+      const once =
+        index === 0
+          ? [bare.join(", "), peer, `${day}, ${busy_cores} cores busy before, ${node}`]
+          : ["", "", ""];
       const title = index === 0 ? `**${what}**: ${figure.what}` : figure.what;
       return [title, `${figure.value} ${figure.unit}`.trim(), targetOf(figure), ...once];
     }),

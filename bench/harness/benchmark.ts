@@ -1,6 +1,7 @@
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { cleanUp, cleanUpOnSignals } from "./cleanup.ts";
+import { busyCores } from "./machine.ts";
 import { rounded, roundedAll } from "./numbers.ts";
 
 /** One thing that was measured. */
@@ -55,8 +56,10 @@ export interface Result {
   readonly met: boolean;
   readonly figures: readonly JudgedFigure[];
   readonly brief: boolean;
-  /** Load of the machine before it began, ISO 8601 time, version of Node. */
+  /** Of the machine before it began: its load, and how many of its cores were busy in the second before. */
   readonly load: number;
+  readonly busy_cores: number;
+  /** ISO 8601. */
   readonly at: string;
   readonly node: string;
   readonly [detail: string]: unknown;
@@ -82,6 +85,7 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
   if (minutes !== undefined && !(minutes > 0)) throw new Error("--minutes must be a number above 0");
   const load = rounded(loadavg()[0] ?? 0);
+  const busy = rounded(await busyCores());
   const at = new Date().toISOString();
   try {
     const { figures, baseline, details } = await benchmark.measure({ brief: values.brief, minutes });
@@ -94,7 +98,7 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
       met: judged.every(({ met }) => met !== false),
       figures: judged,
       ...(roundedAll(details) as Measured["details"]),
-      ...{ brief: values.brief, load, at, node: process.version },
+      ...{ brief: values.brief, load, busy_cores: busy, at, node: process.version },
     };
     process.stdout.write(`${JSON.stringify(result)}\n`);
   } catch (error) {

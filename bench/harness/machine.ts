@@ -1,0 +1,30 @@
+import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const LOOK_MS = 1_000;
+/** Busy cores of a machine that does nothing to speak of. */
+const IDLE_CORES = 0.15;
+
+/** How many cores are busy, on the average of a second. */
+export async function busyCores(): Promise<number> {
+  const before = times();
+  await sleep(LOOK_MS);
+  const after = times();
+  return (cpus().length * (after.busy - before.busy)) / (after.all - before.all);
+}
+
+/** Waits until the machine does nothing else, so long at most. */
+export async function untilIdle(maxMs: number): Promise<void> {
+  const end = performance.now() + maxMs;
+  while (performance.now() < end && (await busyCores()) > IDLE_CORES);
+}
+
+function times(): { readonly busy: number; readonly all: number } {
+  let busy = 0;
+  let idle = 0;
+  for (const { times: of } of cpus()) {
+    busy += of.user + of.nice + of.sys + of.irq;
+    idle += of.idle;
+  }
+  return { busy, all: busy + idle };
+}
