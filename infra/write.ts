@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { LIMITS } from "../lib/platform/limits.ts";
 import { toOpenApi } from "./openapi/document.ts";
 import { ScanError, scan } from "./scan.ts";
 import { countResources, templateText } from "./template/sam-template.ts";
@@ -18,7 +19,7 @@ export interface Generated {
 export const OPENAPI_FILE = "openapi.json";
 
 /** CloudFormation takes 500 resources a stack; there must be room left. */
-export const RESOURCES_MAX = 450;
+export const RESOURCES_MAX = LIMITS.stackResources.value;
 
 /** Writes nothing: gives the files of the tree at `root`. Throws ScanError. */
 export async function generate(root: string): Promise<Generated> {

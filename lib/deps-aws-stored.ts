@@ -1,5 +1,6 @@
 import type { Deps } from "./deps.ts";
 import { openAwsDeps, required } from "./deps-aws.ts";
+import { openedOnce } from "./deps-once.ts";
 import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Environment } from "./platform/aws/clients.ts";
 import { parameterStore, readParameter } from "./platform/aws/parameters.ts";
@@ -20,21 +21,12 @@ function ownerAuth(
   client: ReturnType<typeof parameterStore>,
   secrets: Pick<StoredSecrets, "alsoRedact">,
 ): Authenticator {
-  let reading: Promise<Authenticator> | undefined;
-  const read = async (): Promise<Authenticator> => {
+  const read = openedOnce(async () => {
     const token =
       environment.WEFT_ACCESS_TOKEN ||
       (await readParameter(client, required(environment, "WEFT_ACCESS_TOKEN_PARAMETER")));
     secrets.alsoRedact(token.trim());
     return ownerAuthenticator(hashToken(token.trim()));
-  };
-  return {
-    authenticate: async (token) => {
-      reading ??= read();
-      reading.catch(() => {
-        reading = undefined;
-      });
-      return (await reading).authenticate(token);
-    },
-  };
+  });
+  return { authenticate: async (token) => (await read()).authenticate(token) };
 }

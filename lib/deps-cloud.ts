@@ -7,6 +7,7 @@ import {
   type ProcessOptions,
   type ShareWorkspaces,
   STEP_FUNCTIONS,
+  stepPaths,
 } from "./deps-process.ts";
 import type { ConsumerDeps } from "./events/consumer.ts";
 import type { Environment } from "./platform/aws/clients.ts";
@@ -15,7 +16,7 @@ import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
 import { lockDataFolder } from "./platform/embedded/lock.ts";
-import { startRunner } from "./platform/embedded/runner/client.ts";
+import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Queues } from "./platform/queues.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
@@ -28,7 +29,7 @@ export interface CloudDepsOptions extends ProcessOptions {
 
 const shareWorkspaces: ShareWorkspaces = (ports, dataDir) =>
   workspaceSync(ports, {
-    workspacesDir: join(dataDir, "workspaces"),
+    workspacesDir: stepPaths(dataDir).workspacesDir,
     statesDir: join(dataDir, "workspace-states"),
   });
 
@@ -70,8 +71,10 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDataFolder(dataDir);
+  let runner: Runner | undefined;
   try {
-    const runner = await startRunner({ log, functionsModule: STEP_FUNCTIONS });
+    const started = await startRunner({ log, functionsModule: STEP_FUNCTIONS });
+    runner = started;
     const { commands, scripts } = runner;
     const path = environment.WEFT_SECRETS_PATH || undefined;
     const secrets =
@@ -82,7 +85,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
     const { ports } = aws;
     const deps: StepDeps = {
       ...ports,
-      paths: { workspacesDir: join(dataDir, "workspaces"), logsDir: join(dataDir, "runs") },
+      paths: stepPaths(dataDir),
       workspaceSync: shareWorkspaces(ports, dataDir),
       shell: findShell(log),
     };
@@ -91,11 +94,12 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       queues: ports.queues,
       close: async () => {
         await aws.close();
-        await runner.close();
+        await started.close();
         lock.release();
       },
     };
   } catch (error) {
+    await runner?.close();
     lock.release();
     throw error;
   }

@@ -1,16 +1,9 @@
 import type { Deps } from "./deps.ts";
 import { openStoredAwsDeps } from "./deps-aws-stored.ts";
-
-let opened: Promise<Deps> | undefined;
+import { openedOnce } from "./deps-once.ts";
 
 /**
  * What a bundle has for `openDeps` of `deps.ts` (the template's build says so). It is the same but for
  * `import()`, which would keep esbuild from leaving out what a function does not use of AWS's SDK.
  */
-export function openDeps(): Promise<Deps> {
-  opened ??= openStoredAwsDeps(process.env);
-  opened.catch(() => {
-    opened = undefined;
-  });
-  return opened;
-}
+export const openDeps: () => Promise<Deps> = openedOnce(() => openStoredAwsDeps(process.env));

@@ -14,6 +14,7 @@ import type { Resources } from "./platform/resources.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
+import type { StepPaths } from "./workflow/steps/context.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface ProcessOptions {
@@ -25,6 +26,12 @@ export interface ProcessOptions {
 
 /** Keeps the workspaces of a data folder the same as those of other machines. */
 export type ShareWorkspaces = (ports: Ports, dataDir: string) => WorkspaceSync;
+
+/** Where steps work in a data folder. */
+export const stepPaths = (dataDir: string): StepPaths => ({
+  workspacesDir: join(dataDir, "workspaces"),
+  logsDir: join(dataDir, "runs"),
+});
 
 /** The functions that scripts of steps may call on this machine. */
 export const STEP_FUNCTIONS = new URL("./workflow/functions/library.ts", import.meta.url);
@@ -66,7 +73,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     secrets.alsoRedact(token.value);
     const deps = composeDeps(opened.ports, config, {
       auth: ownerAuthenticator(hashToken(token.value)),
-      paths: { workspacesDir: join(dataDir, "workspaces"), logsDir: join(dataDir, "runs") },
+      paths: stepPaths(dataDir),
       queueNames: resources.queues.map(({ name }) => name),
       sharesWorkspaces: options.shareWorkspaces !== undefined,
       ...(options.shareWorkspaces === undefined

@@ -1,3 +1,4 @@
+import { openedOnce } from "./deps-once.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
@@ -48,16 +49,10 @@ export interface OpenedDeps {
   close(): Promise<void>;
 }
 
-let opened: Promise<Deps> | undefined;
-
 /**
  * The dependencies of a function that runs in Lambda, built once a container; what failed is tried again by
  * the next invocation. The local platform hands its own to a function, and AWS's SDK is then never loaded.
  */
-export function openDeps(): Promise<Deps> {
-  opened ??= import("./deps-aws-stored.ts").then(({ openStoredAwsDeps }) => openStoredAwsDeps(process.env));
-  opened.catch(() => {
-    opened = undefined;
-  });
-  return opened;
-}
+export const openDeps: () => Promise<Deps> = openedOnce(() =>
+  import("./deps-aws-stored.ts").then(({ openStoredAwsDeps }) => openStoredAwsDeps(process.env)),
+);

@@ -41,6 +41,8 @@ export interface PollersOptions {
    * taken: every delivery would fail, and a message has only so many before it counts as dead. Never rejects.
    */
   readonly isUp?: () => Promise<boolean>;
+  /** How long a message under work is hidden at a time, seconds; as its queue says, 30 at most, where it is not given. */
+  readonly heldSeconds?: number | undefined;
   /** Told of messages whose last delivery ended without the handler's own report: it hung, or could not be loaded. */
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
 }
@@ -91,7 +93,7 @@ function startPoller(
 ): Poller {
   const { queues, invoke } = options;
   const { queue } = source;
-  const heldSeconds = Math.min(source.visibilitySeconds, HELD_SECONDS);
+  const heldSeconds = options.heldSeconds ?? Math.min(source.visibilitySeconds, HELD_SECONDS);
   const log = options.log.with({ function: fn.logicalId, queue });
   const stopping = new AbortController();
   const running = new Set<Running>();

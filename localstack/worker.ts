@@ -20,7 +20,7 @@ export interface WorkerOptions {
   readonly dataDir: string;
   /** Steps of each queue at the same time; the template's number where it is not given. */
   readonly concurrency?: number | undefined;
-  /** A step whose worker gives no sign for so long is taken by another; the template's number where it is not given. */
+  /** A step whose worker gives no sign for so long is taken by another; 30 where it is not given. */
   readonly leaseSeconds?: number | undefined;
   readonly writeLog: (line: string) => void;
 }
@@ -40,11 +40,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const opened = await openWorkerDeps({ dataDir, stack, resources: template.resources, log, environment });
   redact = (line) => opened.deps.secrets.redact(line);
   installLambdaRuntime();
-  const functions = template.functions.filter(({ worker }) => worker).map((fn) => withOptions(fn, options));
+  const functions = template.functions
+    .filter(({ worker }) => worker)
+    .map((fn) => withConcurrency(fn, options.concurrency));
   const pollers = startPollers({
     functions,
     invoke: createFunctions({ root: dirname(TEMPLATE_PATH), deps: opened.deps }),
     queues: opened.queues,
+    heldSeconds: options.leaseSeconds,
     log,
     noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
   });
@@ -61,16 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
-function withOptions(
-  fn: TemplateFunction,
-  { concurrency, leaseSeconds }: Pick<WorkerOptions, "concurrency" | "leaseSeconds">,
-): TemplateFunction {
-  return {
-    ...fn,
-    sources: fn.sources.map((source) => ({
-      ...source,
-      concurrency: concurrency ?? source.concurrency,
-      visibilitySeconds: leaseSeconds ?? source.visibilitySeconds,
-    })),
-  };
+function withConcurrency(fn: TemplateFunction, concurrency: number | undefined): TemplateFunction {
+  if (concurrency === undefined) return fn;
+  return { ...fn, sources: fn.sources.map((source) => ({ ...source, concurrency })) };
 }

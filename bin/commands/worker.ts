@@ -36,7 +36,7 @@ export const worker: Command = {
     lease: {
       type: "string",
       value: "SECONDS",
-      summary: "Another worker takes a step after so long without a sign (60)",
+      summary: "Another worker takes a step after so long without a sign (30)",
     },
     localstack: {
       type: "boolean",
