@@ -17,8 +17,8 @@ const OWN_WRITES = 2;
 export interface IndexBatch {
   readonly entries: readonly Entry[];
   readonly changes?: readonly FieldChange[];
-  /** Further writes of the transaction that belong to an entry, `writesEach` of them at most. */
-  readonly entryWrites?: (entry: Entry) => readonly Write[];
+  /** Further writes of the transaction that belong to an entry and its number, `writesEach` of them at most. */
+  readonly entryWrites?: (entry: Entry, number: number) => readonly Write[];
   readonly writesEach?: number;
   /** Further writes of the transaction. */
   readonly writes?: readonly Write[];
@@ -161,7 +161,7 @@ export class RankedIndex {
         table: rankedIndexTable,
         item: { ...deltaKey(this.#name, delta.delta, this.#slots), ...delta },
       },
-      ...entries.flatMap((entry) => entryWrites?.(entry) ?? []),
+      ...entries.flatMap((entry, at) => entryWrites?.(entry, head.last + 1 + at) ?? []),
       ...writes,
     ]);
     if (!outcome.ok) return outcome.failed.includes(0) ? undefined : true;
