@@ -1,5 +1,5 @@
 import type { Ports } from "../platform/ports.ts";
-import type { Key } from "../platform/tables.ts";
+import type { Condition, Key } from "../platform/tables.ts";
 import { chunkOf, placeInBlock, segmentOf } from "./numbers.ts";
 import { decode, emptyPostings, type Postings } from "./postings.ts";
 import {
@@ -19,6 +19,10 @@ export interface Block<Value> {
   readonly until: number;
   readonly value: Value;
 }
+
+/** Nobody has written the block since it was read. */
+export const asRead = ({ until }: Pick<Block<unknown>, "until">): Condition =>
+  until < 0 ? ["pk", "missing"] : ["until", "=", until];
 
 /** An item that is to be read, and who takes it. */
 export interface Wanted {

@@ -1,5 +1,6 @@
 import { positionOf, segmentOf } from "./numbers.ts";
 import { add, type Postings, remove } from "./postings.ts";
+import { searchable } from "./search-text.ts";
 import { type IndexDelta, type IndexHead, termOf } from "./table.ts";
 
 export interface Entry {
@@ -7,12 +8,16 @@ export interface Entry {
   readonly key: string;
   /** The values that lists may be filtered by; a field left out fits no filter. */
   readonly fields: Readonly<Record<string, string>>;
+  /** What a search for a part of it finds; without one, only the search for nothing finds the record. */
+  readonly text?: string;
 }
 
 export interface FieldChange {
   readonly number: number;
   readonly before: Readonly<Record<string, string | undefined>>;
   readonly after: Readonly<Record<string, string | undefined>>;
+  /** The text from now on; unchanged where it is left out. */
+  readonly text?: string;
 }
 
 /** A record that is in no block yet. */
@@ -20,6 +25,8 @@ export interface Row {
   readonly number: number;
   readonly key: string;
   terms: readonly string[];
+  /** As it is searched; undefined where there never was one. */
+  text?: string;
 }
 
 /** What happens to one position of a set. */
@@ -31,12 +38,13 @@ export interface Operation {
 /** Segment -> term -> what happens to its set, in order. */
 export type Operations = Map<number, Map<string, Operation[]>>;
 
-export const toRow = ({ key, fields }: Entry, number: number): Row => ({
+export const toRow = ({ key, fields, text }: Entry, number: number): Row => ({
   ...{ key, number },
   terms: Object.entries(fields).map(([field, value]) => termOf(field, value)),
+  ...(text === undefined ? {} : { text: searchable(text) }),
 });
 
-type Content = Pick<IndexDelta, "delta" | "first" | "terms" | "entries" | "changes">;
+type Content = Pick<IndexDelta, "delta" | "first" | "terms" | "entries" | "changes" | "newTexts">;
 
 /** Puts into one delta what one transaction takes in. */
 export function toDelta(
@@ -68,7 +76,21 @@ export function toDelta(
       without(after, before),
     ]),
     terms: [...places.keys()],
+    ...textsOf(head, entries, changes),
   };
+}
+
+/** Nothing at all where there is no text. */
+function textsOf(
+  { last }: IndexHead,
+  entries: readonly Entry[],
+  changes: readonly FieldChange[],
+): Pick<Content, "newTexts"> {
+  const newTexts: (readonly [number, string])[] = [];
+  for (const [at, { text }] of entries.entries())
+    if (text !== undefined) newTexts.push([last + 1 + at, searchable(text)]);
+  for (const { number, text } of changes) if (text !== undefined) newTexts.push([number, searchable(text)]);
+  return newTexts.length === 0 ? {} : { newTexts };
 }
 
 const termsAt = ({ terms }: Content, places: readonly number[]): string[] =>
@@ -109,6 +131,8 @@ export function applyOperations(set: Postings, operations: readonly Operation[])
   return changed;
 }
 
+const NO_TEXTS: ReadonlyMap<number, string> = new Map();
+
 /**
  * The records that are in no block yet, and the changes of those that are, as the deltas since the last merge
  * tell them.
@@ -121,6 +145,7 @@ export class Recent {
   readonly deltas: Content[] = [];
   readonly #byKey = new Map<string, Row>();
   readonly #changes: Operations = new Map();
+  readonly #texts = new Map<number, Map<number, string>>();
 
   constructor({ firstDelta, merged }: Pick<IndexHead, "firstDelta" | "merged">) {
     this.firstDelta = firstDelta;
@@ -142,6 +167,18 @@ export class Recent {
   /** What happened to a set of the blocks since they were written. */
   changesOf(segment: number, term: string): readonly Operation[] {
     return this.#changes.get(segment)?.get(term) ?? [];
+  }
+
+  /** Number -> text that it got since its segment's blocks were written. */
+  textsOf(segment: number): ReadonlyMap<number, string> {
+    return this.#texts.get(segment) ?? NO_TEXTS;
+  }
+
+  /** Number -> text, of all that the blocks do not have yet. */
+  texts(): Map<number, string> {
+    const texts = new Map([...this.#texts.values()].flatMap((ofSegment) => [...ofSegment]));
+    for (const { number, text } of this.rows) if (text !== undefined) texts.set(number, text);
+    return texts;
   }
 
   /** The next delta; one that is known is passed over. */
@@ -169,6 +206,15 @@ export class Recent {
       };
       for (const term of dropped) change(term, false);
       for (const term of added) change(term, true);
+    }
+    for (const [number, text] of delta.newTexts ?? []) {
+      const row = number > this.merged ? this.rows[number - this.merged - 1] : undefined;
+      if (row !== undefined) {
+        row.text = text;
+        continue;
+      }
+      const ofSegment = this.#texts.get(segmentOf(number)) ?? new Map<number, string>();
+      this.#texts.set(segmentOf(number), ofSegment.set(number, text));
     }
   }
 }

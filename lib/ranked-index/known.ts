@@ -10,6 +10,7 @@ import {
   type IndexHead,
   rankedIndexTable,
 } from "./table.ts";
+import { TextBlocks } from "./text-blocks.ts";
 import { segmentsOf } from "./view.ts";
 
 const TRIES_MAX = 50;
@@ -25,18 +26,24 @@ export async function pauseBefore(attempt: number): Promise<void> {
 /** What a process knows of an index: the newest head that it has seen, and what it has read of the rest. */
 export class Known {
   readonly blocks: Blocks;
+  readonly texts: TextBlocks;
   readonly #deps: Pick<Ports, "tables">;
   readonly #name: string;
   readonly #slots: number;
   #head: IndexHead | undefined;
   #recent = new Recent({ firstDelta: 0, merged: 0 });
 
-  /** `slots` are those of the deltas. */
-  constructor(deps: Pick<Ports, "tables">, name: string, slots: number) {
+  /** `slots` are those of the deltas, `textsMax` the characters of texts in memory. */
+  constructor(
+    deps: Pick<Ports, "tables">,
+    name: string,
+    { slots, textsMax }: { readonly slots: number; readonly textsMax: number },
+  ) {
     this.#deps = deps;
     this.#name = name;
     this.#slots = slots;
     this.blocks = new Blocks(name);
+    this.texts = new TextBlocks(deps, name, textsMax);
   }
 
   get head(): IndexHead | undefined {
@@ -67,8 +74,8 @@ export class Known {
     return this.#head?.nextDelta === this.#recent.nextDelta ? this.#head : undefined;
   }
 
-  /** Reads the head, then in one go what it speaks of and is not known. */
-  async catchUp(terms: readonly string[] = []): Promise<void> {
+  /** Reads the head, then in one go what it speaks of and is not known; answers the head. */
+  async catchUp(terms: readonly string[] = []): Promise<IndexHead> {
     const head = await this.readHead();
     const deltas: IndexDelta[] = [];
     const wanted: Wanted[] = [];
@@ -84,6 +91,7 @@ export class Known {
       wanted.push(...this.blocks.wantSets(head, segment, terms));
     await fetchWanted(this.#deps, wanted);
     for (const delta of deltas) this.#recent.append(delta);
+    return head;
   }
 
   async readHead(): Promise<IndexHead> {

@@ -1,13 +1,17 @@
 import type { Ports } from "../platform/ports.ts";
-import type { Condition, Write } from "../platform/tables.ts";
-import { type Block, type Blocks, type CachedSegment, fetchWanted, type Wanted } from "./blocks.ts";
+import type { Write } from "../platform/tables.ts";
+import { asRead, type Block, type Blocks, type CachedSegment, fetchWanted, type Wanted } from "./blocks.ts";
 import { applyOperations, type Operation, operationsOf, type Recent } from "./deltas.ts";
+import { type ChangedTexts, TextMerge } from "./merge-texts.ts";
 import { chunkOf, placeInBlock, segmentOf } from "./numbers.ts";
 import { copyOf, encode } from "./postings.ts";
 import { type IndexHead, keysKey, postingsKey, rankedIndexTable } from "./table.ts";
+import type { TextBlocks } from "./text-blocks.ts";
 
 /** Blocks written in one transaction. */
 const WRITES_AT_ONCE = 50;
+/** Long texts written in one transaction: 3 MB at most. */
+const LONG_AT_ONCE = 32;
 
 interface Changed extends Pick<CachedSegment, "sets" | "keys"> {
   readonly known: CachedSegment;
@@ -20,6 +24,9 @@ export interface Merged {
   /** Deltas before this one are in blocks. */
   readonly until: number;
   readonly segments: ReadonlyMap<number, Changed>;
+  readonly texts: ReadonlyMap<number, ChangedTexts>;
+  /** The lowest number whose text is among them. */
+  readonly lowestText: number;
 }
 
 /**
@@ -31,7 +38,7 @@ export interface Merged {
 export async function writeBlocks(
   deps: Pick<Ports, "tables">,
   name: string,
-  blocks: Blocks,
+  { blocks, texts: textBlocks }: { readonly blocks: Blocks; readonly texts: TextBlocks },
   head: IndexHead,
   recent: Recent,
 ): Promise<Merged | undefined> {
@@ -41,6 +48,8 @@ export async function writeBlocks(
   const numbers = rows.map(({ number }) => number);
   const wanted: Wanted[] = blocks.wantKeys(head, numbers);
   for (const [segment, terms] of operations) wanted.push(...blocks.wantSets(head, segment, terms.keys()));
+  const textMerge = new TextMerge(name, textBlocks, head, recent);
+  wanted.push(...textMerge.want());
   await fetchWanted(deps, wanted);
 
   const segments = new Map<number, Changed>();
@@ -75,13 +84,19 @@ export async function writeBlocks(
     const item = { ...keysKey(name, first), until, keys: next.value };
     writes.push({ op: "put", table: rankedIndexTable, item, when: [asRead(block)] });
   }
-  for (let start = 0; start < writes.length; start += WRITES_AT_ONCE) {
-    const outcome = await deps.tables.write(writes.slice(start, start + WRITES_AT_ONCE));
+  const texts = textMerge.plan();
+  const batches = [
+    ...inBatches(texts.long, LONG_AT_ONCE),
+    ...inBatches([...writes, ...texts.blocks], WRITES_AT_ONCE),
+  ];
+  for (const batch of batches) {
+    const outcome = await deps.tables.write(batch);
     if (outcome.ok) continue;
     for (const segment of segments.keys()) blocks.forget(segment);
+    for (const { known, blocks: changed } of texts.changed.values()) textBlocks.forget(known, changed.keys());
     return undefined;
   }
-  return { last, until, segments };
+  return { last, until, segments, texts: texts.changed, lowestText: textMerge.lowest };
 }
 
 function changedSet({ value }: Block<Parameters<typeof copyOf>[0]>, operations: readonly Operation[]) {
@@ -97,13 +112,20 @@ function withKeys(
   return Array.from(keys, (key) => key ?? "");
 }
 
-/** Nobody has written the block since it was read. */
-const asRead = ({ until }: Block<unknown>): Condition =>
-  until < 0 ? ["pk", "missing"] : ["until", "=", until];
+function inBatches(writes: readonly Write[], size: number): Write[][] {
+  return Array.from({ length: Math.ceil(writes.length / size) }, (_, at) =>
+    writes.slice(at * size, (at + 1) * size),
+  );
+}
 
 /** The head that says what was merged. */
-export function mergedHead(head: IndexHead, { last, until, segments }: Merged): IndexHead {
+export function mergedHead(head: IndexHead, { last, until, segments, ...merged }: Merged): IndexHead {
   const changed = { ...head.changed };
   for (const segment of segments.keys()) changed[String(segment)] = until;
-  return { ...head, version: head.version + 1, merged: last, firstDelta: until, changed };
+  const next = { ...head, version: head.version + 1, merged: last, firstDelta: until, changed };
+  // Of a record that another has merged meanwhile as well.
+  if (merged.lowestText > head.merged) return next;
+  const changedTexts = { ...head.changedTexts };
+  for (const segment of merged.texts.keys()) changedTexts[String(segment)] = until;
+  return { ...next, changedTexts };
 }

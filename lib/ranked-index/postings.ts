@@ -5,7 +5,8 @@
 
 /** Numbers in one segment. */
 export const SEGMENT_SIZE = 65_536;
-const WORDS = SEGMENT_SIZE / 32;
+/** Words of a bitmap. */
+export const WORDS = SEGMENT_SIZE / 32;
 /** Positions up to which a set is kept as an array: beyond, a bitmap is smaller. */
 const SPARSE_MAX = 4_096;
 

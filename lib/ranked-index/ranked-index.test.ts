@@ -4,7 +4,7 @@ import type { EmbeddedPlatform } from "../platform/embedded/platform.ts";
 import { openForTest, temporaryFolder } from "../platform/embedded/test-platform.ts";
 import { RankedIndex } from "./ranked-index.ts";
 import { emptyHead, rankedIndexTable } from "./table.ts";
-import type { Filter, Found } from "./view.ts";
+import type { FieldFilter, Filter, Found } from "./view.ts";
 
 const RESOURCES = { tables: [rankedIndexTable], queues: [], rules: [], schedules: [] };
 
@@ -49,7 +49,7 @@ describe("a ranked index", () => {
   const expectSame = async (
     index: RankedIndex,
     rows: readonly Row[],
-    filters: Filter[],
+    filters: FieldFilter[],
     offset: number,
     limit: number,
   ) => {

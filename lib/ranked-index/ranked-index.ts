@@ -1,17 +1,21 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
 import { applyOperations, type Entry, type FieldChange, type Row, toDelta, toRow } from "./deltas.ts";
+import type { Finding } from "./findings.ts";
 import { Known, pauseBefore } from "./known.ts";
 import { mergedHead, writeBlocks } from "./merge.ts";
 import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
+import { searchable } from "./search-text.ts";
 import { deltaKey, type IndexHead, rankedIndexTable } from "./table.ts";
-import { type Filter, passes, segmentsOf, type TermTest, toTests, View } from "./view.ts";
+import { type Filter, passes, segmentsOf, type Tests, toTests, View } from "./view.ts";
 
 /** Writes of one transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
 /** The head and the delta. */
 const OWN_WRITES = 2;
+/** Bytes of texts in one delta, but for one text of any length: with keys and fields they make one item. */
+const TEXT_BYTES_MAX = 200_000;
 
 /** What one transaction is to bring into the index. */
 export interface IndexBatch {
@@ -37,16 +41,22 @@ export interface Taken {
   readonly added: boolean;
 }
 
-/** The same for all who share an index. */
+/** The same for all who share an index, but for what they keep in memory. */
 export interface IndexOptions {
   /** Records that are taken into deltas before they are merged into blocks. */
   readonly mergeRows?: number;
   /** Deltas that there are before they are merged. */
   readonly mergeDeltas?: number;
+  /**
+   * Characters of texts kept in memory, 1 byte each, 2 in blocks with any beyond Latin-1. What is beyond is read
+   * anew for each new search.
+   */
+  readonly textsInMemory?: number;
 }
 
 const MERGE_ROWS = 256;
 const MERGE_DELTAS = 48;
+const TEXTS_IN_MEMORY = 16_000_000;
 
 /**
  * A list with exact totals at any offset: records are numbered in the order in which they are taken in; for
@@ -77,7 +87,10 @@ export class RankedIndex {
     this.#mergeRows = options.mergeRows ?? MERGE_ROWS;
     this.#mergeDeltas = options.mergeDeltas ?? MERGE_DELTAS;
     this.#slots = this.#mergeDeltas * 2;
-    this.#known = new Known(deps, name, this.#slots);
+    this.#known = new Known(deps, name, {
+      slots: this.#slots,
+      textsMax: options.textsInMemory ?? TEXTS_IN_MEMORY,
+    });
   }
 
   /** The last number given; 0 before the first. */
@@ -92,7 +105,8 @@ export class RankedIndex {
 
   /**
    * Takes in as many entries as one transaction holds, and all changes; answers those that are in the index then.
-   * Undefined where the caller's own writes did not hold. Throws after many lost turns.
+   * Undefined where the caller's own writes did not hold. Throws after many lost turns, and `limit_exceeded`
+   * where the changes alone bring more than 200 KB of texts or so.
    */
   take(batch: IndexBatch): Promise<readonly Taken[] | undefined> {
     const turn = this.#turn.then(() => this.#take(batch));
@@ -132,12 +146,19 @@ export class RankedIndex {
   }
 
   /** The entries that are not in the index yet, as many as there is room for. */
-  #fitting({ entries, writesEach = 0, writes = [] }: IndexBatch): Entry[] {
+  #fitting({ entries, changes = [], writesEach = 0, writes = [] }: IndexBatch): Entry[] {
     const room = WRITES_MAX - OWN_WRITES - writes.length;
+    const most = writesEach === 0 ? WRITES_MAX : Math.max(1, Math.floor(room / writesEach));
     const fresh = new Map(entries.map((entry) => [entry.key, entry]));
-    return [...fresh.values()]
-      .filter(({ key }) => this.#known.recent.row(key) === undefined)
-      .slice(0, writesEach === 0 ? WRITES_MAX : Math.max(1, Math.floor(room / writesEach)));
+    const fitting: Entry[] = [];
+    let bytes = changes.reduce((sum, { text }) => sum + bytesOf(text), 0);
+    for (const entry of fresh.values()) {
+      if (this.#known.recent.row(entry.key) !== undefined) continue;
+      bytes += bytesOf(entry.text);
+      if (fitting.length === most || (fitting.length > 0 && bytes > TEXT_BYTES_MAX)) break;
+      fitting.push(entry);
+    }
+    return fitting;
   }
 
   /** True where the caller's writes did not hold, undefined where another had the turn. */
@@ -197,7 +218,7 @@ export class RankedIndex {
       await this.#settle(recent.rows, batch);
       // Another may have taken in more meanwhile.
       if (this.#known.recent !== recent || recent.nextDelta !== nextDelta) continue;
-      const merged = await writeBlocks(this.#deps, this.#name, this.#known.blocks, head, recent);
+      const merged = await writeBlocks(this.#deps, this.#name, this.#known, head, recent);
       if (merged === undefined) continue;
       for (
         let current = await this.#known.readHead();
@@ -209,6 +230,8 @@ export class RankedIndex {
         if (!outcome.ok) continue;
         for (const { known, ...changed } of merged.segments.values())
           this.#known.blocks.keep(known, merged.until, changed);
+        for (const [segment, { known, blocks }] of merged.texts)
+          this.#known.texts.keep(segment, known, next, blocks);
         this.#known.notice(next);
         break;
       }
@@ -222,11 +245,11 @@ export class RankedIndex {
   /** The records that pass every filter, as they are at one instant. */
   async view(filters: readonly Filter[]): Promise<View> {
     const tests = toTests(filters);
-    const terms = tests.map(({ term }) => term);
+    const terms = tests.terms.map(({ term }) => term);
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
-      await this.#known.catchUp(terms);
-      const view = this.#viewNow(tests);
+      const head = await this.#known.catchUp(terms);
+      const view = this.#viewNow(tests, await this.#known.texts.search(head, tests.needles));
       this.#known.blocks.trim();
       if (view !== undefined) return view;
     }
@@ -234,19 +257,26 @@ export class RankedIndex {
   }
 
   /** Of what is known; undefined where something of it is missing, or newer than the head. */
-  #viewNow(tests: readonly TermTest[]): View | undefined {
+  #viewNow(tests: Tests, findings: ReadonlyMap<number, readonly Finding[]>): View | undefined {
     const head = this.#known.whole;
     if (head === undefined) return undefined;
     const recent = this.#known.recent;
     const selections: { segment: number; selection: Selection }[] = [];
     for (const segment of segmentsOf(head.low, head.merged)) {
       const terms: Term[] = [];
-      for (const { term, negated } of tests) {
+      for (const { term, negated } of tests.terms) {
         const block = this.#known.blocks.set(head, segment, term);
         if (block === undefined || block.until > head.nextDelta) return undefined;
         const changes = recent.changesOf(segment, term);
         const set = changes.length === 0 ? block.value : applyOperations(copyOf(block.value), changes);
         terms.push({ set, negated });
+      }
+      const found = findings.get(segment) ?? [];
+      // A segment may have begun since they were searched.
+      if (found.length < tests.needles.length) return undefined;
+      for (const finding of found) {
+        if (!this.#known.texts.isWhole(head, segment, finding)) return undefined;
+        terms.push({ set: finding.after(recent.textsOf(segment)), negated: false });
       }
       const base = segment * SEGMENT_SIZE;
       const from = Math.max(0, head.low - base);
@@ -263,3 +293,6 @@ export class RankedIndex {
     });
   }
 }
+
+const bytesOf = (text: string | undefined): number =>
+  text === undefined ? 0 : Buffer.byteLength(searchable(text));

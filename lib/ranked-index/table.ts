@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Key, TableSpec } from "../platform/tables.ts";
-import { chunkOf, segmentOf } from "./numbers.ts";
+import { chunkOf, positionOf, segmentOf } from "./numbers.ts";
 
 /**
  * The head of an index: how far it goes, and where its records are found. What was taken in lately lies in
@@ -19,15 +19,21 @@ export interface IndexHead extends Key {
   readonly nextDelta: number;
   /** Segment -> `firstDelta` since its blocks were last written. */
   readonly changed: Readonly<Record<string, number>>;
+  /** The same for texts that had been in blocks before; left out where there is none. */
+  readonly changedTexts?: Readonly<Record<string, number>>;
 }
 
-/** The positions of one value in one segment, or the keys of a run of numbers. */
+/** The positions of one value in one segment, or the keys or texts of a run of numbers, or one long text. */
 export interface IndexBlock extends Key {
   /** Deltas before this one are in it; those from `firstDelta` on may be. */
   readonly until: number;
   readonly bytes?: Uint8Array;
   readonly keys?: readonly string[];
+  readonly texts?: Texts;
 }
+
+/** Texts as they are searched; null stands for a long one in a block of its own, which is written before. */
+export type Texts = readonly (string | null)[];
 
 /** What one transaction took in: never changed, and overwritten once it is in the blocks. */
 export interface IndexDelta extends Key {
@@ -40,6 +46,8 @@ export interface IndexDelta extends Key {
   readonly entries: readonly (readonly [key: string, ...terms: number[]])[];
   /** A number, the terms that it loses, and those that it gets. */
   readonly changes: readonly (readonly [number: number, drops: readonly number[], puts: readonly number[]])[];
+  /** A number and its text from then on, as it is searched; entries and changes alike. Left out without any. */
+  readonly newTexts?: readonly (readonly [number: number, text: string])[];
 }
 
 export const rankedIndexTable: TableSpec<IndexHead & IndexBlock & IndexDelta> = {
@@ -69,6 +77,16 @@ export function postingsKey(index: string, segment: number, term: string): Key {
 /** Where the key of a number lies. */
 export function keysKey(index: string, number: number): Key {
   return { pk: `${index}#${segmentOf(number)}`, sk: `k#${String(chunkOf(number)).padStart(4, "0")}` };
+}
+
+/** Where the text of a number lies, with those of its neighbours. */
+export function textsKey(index: string, number: number): Key {
+  return { pk: `${index}#${segmentOf(number)}`, sk: `t#${String(chunkOf(number)).padStart(4, "0")}` };
+}
+
+/** Where the text of a number lies that is too long to lie with those of its neighbours. */
+export function longTextKey(index: string, number: number): Key {
+  return { pk: `${index}#${segmentOf(number)}`, sk: `x#${String(positionOf(number)).padStart(5, "0")}` };
 }
 
 /** The name of a field's value among the postings. */

@@ -1,14 +1,22 @@
 import type { Row } from "./deltas.ts";
 import { segmentOf } from "./numbers.ts";
 import { SEGMENT_SIZE, type Selection } from "./postings.ts";
+import { toNeedle } from "./search-text.ts";
 import { termOf } from "./table.ts";
 
-export interface Filter {
+export interface FieldFilter {
   readonly field: string;
   readonly value: string;
   /** All records but those with the value. */
   readonly negated?: boolean;
 }
+
+/** The records whose text has this in it, whether in capitals or not; nothing is in every text. */
+export interface TextFilter {
+  readonly contains: string;
+}
+
+export type Filter = FieldFilter | TextFilter;
 
 export interface Found {
   readonly number: number;
@@ -21,11 +29,27 @@ export interface TermTest {
   readonly negated: boolean;
 }
 
-export const toTests = (filters: readonly Filter[]): TermTest[] =>
-  filters.map(({ field, value, negated = false }) => ({ term: termOf(field, value), negated }));
+/** What filters ask of a record. */
+export interface Tests {
+  readonly terms: readonly TermTest[];
+  /** What its text has in it, as texts are searched. */
+  readonly needles: readonly string[];
+}
 
-export const passes = ({ terms }: Pick<Row, "terms">, tests: readonly TermTest[]): boolean =>
-  tests.every(({ term, negated }) => terms.includes(term) !== negated);
+export function toTests(filters: readonly Filter[]): Tests {
+  const terms: TermTest[] = [];
+  const needles = new Set<string>();
+  for (const filter of filters) {
+    if ("contains" in filter) needles.add(toNeedle(filter.contains));
+    else terms.push({ term: termOf(filter.field, filter.value), negated: filter.negated ?? false });
+  }
+  needles.delete("");
+  return { terms, needles: [...needles] };
+}
+
+export const passes = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests: Tests): boolean =>
+  tests.terms.every(({ term, negated }) => terms.includes(term) !== negated) &&
+  tests.needles.every((needle) => text.includes(needle));
 
 /** What a view is made of: all of one instant. */
 export interface ViewParts {

@@ -1,0 +1,143 @@
+import type { Write } from "../platform/tables.ts";
+import { asRead, type Block, type Wanted } from "./blocks.ts";
+import type { Recent } from "./deltas.ts";
+import { chunkOf, firstOf, placeInBlock, segmentOf } from "./numbers.ts";
+import { textAt } from "./search-text.ts";
+import { type IndexHead, longTextKey, rankedIndexTable, type Texts, textsKey } from "./table.ts";
+import {
+  type CachedTexts,
+  NO_TEXTS,
+  type TextBlock,
+  type TextBlocks,
+  type TextContent,
+  toContent,
+} from "./text-blocks.ts";
+
+/** Bytes of a text that lies with those of its neighbours, so that 256 of them make an item of 64 KB. */
+const SHORT_MAX_BYTES = 256;
+
+const isLong = (text: string): boolean => Buffer.byteLength(text) > SHORT_MAX_BYTES;
+
+/** The texts of a segment that a merge has put into blocks. */
+export interface ChangedTexts {
+  readonly known: CachedTexts;
+  readonly blocks: Map<number, TextBlock>;
+}
+
+/** A block of texts that is to be changed. */
+interface Part {
+  readonly segment: number;
+  readonly chunk: number;
+  readonly known: CachedTexts;
+  /** Place -> text. */
+  readonly texts: Map<number, string>;
+  /** The content of the block, where memory holds it. */
+  readonly content: TextContent | undefined;
+  block: Block<Texts> | undefined;
+  /** Place -> `until` of what was there. */
+  readonly long: Map<number, number>;
+}
+
+/** The texts of the deltas, on their way into blocks. */
+export class TextMerge {
+  readonly #name: string;
+  readonly #until: number;
+  readonly #parts = new Map<number, Part>();
+  /** The lowest number that gets a text; Infinity without any. */
+  readonly lowest: number;
+
+  constructor(name: string, blocks: TextBlocks, head: IndexHead, recent: Recent) {
+    this.#name = name;
+    this.#until = recent.nextDelta;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const [number, text] of recent.texts()) {
+      lowest = Math.min(lowest, number);
+      const segment = segmentOf(number);
+      const first = firstOf(segment, chunkOf(number));
+      const part = this.#parts.get(first) ?? newPart(segment, chunkOf(number), blocks.segment(head, segment));
+      this.#parts.set(first, part);
+      part.texts.set(placeInBlock(number), text);
+    }
+    this.lowest = lowest;
+  }
+
+  /** What has to be read. */
+  want(): Wanted[] {
+    const wanted: Wanted[] = [];
+    for (const [first, part] of this.#parts) {
+      if (part.block === undefined) {
+        wanted.push({
+          key: textsKey(this.#name, first),
+          take: (item) => {
+            part.block = item === undefined ? NO_TEXTS : { until: item.until, value: item.texts ?? [] };
+          },
+        });
+      }
+      for (const [place, text] of part.texts) {
+        if (!isLong(text)) continue;
+        wanted.push({
+          key: longTextKey(this.#name, first + place),
+          take: (item) => part.long.set(place, item?.until ?? -1),
+        });
+      }
+    }
+    return wanted;
+  }
+
+  /** What has to be written, once all is read: the long texts first, then what stands for them. */
+  plan(): { long: Write[]; blocks: Write[]; changed: ReadonlyMap<number, ChangedTexts> } {
+    const until = this.#until;
+    const long: Write[] = [];
+    const blocks: Write[] = [];
+    const changed = new Map<number, ChangedTexts>();
+    for (const [first, part] of this.#parts) {
+      const { block = NO_TEXTS, known } = part;
+      for (const [place, before] of part.long) {
+        if (before >= until) continue;
+        const item = { ...longTextKey(this.#name, first + place), until, texts: [part.texts.get(place)] };
+        long.push({ op: "put", table: rankedIndexTable, item, when: [asRead({ until: before })] });
+      }
+      const ofSegment = changed.get(part.segment) ?? { known, blocks: new Map<number, TextBlock>() };
+      changed.set(part.segment, ofSegment);
+      if (block.until >= until) {
+        ofSegment.blocks.set(part.chunk, { until: block.until });
+        continue;
+      }
+      const texts = changedTexts(part, block.value);
+      const item = { ...textsKey(this.#name, first), until, texts };
+      blocks.push({ op: "put", table: rankedIndexTable, item, when: [asRead(block)] });
+      const content = toContent(texts, longTexts(part));
+      ofSegment.blocks.set(part.chunk, content === undefined ? { until } : { until, content });
+    }
+    return { long, blocks, changed };
+  }
+}
+
+function newPart(segment: number, chunk: number, known: CachedTexts): Part {
+  const cached = known.blocks.get(chunk);
+  const content = cached?.content;
+  const block =
+    cached === undefined || content === undefined
+      ? undefined
+      : { until: cached.until, value: textsOf(content) };
+  return { segment, chunk, known, texts: new Map(), content, block, long: new Map() };
+}
+
+/** What the block of a content holds. */
+function textsOf(content: TextContent): Texts {
+  return Array.from(content.ends, (_, place) => (content.long.has(place) ? null : textAt(content, place)));
+}
+
+function changedTexts({ texts, long }: Part, before: Texts): Texts {
+  const after = [...before];
+  for (const [place, text] of texts) after[place] = long.has(place) ? null : text;
+  return Array.from(after, (text) => (text === undefined ? "" : text));
+}
+
+/** Place -> long text, of those that are known. */
+function longTexts({ texts, content, long }: Part): Map<number, string> {
+  const known = new Map<number, string>();
+  if (content !== undefined) for (const place of content.long) known.set(place, textAt(content, place));
+  for (const place of long.keys()) known.set(place, texts.get(place) ?? "");
+  return known;
+}

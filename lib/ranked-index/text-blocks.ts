@@ -1,0 +1,199 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import type { Ports } from "../platform/ports.ts";
+import { type Block, fetchWanted } from "./blocks.ts";
+import { type Finding, Findings } from "./findings.ts";
+import { chunkOf, firstOf, KEYS_PER_BLOCK } from "./numbers.ts";
+import { SEGMENT_SIZE } from "./postings.ts";
+import { type JoinedTexts, joinTexts } from "./search-text.ts";
+import { type IndexHead, longTextKey, type Texts, textsKey } from "./table.ts";
+import { segmentsOf } from "./view.ts";
+
+/** Blocks read at once. */
+const READ_AT_ONCE = 64;
+
+export const NO_TEXTS: Block<Texts> = { until: -1, value: [] };
+
+/** The texts of a block, ready to be searched. */
+export interface TextContent extends JoinedTexts {
+  /** Places of texts that have a block of their own. */
+  readonly long: ReadonlySet<number>;
+}
+
+export interface TextBlock {
+  readonly until: number;
+  /** Missing where memory does not hold it. */
+  readonly content?: TextContent;
+}
+
+/** The texts of a segment in memory: as they are at least since `asOf`, the head's `firstDelta` then. */
+export interface CachedTexts {
+  asOf: number;
+  /** The head's `merged` then. */
+  merged: number;
+  readonly blocks: Map<number, TextBlock>;
+}
+
+/** The texts that an index has in blocks, and what was found in them. */
+export class TextBlocks {
+  readonly #deps: Pick<Ports, "tables">;
+  readonly #name: string;
+  readonly #segments = new Map<number, CachedTexts>();
+  readonly #findings = new Findings();
+  readonly #sizeMax: number;
+  /** Characters in memory. */
+  #size = 0;
+
+  /** `sizeMax` is how many characters of texts memory holds; what is beyond is read anew for each new search. */
+  constructor(deps: Pick<Ports, "tables">, name: string, sizeMax: number) {
+    this.#sizeMax = sizeMax;
+    this.#deps = deps;
+    this.#name = name;
+  }
+
+  /** What is known of a segment at the time of this head. */
+  segment(head: IndexHead, segment: number): CachedTexts {
+    const name = String(segment);
+    const cached = this.#segments.get(segment) ?? { asOf: -1, merged: 0, blocks: new Map() };
+    this.#segments.set(segment, cached);
+    const rewritten = (head.changedTexts?.[name] ?? 0) > cached.asOf;
+    if (!rewritten && (head.changed[name] ?? 0) <= cached.asOf) return cached;
+    // What was added lies beyond the blocks that were full.
+    for (const chunk of cached.blocks.keys())
+      if (rewritten || firstOf(segment, chunk + 1) - 1 > cached.merged) this.#put(cached, chunk, undefined);
+    cached.asOf = head.firstDelta;
+    cached.merged = head.merged;
+    return cached;
+  }
+
+  /**
+   * Searches the blocks of all segments for needles, as far as it has not been done: segment -> what was found of
+   * each of them.
+   */
+  async search(
+    head: IndexHead,
+    needles: readonly string[],
+  ): Promise<ReadonlyMap<number, readonly Finding[]>> {
+    const found = new Map<number, readonly Finding[]>();
+    if (needles.length === 0) return found;
+    for (const segment of segmentsOf(head.low, head.merged)) {
+      const findings = needles.map((needle) => this.#findings.of(segment, needle));
+      found.set(segment, findings);
+      const { blocks } = this.segment(head, segment);
+      const unread: number[] = [];
+      let searched = false;
+      for (const chunk of chunksOf(head, segment)) {
+        const block = blocks.get(chunk);
+        const open = findings.filter((finding) => block === undefined || !finding.covers(chunk, block.until));
+        if (open.length === 0) continue;
+        searched = true;
+        if (block?.content === undefined) unread.push(chunk);
+        else for (const finding of open) finding.search(chunk, block.until, block.content);
+      }
+      if (unread.length > 0) await this.#searchUnread(head, segment, unread, findings);
+      else if (searched) await breathe();
+    }
+    return found;
+  }
+
+  /** Whether a finding tells all of its segment at the time of this head. */
+  isWhole(head: IndexHead, segment: number, finding: Finding): boolean {
+    const { blocks } = this.segment(head, segment);
+    for (const chunk of chunksOf(head, segment)) {
+      const block = blocks.get(chunk);
+      if (block === undefined || block.until > head.nextDelta || !finding.covers(chunk, block.until))
+        return false;
+    }
+    return true;
+  }
+
+  async #searchUnread(
+    head: IndexHead,
+    segment: number,
+    chunks: readonly number[],
+    findings: readonly Finding[],
+  ): Promise<void> {
+    const cached = this.segment(head, segment);
+    const { asOf } = cached;
+    for (let start = 0; start < chunks.length; start += READ_AT_ONCE) {
+      const read = new Map<number, Block<Texts>>();
+      const wanted = chunks.slice(start, start + READ_AT_ONCE).map((chunk) => ({
+        key: textsKey(this.#name, firstOf(segment, chunk)),
+        take: (item: { until: number; texts?: Texts } | undefined): void => {
+          read.set(chunk, item === undefined ? NO_TEXTS : { until: item.until, value: item.texts ?? [] });
+        },
+      }));
+      await fetchWanted(this.#deps, wanted);
+      for (const [chunk, { until, value }] of read) {
+        const long = await this.#readLong(firstOf(segment, chunk), value);
+        const content = toContent(value, long);
+        // What was asked for before a merge may be from before it.
+        if (content === undefined || cached.asOf !== asOf) continue;
+        this.#put(cached, chunk, { until, content });
+        for (const finding of findings) finding.search(chunk, until, content);
+      }
+    }
+  }
+
+  /** Place -> long text. */
+  async #readLong(first: number, texts: Texts): Promise<Map<number, string>> {
+    const long = new Map<number, string>();
+    const wanted = texts.flatMap((text, place) =>
+      text !== null
+        ? []
+        : {
+            key: longTextKey(this.#name, first + place),
+            take: (item: { texts?: Texts } | undefined): void => {
+              const read = item?.texts?.[0];
+              if (typeof read === "string") long.set(place, read);
+            },
+          },
+    );
+    await fetchWanted(this.#deps, wanted);
+    return long;
+  }
+
+  /** What was merged is what the memory holds now, of a segment that it knew when the merge began. */
+  keep(segment: number, known: CachedTexts, head: IndexHead, blocks: ReadonlyMap<number, TextBlock>): void {
+    if (this.#segments.get(segment) !== known || known.asOf > head.firstDelta) return;
+    known.asOf = head.firstDelta;
+    known.merged = head.merged;
+    for (const [chunk, block] of blocks) this.#put(known, chunk, block);
+  }
+
+  /** Forgets blocks, as others write to them as well. */
+  forget(known: CachedTexts, chunks: Iterable<number>): void {
+    for (const chunk of chunks) this.#put(known, chunk, undefined);
+  }
+
+  /** Keeps the memory bounded: whoever searches reads all in turn, so what is there stays. */
+  #put({ blocks }: CachedTexts, chunk: number, block: TextBlock | undefined): void {
+    this.#size -= blocks.get(chunk)?.content?.joined.length ?? 0;
+    blocks.delete(chunk);
+    if (block === undefined) return;
+    const size = block.content?.joined.length ?? 0;
+    const fits = this.#size + size <= this.#sizeMax;
+    blocks.set(chunk, fits ? block : { until: block.until });
+    if (fits) this.#size += size;
+  }
+}
+
+/** The blocks of a segment that hold texts of numbers after `low` up to `merged`. */
+function* chunksOf({ low, merged }: IndexHead, segment: number): Generator<number> {
+  const from = Math.max(low + 1, firstOf(segment, 0));
+  const to = Math.min(merged, firstOf(segment, 0) + SEGMENT_SIZE - 1);
+  for (let number = from - ((from - 1) % KEYS_PER_BLOCK); number <= to; number += KEYS_PER_BLOCK)
+    yield chunkOf(number);
+}
+
+/** The content of a block; undefined where a long text is not known. */
+export function toContent(texts: Texts, long: ReadonlyMap<number, string>): TextContent | undefined {
+  const places = new Set<number>();
+  const whole: string[] = [];
+  for (const [place, text] of texts.entries()) {
+    const found = text ?? long.get(place);
+    if (found === undefined) return undefined;
+    whole.push(found);
+    if (text === null) places.add(place);
+  }
+  return { ...joinTexts(whole), long: places };
+}
