@@ -9,6 +9,7 @@ import { RankedIndex } from "./ranked-index/ranked-index.ts";
 import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
+import { listIndexes } from "./workflow/lists/list.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
@@ -27,6 +28,7 @@ export function composeDeps(
     catalog,
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
+    lists: listIndexes(ports),
     matcher: triggerMatcher(catalog, config.receiverEnabled),
     effects: assetEffects({ assetNumbers }),
     runNumbers: numbers(ports, "runs"),

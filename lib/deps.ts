@@ -5,6 +5,7 @@ import type { Authenticator } from "./http/auth.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
+import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
@@ -17,6 +18,8 @@ export interface Deps extends Ports {
   readonly definitions: Definitions;
   /** Over the event log; one for all readers and the writer of this process. */
   readonly eventIndex: RankedIndex;
+  /** Over runs, assets and dead letters, likewise. */
+  readonly lists: ListIndexes;
   readonly matcher: Matcher;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;

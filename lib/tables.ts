@@ -5,6 +5,7 @@ import { assetsTable } from "./workflow/assets/table.ts";
 import { deadLettersTable } from "./workflow/dead-letters/table.ts";
 import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
 import { serviceTable } from "./workflow/event-receiver/table.ts";
+import { listEntriesTable } from "./workflow/lists/table.ts";
 import { countersTable, historyTable, runsTable, stepsTable, valuesTable } from "./workflow/runs/table.ts";
 import { schedulesTable } from "./workflow/schedules/table.ts";
 import { workspacesTable } from "./workflow/workspaces/table.ts";
@@ -26,6 +27,7 @@ export const tables = {
   timers: timersTable,
   assets: assetsTable,
   deadLetters: deadLettersTable,
+  listEntries: listEntriesTable,
   service: serviceTable,
   workspaces: workspacesTable,
 };

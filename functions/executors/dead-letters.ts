@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
-import { receiveLetter } from "#lib/workflow/dead-letters/letters.ts";
+import { indexLetters, receiveLetter } from "#lib/workflow/dead-letters/letters.ts";
 
 export const consumer = defineConsumer({
   name: "dead-letters",
@@ -8,14 +8,17 @@ export const consumer = defineConsumer({
   deadLetters: true,
   queue: { maxReceiveCount: 100, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 60,
-  run: (messages, deps: Deps) =>
-    eachMessage(messages, ({ id, queue, body }) =>
+  run: async (messages, deps: Deps) => {
+    const failures = await eachMessage(messages, ({ id, queue, body }) =>
       receiveLetter(deps, {
         id,
         queue: queue.replace(/-(?:dead-letters|undelivered)$/, ""),
         body: body as string,
       }),
-    ),
+    );
+    await indexLetters(deps);
+    return failures;
+  },
 });
 
 export const handler = toConsumerHandler(consumer, openDeps);

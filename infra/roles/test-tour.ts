@@ -92,7 +92,7 @@ async function startUnheard({ client }: Tour): Promise<string> {
 }
 
 /** What the clock calls, with what only it puts in order. */
-async function sweepAndFire({ at }: Tour): Promise<void> {
+async function sweepAndFire({ at, client }: Tour): Promise<void> {
   const { outside } = at;
   const at0 = Date.now();
   const timer = { pk: "tour", sk: "timer", due: "due", dueAt: new Date(at0).toISOString(), at: at0 };
@@ -117,6 +117,9 @@ async function sweepAndFire({ at }: Tour): Promise<void> {
   await at.call("FireFunction", scheduled);
   await at.call("SweepFunction", scheduled);
   await at.call("SweepFunction", batchOf("sweep", "this is no JSON", 3));
+  // Its letter goes back before it has come into its list.
+  const [letter] = await client.list<Letter>("/automation/dead-letters");
+  await client.send("POST", `/automation/dead-letters/${letter?.id}/redrive`);
   // A full batch, along with which more is indexed that waits.
   const full = Array.from({ length: 10 }, () => batchOf("index-events", recorded(randomUUID()), 1).Records);
   await at.call("IndexEventsFunction", { Records: full.flat() });

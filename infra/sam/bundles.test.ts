@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import type { Deps } from "../../lib/deps.ts";
 import type { ProxyResult } from "../../lib/http/handler.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
-import { readLog, store } from "../../lib/testing/test-workflows.ts";
-import { DEAD_LETTER_LIST, deadLettersTable } from "../../lib/workflow/dead-letters/table.ts";
+import { flat, readLog, store } from "../../lib/testing/test-workflows.ts";
+import { listLetters } from "../../lib/workflow/dead-letters/letters.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
 import { sizeFaults } from "./sizes.ts";
 
@@ -104,8 +104,8 @@ describe("a built bundle", () => {
       batchItemFailures: [{ itemIdentifier: "2e1424d4-f796-459a-8184-9c92662be6da" }],
     });
     expect(test.logs.map(({ message }) => message)).toContain("conduct: no such run");
-    const listed = await test.deps.tables.query(deadLettersTable, { index: "list", pk: DEAD_LETTER_LIST });
-    expect(listed.items).toMatchObject([
+    const { items } = await listLetters(test.deps, { offset: 0, limit: 10 });
+    expect(await flat(items)).toMatchObject([
       { id: "2e1424d4-f796-459a-8184-9c92662be6da", queue: "conduct", body: '{"run_id":' },
     ]);
   });

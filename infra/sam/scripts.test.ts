@@ -70,7 +70,7 @@ beforeAll(async () => {
   });
   child.on("message", (answer: Answer) => waiting.get(answer.id)?.(answer));
   handlerType = (await ready).outcome;
-}, 60_000);
+});
 afterAll(async () => {
   if (child !== undefined && child.exitCode === null && child.kill()) await once(child, "exit");
   await rm(folder, { recursive: true, force: true });

@@ -40,9 +40,6 @@ export interface Access {
   readonly readsSecrets?: true;
 }
 
-/** What keeping the reason of a message's last failure takes. */
-const NOTES_FAILURES = { "dead-letters": ["UpdateItem"] } as const satisfies Access["tables"];
-
 /**
  * What each role may do. Users' code runs with that of the executors: what they need to know comes with the
  * message, and what they find out goes to the conductor. They have no tables.
@@ -51,16 +48,18 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
   workflows: {
     http: {
       tables: {
-        assets: ["Query:list", "UpdateItem"],
+        assets: ["BatchGetItem", "UpdateItem"],
         catalog: ["GetItem", "UpdateItem"],
         counters: ["UpdateItem"],
-        "dead-letters": ["GetItem", "Query:list", "DeleteItem"],
+        "dead-letters": ["GetItem", "BatchGetItem", "DeleteItem"],
         "event-log": ["BatchGetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
-        "ranked-index": ["GetItem", "BatchGetItem"],
+        // A letter that was redriven leaves its list at once.
+        "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["Query", "PutItem"],
         "run-values": ["PutItem"],
-        runs: ["GetItem", "Query:list", "PutItem", "UpdateItem"],
+        runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         schedules: ["Query", "PutItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
         steps: ["Query", "PutItem"],
@@ -82,16 +81,17 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     consumers: {
       tables: {
         // Of events that steps generate.
-        assets: ["UpdateItem"],
+        assets: ["BatchGetItem", "UpdateItem"],
         catalog: ["GetItem"],
         counters: ["UpdateItem"],
-        "dead-letters": ["GetItem", "UpdateItem"],
+        "dead-letters": ["GetItem", "BatchGetItem", "UpdateItem"],
         "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["PutItem"],
         "run-values": ["BatchGetItem", "PutItem"],
-        runs: ["GetItem", "PutItem", "UpdateItem"],
+        runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         steps: ["PutItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
@@ -107,12 +107,17 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     },
     schedules: {
       tables: {
-        ...NOTES_FAILURES,
+        // Records of lists of which nobody told.
+        assets: ["BatchGetItem"],
         catalog: ["GetItem"],
+        // The reason of a message's last failure.
+        "dead-letters": ["BatchGetItem", "UpdateItem"],
         "event-log": ["GetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
+        "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
+        "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-values": ["BatchGetItem"],
-        runs: ["Query:active", "UpdateItem"],
+        runs: ["BatchGetItem", "Query:active", "UpdateItem"],
         schedules: ["Query:due", "UpdateItem"],
         timers: ["Query:byTime", "DeleteItem"],
         "workflow-revisions": ["GetItem"],

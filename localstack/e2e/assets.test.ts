@@ -102,6 +102,18 @@ describe("GET /assets", () => {
     expect(asset?.created_at).toMatch(/^20/);
   });
 
+  test("an asset is found by what is known of it now, and not by what was", async () => {
+    const emit = (source: string, title: string) =>
+      weft.emit({ topic: "assets.new", workspace: "changes", data: { value: "c.example", source, title } });
+    const found = (query: Record<string, string>) => assets({ workspace: "changes", ...query });
+    await emit("first", "Blue door");
+    expect(await found({ source: "first", search: "blue" })).toHaveLength(1);
+    await emit("second", "Green door");
+    await expect.poll(() => found({ source: "second", search: "GREEN D" })).toHaveLength(1);
+    expect([await found({ source: "first" }), await found({ search: "blue" })]).toEqual([[], []]);
+    expect(await found({ search: "door" })).toHaveLength(1);
+  });
+
   test("filters combine, pages add up, newest first", async () => {
     const values = Array.from({ length: 25 }, (_, index) => `p${index}.example`);
     for (const value of values)

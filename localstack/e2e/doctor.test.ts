@@ -103,4 +103,4 @@ steps:
     expect(await weft.stop()).toBe(0);
   }
   expect((await report()).row("itemBytes")?.mark ?? 0).toBeLessThan(100_000);
-}, 60_000);
+});

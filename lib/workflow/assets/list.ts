@@ -1,7 +1,8 @@
 import * as z from "zod";
-import type { Ports } from "../../platform/ports.ts";
-import { scanList } from "../lists/scan.ts";
-import { ASSET_LIST, assetsTable, type StoredAsset } from "./table.ts";
+import type { Filter } from "../../ranked-index/view.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { type Listing, mapped, type PageQuery, readList } from "../lists/read.ts";
+import { assetList, type StoredAsset } from "./table.ts";
 
 /** An asset as callers see it; further fields are as they came. Reference 6. */
 export const assetRecord = z
@@ -28,34 +29,18 @@ export interface AssetFilters {
 
 /** Assets that fit the filters, newest first. Seed: workflow 4. */
 export async function listAssets(
-  deps: Pick<Ports, "tables">,
-  filters: AssetFilters,
-  page: { offset: number; limit: number },
-): Promise<{ total: number; items: AsyncIterable<AssetRecord[]> }> {
-  const found = await scanList(deps, assetsTable, ASSET_LIST, (asset) => fits(asset, filters), page);
-  return { total: found.total, items: onePage(found.items.map(toRecord)) };
-}
-
-async function* onePage(records: AssetRecord[]): AsyncGenerator<AssetRecord[]> {
-  yield records;
-}
-
-function fits(asset: StoredAsset, { workspace, asset_type, source, search }: AssetFilters): boolean {
-  if (workspace !== undefined && asset.workspace !== workspace) return false;
-  if (asset_type !== undefined && asset.asset_type !== asset_type) return false;
-  if (source !== undefined && asset.source !== source) return false;
-  return search === undefined || searched(asset).includes(search.toLowerCase());
-}
-
-function searched(asset: StoredAsset): string {
-  const fields = asset as unknown as Readonly<Record<string, unknown>>;
-  return ["asset_value", "url", "title", "host_ip"]
-    .map((name) => String(fields[name] ?? ""))
-    .join("\n")
-    .toLowerCase();
+  deps: ListDeps,
+  { search, ...fields }: AssetFilters,
+  page: PageQuery,
+): Promise<Listing<AssetRecord>> {
+  const filters: Filter[] = Object.entries(fields).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, value }],
+  );
+  if (search !== undefined) filters.push({ contains: search });
+  return mapped(await readList(deps, assetList, filters, page), toRecord);
 }
 
 function toRecord(asset: StoredAsset): AssetRecord {
-  const { pk: _pk, sk: _sk, list: _list, listed_at: _listedAt, ...record } = asset;
+  const { pk: _pk, sk: _sk, listed_mark: _mark, ...record } = asset;
   return record;
 }

@@ -1,4 +1,6 @@
+import { derivedId } from "../../platform/ids.ts";
 import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { List } from "../lists/list.ts";
 
 /** An asset, known by workspace and value. Fields beyond these are kept as they came. */
 export interface StoredAsset extends Key {
@@ -10,13 +12,33 @@ export interface StoredAsset extends Key {
   readonly created_at: string;
   readonly updated_at: string;
   readonly last_seen_at: string;
-  readonly list: string;
-  readonly listed_at: string;
+  /** Of the mark that was written with its last change. */
+  readonly listed_mark: string;
 }
 
-export const assetsTable: TableSpec<StoredAsset> = {
-  name: "assets",
-  indexes: { list: { pk: "list", sk: "listed_at" } },
-};
+export const assetsTable: TableSpec<StoredAsset> = { name: "assets", indexes: {} };
 
-export const ASSET_LIST = "assets";
+const ASSET_SK = "asset";
+
+/** However long workspace and value are. */
+export const assetKey = (workspace: string, value: string): Key => ({
+  pk: derivedId("asset", workspace, value),
+  sk: ASSET_SK,
+});
+
+const SEARCHED = ["asset_value", "url", "title", "host_ip"];
+
+export const assetList: List<StoredAsset> = {
+  name: "assets",
+  table: assetsTable,
+  sk: ASSET_SK,
+  listed: (asset) => {
+    const { workspace, asset_type, source } = asset;
+    const all = asset as unknown as Readonly<Record<string, unknown>>;
+    const text = SEARCHED.map((name) => String(all[name] ?? "")).join("\n");
+    return { fields: { workspace, asset_type, source }, text, final: false };
+  },
+  tokenOf: ({ listed_mark }) => listed_mark,
+  orderOf: ({ created_at, id }) => `${created_at}#${String(id).padStart(12, "0")}`,
+  forgets: false,
+};

@@ -1,16 +1,14 @@
-import { createHash } from "node:crypto";
 import type { EventDraft, EventEffects } from "../../events/publish.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Attribute, Write } from "../../platform/tables.ts";
+import { markWrite } from "../lists/table.ts";
 import type { Numbers } from "../runs/numbers.ts";
-import { ASSET_LIST, assetsTable } from "./table.ts";
+import { assetKey, assetList, assetsTable } from "./table.ts";
 
 /** Keys of an event's data that name the asset; the first that is there counts. */
 const VALUE_KEYS = ["asset_value", "value", "url", "host"] as const;
 /** Longest asset value, bytes. */
 const ASSET_VALUE_MAX_BYTES = 8 * 1024;
-/** Values and workspaces up to here are keys as they are; longer ones by their hash. */
-const KEY_MAX_BYTES = 900;
 /** Fields of one asset taken over from one event, and the size of each and of all as JSON, characters. */
 const FIELDS_MAX = 60;
 const FIELD_MAX_LENGTH = 16 * 1024;
@@ -22,8 +20,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "pk",
   "sk",
   "id",
-  "list",
-  "listed_at",
+  "listed_mark",
   "workspace",
   "asset_value",
   "created_at",
@@ -32,13 +29,13 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["asset_type", "source"]);
 
-/** What an event that tells of an asset writes besides its record: the asset. Reference 6. */
+/** What an event that tells of an asset writes besides its record: the asset, and its mark. Reference 6. */
 export function assetEffects(deps: { readonly assetNumbers: Numbers }): EventEffects {
   return {
     writesFor: async (event, createdAt) => {
       if (canonicalTopic(event.topic) !== "asset.discovered") return [];
       const value = assetValue(event.data);
-      return value === undefined ? [] : [await upsert(deps, event, value, createdAt)];
+      return value === undefined ? [] : upsert(deps, event, value, createdAt);
     },
   };
 }
@@ -57,32 +54,28 @@ async function upsert(
   event: EventDraft,
   value: string,
   now: string,
-): Promise<Write> {
+): Promise<Write[]> {
   const workspace = event.workspace || textOf(event.data["workspace"]) || "default";
   const fields = fieldsOf(event.data);
   const id = await deps.assetNumbers.next();
-  return {
+  const key = assetKey(workspace, value);
+  // No two events get the same number.
+  const listed_mark = String(id);
+  const update: Write = {
     op: "update",
     table: assetsTable,
-    key: { pk: keyPart(workspace), sk: keyPart(value) },
+    key,
     change: {
-      set: { ...fields, updated_at: now, last_seen_at: now, workspace, asset_value: value },
+      set: { ...fields, updated_at: now, last_seen_at: now, workspace, asset_value: value, listed_mark },
       setIfMissing: {
         id,
         created_at: now,
-        list: ASSET_LIST,
-        listed_at: `${now}#${String(id).padStart(12, "0")}`,
         ...("asset_type" in fields ? {} : { asset_type: guessType(value) }),
         ...("source" in fields ? {} : { source: event.source }),
       },
     },
   };
-}
-
-function keyPart(text: string): string {
-  return Buffer.byteLength(text) <= KEY_MAX_BYTES
-    ? text
-    : `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  return [update, markWrite(assetList.name, key.pk, listed_mark)];
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

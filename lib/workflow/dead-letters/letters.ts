@@ -4,11 +4,15 @@ import type { LastFailure } from "../../events/consumer.ts";
 import { failEvent, reviveEvent } from "../../events/log/process.ts";
 import type { BusEnvelope } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { scanList } from "../lists/scan.ts";
+import type { Change } from "../../platform/tables.ts";
+import { indexMarked, indexRecords } from "../lists/index-list.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { type Listing, type PageQuery, readList } from "../lists/read.ts";
+import { markWrite } from "../lists/table.ts";
 import { type ConductDeps, conduct } from "../runs/conduct.ts";
 import { CONDUCT_QUEUE, type QueuedMessage, STEP_REQUESTED, type StepCommand } from "../runs/messages.ts";
 import { runKey, runsTable } from "../runs/table.ts";
-import { DEAD_LETTER_LIST, deadLetterKey, deadLettersTable, type StoredDeadLetter } from "./table.ts";
+import { deadLetterKey, deadLettersTable, letterList, PRESENT, type StoredDeadLetter } from "./table.ts";
 
 const ERROR_MAX_LENGTH = 2_000;
 /** Body of a dead letter kept in its item, characters; a longer one lies in a blob. */
@@ -24,7 +28,7 @@ export const deadLetterRecord = z
   })
   .meta({ id: "DeadLetter" });
 
-type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "secrets">;
+type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "ids" | "secrets">;
 
 type ReceiverDeps = LetterDeps & ConductDeps;
 
@@ -55,20 +59,30 @@ async function keepLetter(
   const now = new Date(deps.clock.now()).toISOString();
   const key = `dead-letters/${id}`;
   if (body.length > BODY_INLINE_LENGTH) await deps.blobs.put(key, body);
-  await deps.tables.update(deadLettersTable, deadLetterKey(id), {
+  const listed_mark = deps.ids.random();
+  const change: Change = {
     set: {
       id,
       queue,
       ...(body.length > BODY_INLINE_LENGTH ? { body_blob: key } : { body }),
-      list: DEAD_LETTER_LIST,
       ...(error === undefined ? {} : { error: deps.secrets.redact(error).slice(0, ERROR_MAX_LENGTH) }),
+      listed_mark,
     },
     setIfMissing: {
       group_id: groupOf(queue, body),
       received_at: now,
       ...(error === undefined ? { error: "" } : {}),
     },
-  });
+  };
+  await deps.tables.write([
+    { op: "update", table: deadLettersTable, key: deadLetterKey(id), change },
+    markWrite(letterList.name, id, listed_mark),
+  ]);
+}
+
+/** Brings the letters that came since into their list. */
+export async function indexLetters(deps: ListDeps): Promise<void> {
+  await indexMarked(deps, letterList);
 }
 
 /** Which messages it must not overtake, where its queue has groups: those of its run, or of its rule. */
@@ -126,20 +140,22 @@ async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, er
 
 /** Messages given up, newest first. */
 export async function listLetters(
-  deps: Pick<Ports, "tables" | "blobs">,
-  page: { offset: number; limit: number },
-): Promise<{ total: number; items: AsyncIterable<z.infer<typeof deadLetterRecord>[]> }> {
-  const found = await scanList(deps, deadLettersTable, DEAD_LETTER_LIST, () => true, page);
-  return { total: found.total, items: records(deps, found.items) };
+  deps: Pick<Ports, "blobs"> & ListDeps,
+  page: PageQuery,
+): Promise<Listing<z.infer<typeof deadLetterRecord>>> {
+  const { total, items } = await readList(deps, letterList, [PRESENT], page);
+  return { total, items: records(deps, items) };
 }
 
 async function* records(
   deps: Pick<Ports, "blobs">,
-  letters: readonly StoredDeadLetter[],
+  pages: AsyncIterable<readonly StoredDeadLetter[]>,
 ): AsyncGenerator<z.infer<typeof deadLetterRecord>[]> {
-  for (const letter of letters) {
-    const { id, queue, error, received_at } = letter;
-    yield [{ id, queue, error, body: await bodyOf(deps, letter), received_at }];
+  for await (const letters of pages) {
+    for (const letter of letters) {
+      const { id, queue, error, received_at } = letter;
+      yield [{ id, queue, error, body: await bodyOf(deps, letter), received_at }];
+    }
   }
 }
 
@@ -158,7 +174,7 @@ function eventOf(body: string): string | undefined {
  * between, the message is there twice, which its consumer bears. Throws `not_found`.
  */
 export async function redrive(
-  deps: Pick<Ports, "tables" | "blobs" | "queues" | "ids">,
+  deps: Pick<Ports, "blobs" | "queues" | "ids" | "log"> & ListDeps,
   id: string,
 ): Promise<StoredDeadLetter> {
   const letter = await deps.tables.get(deadLettersTable, deadLetterKey(id));
@@ -171,6 +187,15 @@ export async function redrive(
   await deps.queues.send(letter.queue, [
     { body, groupId: letter.group_id, deduplicationId: deps.ids.random() },
   ]);
-  await deps.tables.write([{ op: "delete", table: deadLettersTable, key: deadLetterKey(id) }]);
+  await deps.tables.write([
+    { op: "delete", table: deadLettersTable, key: deadLetterKey(id) },
+    markWrite(letterList.name, id, deps.ids.random(), { gone: true }),
+  ]);
+  try {
+    await indexRecords(deps, letterList, [id]);
+  } catch (error) {
+    // The message is on its way: the sweep does the rest.
+    deps.log.warn("a redriven letter is still counted", { message: id, error });
+  }
   return letter;
 }

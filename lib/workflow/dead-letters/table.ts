@@ -1,4 +1,5 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { List } from "../lists/list.ts";
 
 /** A message that was given up after its last delivery. */
 export interface StoredDeadLetter extends Key {
@@ -10,13 +11,24 @@ export interface StoredDeadLetter extends Key {
   readonly group_id: string;
   readonly error: string;
   readonly received_at: string;
-  readonly list: string;
+  /** Of the mark that was written with its last change. */
+  readonly listed_mark: string;
 }
 
-export const deadLettersTable: TableSpec<StoredDeadLetter> = {
-  name: "dead-letters",
-  indexes: { list: { pk: "list", sk: "received_at" } },
-};
+export const deadLettersTable: TableSpec<StoredDeadLetter> = { name: "dead-letters", indexes: {} };
 
-export const deadLetterKey = (id: string): Key => ({ pk: id, sk: "letter" });
-export const DEAD_LETTER_LIST = "dead-letters";
+const LETTER_SK = "letter";
+export const deadLetterKey = (id: string): Key => ({ pk: id, sk: LETTER_SK });
+
+/** What letters are listed by: an index forgets no number, so that one that was taken away loses this. */
+export const PRESENT = { field: "present", value: "true" } as const;
+
+export const letterList: List<StoredDeadLetter> = {
+  name: "dead-letters",
+  table: deadLettersTable,
+  sk: LETTER_SK,
+  listed: () => ({ fields: { [PRESENT.field]: PRESENT.value }, final: false }),
+  tokenOf: ({ listed_mark }) => listed_mark,
+  orderOf: ({ received_at, id }) => `${received_at}#${id}`,
+  forgets: true,
+};

@@ -9,17 +9,10 @@ import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.t
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
 import { builtinValues } from "./builtins.ts";
+import { runMark } from "./listed.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import type { Numbers } from "./numbers.ts";
-import {
-  historyKey,
-  historyTable,
-  RUN_LIST,
-  runKey,
-  runsTable,
-  type StoredRun,
-  type TriggerType,
-} from "./table.ts";
+import { historyKey, historyTable, runKey, runsTable, type StoredRun, type TriggerType } from "./table.ts";
 import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "./values.ts";
 import { workspaceName } from "./workspace.ts";
 
@@ -54,7 +47,7 @@ const TARGET_MAX_LENGTH = 4096;
 const SHOWN_PARAM_LENGTH = 1_000;
 
 /**
- * What has to be committed to make a run: its row, its values and the message that starts it. A run that
+ * What has to be committed to make a run: its row, its mark, its values and the message that starts it. A run that
  * cannot start (a required parameter is missing, a module of a triggered flow is gone) is made all the same,
  * as one that failed, with the reason. Throws `not_found` and `bad_request` for a workflow that is not there.
  */
@@ -117,8 +110,6 @@ export async function composeRun(
     state: replay(entries),
     begun: {},
     version: 0,
-    list: RUN_LIST,
-    listed_at: `${now}#${request.runId}`,
     ...(failed === undefined ? { active: "1", moved_at: now } : {}),
   };
   const kept = await keepValue(deps, request.runId, { values, trusted } satisfies BaseValues);
@@ -128,6 +119,7 @@ export async function composeRun(
     commit: {
       writes: [
         { op: "put", table: runsTable, item: run, when: [["pk", "missing"]] },
+        runMark(run),
         valueWrite(request.runId, BASE_VALUES, kept),
         ...(failed === undefined
           ? []

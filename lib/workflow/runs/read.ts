@@ -2,17 +2,11 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Definitions } from "../definitions/store.ts";
-import { scanList } from "../lists/scan.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { type Listing, mapped, type PageQuery } from "../lists/read.ts";
+import { findRuns, type RunFilters } from "./listed.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
-import {
-  historyTable,
-  RUN_LIST,
-  runKey,
-  runsTable,
-  type StoredRun,
-  type StoredStep,
-  stepsTable,
-} from "./table.ts";
+import { historyTable, runKey, runsTable, type StoredRun, type StoredStep, stepsTable } from "./table.ts";
 
 /** A run as callers see it. Reference 6. */
 export const runRecord = z
@@ -67,14 +61,6 @@ export const stepRecord = z
   })
   .meta({ id: "StepResult" });
 
-export interface RunFilters {
-  readonly status?: string | undefined;
-  readonly workflow?: string | undefined;
-  /** Part of the target. */
-  readonly target?: string | undefined;
-  readonly workspace?: string | undefined;
-}
-
 export function toRunRecord(run: StoredRun): RunRecord {
   return {
     id: run.number,
@@ -105,23 +91,11 @@ export function toRunRecord(run: StoredRun): RunRecord {
 
 /** Runs that fit the filters, newest first. */
 export async function listRuns(
-  deps: Pick<Ports, "tables">,
+  deps: ListDeps,
   filters: RunFilters,
-  page: { offset: number; limit: number },
-): Promise<{ total: number; items: AsyncIterable<RunRecord[]> }> {
-  const found = await scanList(deps, runsTable, RUN_LIST, (run) => fits(run, filters), page);
-  return { total: found.total, items: inPages(found.items.map(toRunRecord)) };
-}
-
-function fits(run: StoredRun, { status, workflow, target, workspace }: RunFilters): boolean {
-  if (status !== undefined && run.status !== status) return false;
-  if (workflow !== undefined && run.workflow_name !== workflow) return false;
-  if (workspace !== undefined && run.workspace !== workspace) return false;
-  return target === undefined || run.target.toLowerCase().includes(target.toLowerCase());
-}
-
-async function* inPages<Item>(items: Item[]): AsyncGenerator<Item[]> {
-  yield items;
+  page: PageQuery,
+): Promise<Listing<RunRecord>> {
+  return mapped(await findRuns(deps, filters, page), toRunRecord);
 }
 
 /** Longest id that is looked up, characters. */

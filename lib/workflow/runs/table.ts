@@ -34,9 +34,6 @@ export interface StoredRun extends Key {
   readonly begun: Readonly<Record<string, string>>;
   /** Moves with every change: the condition of the next one. */
   readonly version: number;
-  /** Partition and sort key of the list of all runs. */
-  readonly list: string;
-  readonly listed_at: string;
   /** `1` while the run is not over, and when it last moved on: what the sweep looks at. */
   readonly active?: string;
   readonly moved_at?: string;
@@ -44,7 +41,7 @@ export interface StoredRun extends Key {
 
 export const runsTable: TableSpec<StoredRun> = {
   name: "runs",
-  indexes: { list: { pk: "list", sk: "listed_at" }, active: { pk: "active", sk: "moved_at" } },
+  indexes: { active: { pk: "active", sk: "moved_at" } },
 };
 
 /** A step of a run that is done; those under way are in the run's state. */
@@ -97,11 +94,11 @@ export interface StoredCounter extends Key {
 
 export const countersTable: TableSpec<StoredCounter> = { name: "counters", indexes: {} };
 
-export const runKey = (runId: string): Key => ({ pk: runId, sk: "run" });
+export const RUN_SK = "run";
+export const runKey = (runId: string): Key => ({ pk: runId, sk: RUN_SK });
 export const stepKey = (runId: string, key: string): Key => ({ pk: runId, sk: key });
 export const valueKey = (runId: string, name: string): Key => ({ pk: runId, sk: name });
 export const historyKey = (runId: string, first: number): Key => ({
   pk: runId,
   sk: String(first).padStart(9, "0"),
 });
-export const RUN_LIST = "runs";

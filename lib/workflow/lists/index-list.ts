@@ -1,0 +1,195 @@
+import type { Key, Write } from "../../platform/tables.ts";
+import type { Entry, FieldChange } from "../../ranked-index/deltas.ts";
+import { pauseBefore } from "../../ranked-index/known.ts";
+import { allOf, type List, type ListDeps, type Listed } from "./list.ts";
+import { deleteMarks, settleMarks } from "./marks.ts";
+import { entryKey, type ListEntry, type ListName, listEntriesTable, type Mark } from "./table.ts";
+import { hashOf, type Task, type TaskOf, tasksFor } from "./tasks.ts";
+
+/** Records taken in by one transaction, and changes of others, each with a write or two. */
+const FRESH_AT_ONCE = 98;
+const CHANGES_AT_ONCE = 24;
+/** Text of those, and text of these, characters: one item holds both. */
+const TEXT_AT_ONCE = 32 * 1024;
+const TRIES_MAX = 20;
+
+/**
+ * Brings records into the index of their list, oldest first, and what changed of those that are in it. What the
+ * index has already is passed over, however often it comes; a record that can be seen in part only is left to its
+ * mark. `marks` are some of theirs as they were read before.
+ */
+export async function indexRecords<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  keys: Iterable<string>,
+  marks: readonly Mark[] = [],
+): Promise<void> {
+  let left = [...new Set(keys)];
+  let known = new Map(marks.map((mark) => [mark.sk, mark]));
+  for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
+    await pauseBefore(attempt);
+    const after = await indexSome(deps, list, await tasksFor(deps, list, left, known));
+    known = new Map();
+    if (after.length < left.length) attempt = -1;
+    left = after;
+  }
+  if (left.length > 0) throw new Error(`the index of the list ${list.name} is contended`);
+}
+
+/** Indexes what has been marked: all, or so many of each partition. Answers how many marks there were. */
+export async function indexMarked<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  most?: number,
+): Promise<number> {
+  const marks = await allOf(deps, list.name, "mark", most);
+  await indexRecords(
+    deps,
+    list,
+    marks.map(({ sk }) => sk),
+    marks,
+  );
+  return marks.length;
+}
+
+/** Answers the keys that may still have to be done. */
+async function indexSome<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  tasks: ReadonlyMap<string, Task>,
+): Promise<string[]> {
+  const fresh = firstOf(oldestFirst(kindOf(tasks, "fresh")), FRESH_AT_ONCE);
+  const changed = firstOf(kindOf(tasks, "changed"), CHANGES_AT_ONCE);
+  const done = kindOf(tasks, "done").map(([, { mark }]) => mark);
+  const finished = new Set(done.map(({ sk }) => sk));
+  if (fresh.length > 0 || changed.length > 0) {
+    const marks = new Map(fresh.map(([key, { mark }]) => [key, mark]));
+    const byKey = new Map(fresh);
+    const taken = await deps.lists[list.name].take({
+      entries: fresh.map(([key, { listed }]): Entry => ({ key, ...indexed(listed) })),
+      entryWrites: ({ key }, number) => freshWrites(list, key, number, byKey.get(key)),
+      writesEach: list.forgets ? 2 : 1,
+      changes: changed.map(([, task]) => changeOf(task)),
+      writes: changed.flatMap(([key, task]) => changeWrites(list.name, key, task)),
+      // Before a record leaves the recent part of the index: what is forgotten has nothing else to say that it is there.
+      ...(list.forgets
+        ? {
+            settle: (rows) =>
+              settleMarks(
+                deps,
+                list.name,
+                rows.map(({ key }) => key),
+                marks,
+              ),
+          }
+        : {}),
+    });
+    // Undefined: another did some of it meanwhile, and what is left is found anew.
+    for (const { key, added } of taken ?? []) {
+      if (!added) continue;
+      finished.add(key);
+      const mark = marks.get(key);
+      if (!list.forgets && mark !== undefined) done.push(mark);
+    }
+    if (taken !== undefined) for (const [key] of changed) finished.add(key);
+  }
+  await deleteMarks(deps, done);
+  for (const [key, { mark }] of kindOf(tasks, "never"))
+    if (await leaveOut(deps, list.name, mark)) finished.add(key);
+  return [...tasks.keys()].filter((key) => !finished.has(key));
+}
+
+/** False where an indexer took it in after all, of which not everything could be seen. */
+async function leaveOut({ tables }: ListDeps, list: ListName, { pk, sk, token }: Mark): Promise<boolean> {
+  const table = listEntriesTable;
+  const outcome = await tables.write([
+    { op: "delete", table, key: { pk, sk }, when: [["token", "=", token]] },
+    { op: "check", table, key: entryKey(list, sk), when: [["pk", "missing"]] },
+  ]);
+  return outcome.ok;
+}
+
+type Keyed<Value> = readonly [key: string, value: Value];
+
+function kindOf<Kind extends Task["is"]>(
+  tasks: ReadonlyMap<string, Task>,
+  kind: Kind,
+): Keyed<TaskOf<Kind>>[] {
+  return [...tasks].filter((task): task is [string, TaskOf<Kind>] => task[1].is === kind);
+}
+
+/** As many of the first as one transaction may take. */
+function firstOf<Value extends { readonly listed: Listed }>(
+  tasks: readonly Keyed<Value>[],
+  most: number,
+): Keyed<Value>[] {
+  let length = 0;
+  return tasks.slice(0, most).filter(([, { listed }], at) => {
+    length += listed.text?.length ?? 0;
+    return at === 0 || length <= TEXT_AT_ONCE;
+  });
+}
+
+function oldestFirst(fresh: readonly Keyed<TaskOf<"fresh">>[]): Keyed<TaskOf<"fresh">>[] {
+  return fresh.toSorted(([, one], [, other]) =>
+    one.order < other.order ? -1 : one.order > other.order ? 1 : 0,
+  );
+}
+
+const indexed = ({ fields, text }: Listed): Pick<Entry, "fields" | "text"> => ({
+  fields,
+  ...(text === undefined ? {} : { text }),
+});
+
+function freshWrites<Item extends Key>(
+  { name, forgets }: List<Item>,
+  key: string,
+  number: number,
+  task: TaskOf<"fresh"> | undefined,
+): Write[] {
+  if (task === undefined) return [];
+  const { mark, listed } = task;
+  const table = listEntriesTable;
+  const put: Write[] = [];
+  if (!forgets || !listed.final) {
+    const item: ListEntry = {
+      ...{ ...entryKey(name, key), number, revision: 1 },
+      ...{ fields: listed.fields, text: hashOf(listed.text) },
+    };
+    put.push({ op: "put", table, item, when: [["pk", "missing"]] });
+  }
+  if (!forgets) return put;
+  // Whatever was in the list before and is forgotten has no such mark any more.
+  const { pk, sk, token } = mark;
+  return [{ op: "check", table, key: { pk, sk }, when: [["token", "=", token]] }, ...put];
+}
+
+function changeOf({ entry, listed }: TaskOf<"changed">): FieldChange {
+  const hasText = listed.text !== undefined && hashOf(listed.text) !== entry.text;
+  return {
+    ...{ number: entry.number, before: entry.fields, after: listed.fields },
+    ...(hasText ? { text: listed.text } : {}),
+  };
+}
+
+function changeWrites(
+  list: ListName,
+  key: string,
+  { mark, entry, listed, forget }: TaskOf<"changed">,
+): Write[] {
+  const table = listEntriesTable;
+  const when = [["revision", "=", entry.revision]] as const;
+  const own = entryKey(list, key);
+  const next: ListEntry = {
+    ...{ ...own, number: entry.number, revision: entry.revision + 1 },
+    ...{ fields: listed.fields, text: hashOf(listed.text) },
+  };
+  const writes: Write[] = [
+    forget ? { op: "delete", table, key: own, when } : { op: "put", table, item: next, when },
+  ];
+  if (mark !== undefined) {
+    const { pk, sk, token } = mark;
+    writes.push({ op: "delete", table, key: { pk, sk }, when: [["token", "=", token]] });
+  }
+  return writes;
+}

@@ -1,0 +1,56 @@
+import type { Key, TableSpec, Write } from "../../platform/tables.ts";
+
+/** Lists that are filtered and counted by an index of their own. */
+export type ListName = "runs" | "assets" | "dead-letters";
+
+/**
+ * Says that a record is new in its list, or that what the list knows of it has changed. It is written in the
+ * transaction that it tells of, and goes when the index has it.
+ */
+export interface Mark extends Key {
+  /** The record carries the same: who sees one without the other sees a part of their transaction. */
+  readonly token: string;
+  /** The record has been taken away. */
+  readonly gone?: true;
+  /** Sorts as the records were made, where that is known. */
+  readonly order?: string;
+}
+
+/** What the index of a list knows of a record. */
+export interface ListEntry extends Key {
+  readonly number: number;
+  readonly fields: Readonly<Record<string, string>>;
+  /** Hash of the text that is searched. */
+  readonly text: string;
+  /** Moves with every change: the condition of the next one. */
+  readonly revision: number;
+}
+
+export const listEntriesTable: TableSpec<Mark & ListEntry> = { name: "list-entries", indexes: {} };
+
+/** Partitions that marks and entries are spread over: one takes a thousand writes a second in AWS. */
+const SHARDS = 2;
+
+type Kind = "mark" | "entry";
+
+const keyOf = (list: ListName, kind: Kind, key: string): Key => ({
+  pk: `${list}#${kind}#${key.charCodeAt(key.length - 1) % SHARDS}`,
+  sk: key,
+});
+
+export const markKey = (list: ListName, key: string): Key => keyOf(list, "mark", key);
+export const entryKey = (list: ListName, key: string): Key => keyOf(list, "entry", key);
+
+export const listPartitions = (list: ListName, kind: Kind): string[] =>
+  Array.from({ length: SHARDS }, (_, shard) => `${list}#${kind}#${shard}`);
+
+/** The mark of a record that is put, changed or taken away in the same transaction. */
+export function markWrite(
+  list: ListName,
+  key: string,
+  token: string,
+  more: Pick<Mark, "gone" | "order"> = {},
+): Write {
+  const item: Mark = { ...markKey(list, key), token, ...more };
+  return { op: "put", table: listEntriesTable, item };
+}

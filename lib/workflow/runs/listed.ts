@@ -1,0 +1,127 @@
+import type { Write } from "../../platform/tables.ts";
+import type { Filter } from "../../ranked-index/view.ts";
+import { isTerminal } from "../engine/history.ts";
+import { allOf, type List, type ListDeps, listItems, recordsOf } from "../lists/list.ts";
+import {
+  assemble,
+  type Listing,
+  type Numbered,
+  newestFirst,
+  type PageQuery,
+  passing,
+  readList,
+  readTogether,
+} from "../lists/read.ts";
+import { entryKey, markWrite } from "../lists/table.ts";
+import { RUN_SK, runsTable, type StoredRun } from "./table.ts";
+
+/** A run is marked once: the message that tells of its end is sent until the event that it tells of is indexed. */
+const ONLY_MARK = "";
+
+/** The index knows the status of a run that is over; all others have an entry that says that they are not. */
+export const runList: List<StoredRun> = {
+  name: "runs",
+  table: runsTable,
+  sk: RUN_SK,
+  listed: ({ workflow_name, workspace, target, status }) => {
+    const final = isTerminal(status);
+    const fields = { workflow: workflow_name, workspace, ...(final ? { status } : {}) };
+    return { fields, text: target, final };
+  },
+  tokenOf: () => ONLY_MARK,
+  orderOf: ({ created_at, number }) => `${created_at}#${String(number).padStart(12, "0")}`,
+  forgets: true,
+};
+
+/** Belongs to the transaction that makes the run. */
+export const runMark = (run: StoredRun): Write =>
+  markWrite(runList.name, run.run_id, ONLY_MARK, { order: runList.orderOf(run) });
+
+export interface RunFilters {
+  readonly status?: string | undefined;
+  readonly workflow?: string | undefined;
+  /** Part of the target. */
+  readonly target?: string | undefined;
+  readonly workspace?: string | undefined;
+}
+
+/** Runs that may have ended without the index knowing are looked at as long as so few are under way. */
+const LOOKED_AT_MAX = 1_000;
+const TRIES_MAX = 5;
+
+/** Runs that fit the filters, newest first. */
+export async function findRuns(
+  deps: ListDeps,
+  { status, workflow, target, workspace }: RunFilters,
+  page: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const filters: Filter[] = [];
+  if (workflow !== undefined) filters.push({ field: "workflow", value: workflow });
+  if (workspace !== undefined) filters.push({ field: "workspace", value: workspace });
+  if (target !== undefined) filters.push({ contains: target });
+  if (status === undefined) return readList(deps, runList, filters, page);
+  if (status === "pending" || status === "running") return activeRuns(deps, status, filters, page);
+  return endedRuns(deps, status, filters, page);
+}
+
+/** A run that is not over is marked, or has an entry; an entry is there before the mark goes. */
+async function activeRuns(
+  deps: ListDeps,
+  status: string,
+  filters: readonly Filter[],
+  { offset, limit }: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const marks = await allOf(deps, runList.name, "mark");
+  const entries = await allOf(deps, runList.name, "entry");
+  const numbers = new Map(entries.map(({ sk, number }) => [sk, number]));
+  const runs = await recordsOf(deps, runList, [...new Set([...marks, ...entries].map(({ sk }) => sk))]);
+  const passes = passing(runList, filters);
+  const fitting = [...runs.values()].filter((run) => run.status === status && passes(run));
+  const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
+  const ordered = newestFirst(runList, fitting).sort((one, other) => compare(placeOf(other), placeOf(one)));
+  return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
+}
+
+const compare = (one: number, other: number): number => (one === other ? 0 : one - other);
+
+async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  yield items;
+}
+
+/** What ended just now counts as well: its entry says that the index had it under way before and after it was asked. */
+async function endedRuns(
+  deps: ListDeps,
+  status: string,
+  filters: readonly Filter[],
+  page: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const wanted: Filter[] = [...filters, { field: "status", value: status }];
+  for (let attempt = 1; ; attempt += 1) {
+    const ended = await endedUnknown(deps, wanted);
+    const { view, fresh } = await readTogether(deps, runList, wanted);
+    const keys = ended.map(({ item }) => entryKey(runList.name, item.run_id));
+    const still = await listItems(deps, keys);
+    if (still.size < ended.length && attempt < TRIES_MAX) continue;
+    const shown = new Set(fresh.map(({ run_id }) => run_id));
+    const late = ended.filter(
+      ({ number, item }) => still.has(item.run_id) && !shown.has(item.run_id) && number <= view.last,
+    );
+    return assemble(deps, runList, { view, fresh, late }, page);
+  }
+}
+
+/** Runs that pass and that the index still takes to be under way. */
+async function endedUnknown(deps: ListDeps, wanted: readonly Filter[]): Promise<Numbered<StoredRun>[]> {
+  const entries = await allOf(deps, runList.name, "entry");
+  if (entries.length > LOOKED_AT_MAX) return [];
+  const runs = await recordsOf(
+    deps,
+    runList,
+    entries.map(({ sk }) => sk),
+  );
+  const passes = passing(runList, wanted);
+  return entries.flatMap(({ sk, number }) => {
+    const item = runs.get(sk);
+    return item !== undefined && passes(item) ? [{ number, item }] : [];
+  });
+}
