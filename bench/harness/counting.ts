@@ -17,7 +17,10 @@ export type Counts = Readonly<Record<string, number>>;
 export interface CountingServer extends Server {
   /** What the server does for `work`, until nothing of it is left to do; an idle server's doings are little. */
   countOf(work: () => Promise<unknown>): Promise<Counts>;
-  /** System calls by name of the server and all its threads, not of its runner; none where strace is missing. */
+  /**
+   * System calls by name of the server and all its threads, not of the programs that it starts; none where
+   * strace is missing.
+   */
   systemCallsOf(work: () => Promise<unknown>): Promise<Counts>;
 }
 
@@ -62,7 +65,7 @@ function counted(file: string): Counts | undefined {
 }
 
 async function traced(pid: number, work: () => Promise<unknown>): Promise<Counts> {
-  const tracer = spawn("strace", ["-f", "-c", "-U", "calls,name", "-p", `${pid}`], {
+  const tracer = spawn("strace", ["-f", "-b", "execve", "-c", "-U", "calls,name", "-p", `${pid}`], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   atEnd(() => tracer.kill("SIGINT"));

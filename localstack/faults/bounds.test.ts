@@ -6,13 +6,14 @@ import { startWeft, until, type Weft } from "../e2e/weft.ts";
 const MB = 1024 * 1024;
 /** What a caller may wait for while others do their worst. */
 const RESPONSIVE_MS = 1_000;
+/** `utime` and `stime` in `/proc/PID/stat` count in these. */
+const TICK_MS = 10;
 
 let weft: Weft;
 let made = 0;
-/** The longest that GET /health took during the test. */
+let asked = 0;
+/** The longest that the server let GET /health wait during the test. */
 let slowest = 0;
-/** The latest that a timer of this process rang: a machine that is busy with others is not the server's doing. */
-let latest = 0;
 let watching = false;
 let watch: Promise<void>;
 
@@ -21,27 +22,48 @@ beforeAll(async () => {
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 beforeEach(() => {
+  asked = 0;
   slowest = 0;
-  latest = 0;
   watching = true;
   watch = (async () => {
     while (watching) {
-      const started = performance.now();
-      const { status } = await weft.call("GET", "//health");
-      expect(status).toBe(200);
-      slowest = Math.max(slowest, performance.now() - started);
-      const due = performance.now() + 20;
+      const { answer, ms } = await waited(() => weft.call("GET", "//health"));
+      expect(answer.status).toBe(200);
+      asked += 1;
+      slowest = Math.max(slowest, ms);
       await new Promise((resolve) => setTimeout(resolve, 20));
-      latest = Math.max(latest, performance.now() - due);
     }
   })();
 });
 afterEach(async () => {
   watching = false;
   await watch;
-  expect(slowest).toBeGreaterThan(0);
-  expect(slowest - latest).toBeLessThan(RESPONSIVE_MS);
+  expect(asked).toBeGreaterThan(0);
+  expect(slowest).toBeLessThan(RESPONSIVE_MS);
 });
+
+/**
+ * How long the server kept a caller waiting: the wall time, and no more than it computed meanwhile. The rest of the time
+ * others had the machine.
+ */
+async function waited<T>(call: () => Promise<T>): Promise<{ answer: T; ms: number }> {
+  const started = performance.now();
+  const computed = await computedMs();
+  const answer = await call();
+  return { answer, ms: Math.min(performance.now() - started, (await computedMs()) - computed) };
+}
+
+/** CPU time of the server alone so far; the wall time where there is no /proc. */
+async function computedMs(): Promise<number> {
+  if (process.platform !== "linux") return performance.now();
+  const stat = await readFile(`/proc/${weft.pid}/stat`, "utf8");
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) * TICK_MS;
+}
 
 async function runSteps(steps: string) {
   made += 1;
@@ -176,9 +198,8 @@ describe("definitions", () => {
     ["a cyclic alias", "name: bomb\nsteps: &s [*s]"],
     ["a tag of code", "name: bomb\nsteps: !!js/function 'function () {}'"],
   ])("%s is 400 at once", async (_name, body) => {
-    const started = performance.now();
-    const answer = await post(body);
-    expect(performance.now() - started).toBeLessThan(RESPONSIVE_MS);
+    const { answer, ms } = await waited(() => post(body));
+    expect(ms).toBeLessThan(RESPONSIVE_MS);
     expect([answer.status, answer.json]).toEqual([400, { error: true, message: expect.stringMatching(/./) }]);
     expect(answer.message.length).toBeLessThan(20_000);
   });

@@ -1,10 +1,16 @@
-import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts";
-import { PlatformFault } from "../../faults.ts";
+import type { Commands } from "../../commands.ts";
 import type { Log } from "../../log.ts";
 import { toMessage, toOutcome } from "../../scripts/script-messages.ts";
 import type { ScriptOutcome, ScriptRequest, Scripts } from "../../scripts.ts";
+import { concealEnvironment } from "./conceal.ts";
+import { FileCommands } from "./file-commands.ts";
+import { Leftovers } from "./leftovers.ts";
 import { RunnerLink } from "./link.ts";
 import { BASE_ENV_NAMES } from "./protocol.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** The process of scripts takes some 60 MB; it is back within 0.1 s. */
+const SCRIPTS_IDLE_MS = 3 * 60_000;
 
 export interface RunnerOptions {
   readonly log: Log;
@@ -12,32 +18,61 @@ export interface RunnerOptions {
   readonly functionsModule: URL;
   /** What children get where a request gives none of that name; the usual variables of this process by default. */
   readonly baseEnv?: Readonly<Record<string, string>>;
+  /** After so long without a script their process is ended until the next one, milliseconds; 3 minutes by default. */
+  readonly scriptsIdleMs?: number;
 }
 
 export interface Runner {
   readonly commands: Commands;
   readonly scripts: Scripts;
-  /** Of the runner process; changes when it had to be started again, 0 while it is down. */
-  readonly pid: number;
-  /** Ends the runner and every process and script that it runs. */
+  /** Of the process of scripts: 0 before the first script, while it is down, and after it was idle. */
+  readonly scriptsPid: number;
+  /** Of the shell that ends the commands should this process be killed; 0 while it is down. */
+  readonly watchdogPid: number;
+  /** Ends every command and script and what they have started. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the process that runs commands and scripts. Call it early: forking is dear once this process is big.
- * A `timeoutMs` of 0 means no limit. Requests reject with PlatformFault `unavailable` (try again) when the
- * runner dies under them. Throws the same when it cannot be started.
+ * What runs commands, as children of this process, and scripts, in a process of their own. A `timeoutMs` of 0 means
+ * no limit. Scripts reject with PlatformFault `unavailable` (try again) when their process dies under them,
+ * commands when this is closed under them. The environment that this process was started with is wiped from
+ * where children could read it. Throws where temporary files cannot be made.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
+  const { log } = options;
+  try {
+    concealEnvironment();
+  } catch (error) {
+    log.warn("steps may read the variables that the server was started with", { error: String(error) });
+  }
   const env = options.baseEnv ?? inheritedEnv();
-  const link = await RunnerLink.open([options.functionsModule.href], env, options.log);
+  const watchdog = new Watchdog(env, log);
+  const leftovers = new Leftovers(
+    (count) => log.warn("ended processes that a step left behind", { count }),
+    watchdog,
+  );
+  const commands = new FileCommands(env, leftovers, watchdog, log);
+  const link = new RunnerLink({
+    args: [options.functionsModule.href],
+    env,
+    log,
+    idleMs: options.scriptsIdleMs ?? SCRIPTS_IDLE_MS,
+    onLost: (tokens) => void leftovers.end(tokens),
+  });
   return {
-    commands: { run: (request) => runCommand(link, request) },
-    scripts: { run: (request) => runScript(link, request) },
-    get pid() {
+    commands: { run: (request) => commands.run(request) },
+    scripts: { run: (request) => runScript(link, watchdog, request) },
+    get scriptsPid() {
       return link.pid;
     },
-    close: () => link.close(),
+    get watchdogPid() {
+      return watchdog.pid;
+    },
+    close: async () => {
+      await Promise.all([link.close(), commands.close()]);
+      watchdog.close();
+    },
   };
 }
 
@@ -50,17 +85,16 @@ function inheritedEnv(): Record<string, string> {
   return env;
 }
 
-async function runCommand(link: RunnerLink, request: CommandRequest): Promise<CommandOutcome> {
-  const { signal, ...message } = request;
-  const answer = await link.request({ kind: "command", request: message }, signal);
-  if (answer.kind !== "command-ended")
-    throw new PlatformFault("unavailable", "the runner answered out of turn");
-  return answer.outcome;
-}
-
-async function runScript(link: RunnerLink, request: ScriptRequest): Promise<ScriptOutcome> {
-  const answer = await link.request({ kind: "script", request: toMessage(request) }, request.signal);
-  if (answer.kind !== "script-ended")
-    throw new PlatformFault("unavailable", "the runner answered out of turn");
-  return toOutcome(answer.reply);
+async function runScript(
+  link: RunnerLink,
+  watchdog: Watchdog,
+  request: ScriptRequest,
+): Promise<ScriptOutcome> {
+  // Its process ends with this one and ends what it runs; should both be killed, the watchdog does.
+  const note = watchdog.noteToken(request.token);
+  try {
+    return toOutcome(await link.request(toMessage(request), request.signal));
+  } finally {
+    watchdog.strike(note);
+  }
 }

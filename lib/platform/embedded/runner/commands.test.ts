@@ -29,6 +29,11 @@ describe("a command", () => {
     expect(outcome).toMatchObject({ stdout: "hello", stdoutBytes: 5, stderrBytes: 4 });
   });
 
+  test("is started the fast way on this system", async () => {
+    await runner.bash("true");
+    expect(runner.warnings.map(({ message }) => message).filter((text) => /slower/.test(text))).toEqual([]);
+  });
+
   test("writes files that only their owner may read, in place of what was there", async () => {
     const stdoutPath = join(runner.folder, "own");
     await runner.bash("echo a long first text", { stdoutPath });

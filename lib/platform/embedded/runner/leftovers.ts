@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { TOKEN_VARIABLE } from "./protocol.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 /** How long after a step's normal end its leftovers are looked for: one scan serves all steps of that time. */
 export const SWEEP_DELAY_MS = 2_000;
@@ -10,6 +11,8 @@ const NEEDLE = Buffer.from(`${TOKEN_VARIABLE}=`);
 interface Holder {
   active: number;
   urgent: boolean;
+  /** Its place in the watchdog's list. */
+  readonly note: number;
 }
 
 /**
@@ -18,20 +21,29 @@ interface Holder {
  */
 export class Leftovers {
   readonly #holders = new Map<string, Holder>();
-  readonly #ended = new Set<string>();
+  readonly #ended: { token: string; note: number }[] = [];
   readonly #report: (count: number) => void;
+  readonly #watchdog: Watchdog | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `report` hears how many processes a scan ended, when there were any. */
-  constructor(report: (count: number) => void) {
+  /**
+   * `report` hears how many processes a scan ended, when there were any. `watchdog` knows each token for as long
+   * as something may carry it.
+   */
+  constructor(report: (count: number) => void, watchdog?: Watchdog) {
     this.#report = report;
+    this.#watchdog = watchdog;
   }
 
   /** A command of this step starts: its processes are not leftovers until the last such command has ended. */
   hold(token: string): void {
     const holder = this.#holders.get(token);
-    if (holder === undefined) this.#holders.set(token, { active: 1, urgent: false });
-    else holder.active += 1;
+    if (holder !== undefined) {
+      holder.active += 1;
+      return;
+    }
+    const note = this.#watchdog?.noteToken(token) ?? -1;
+    this.#holders.set(token, { active: 1, urgent: false, note });
   }
 
   /** A command of this step ended; after an urgent end the promise resolves when its leftovers are gone. */
@@ -44,16 +56,17 @@ export class Leftovers {
     this.#holders.delete(token);
     if (holder.urgent) {
       await this.end(new Set([token]));
+      this.#watchdog?.strike(holder.note);
       return;
     }
-    this.#ended.add(token);
-    this.#timer ??= setTimeout(() => void this.#sweepEnded(), SWEEP_DELAY_MS);
+    this.#ended.push({ token, note: holder.note });
+    this.#timer ??= setTimeout(() => void this.#sweepEnded(), SWEEP_DELAY_MS).unref();
   }
 
   /** Ends what any step, running or lately ended, has left. */
   async endAll(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.end(new Set([...this.#holders.keys(), ...this.#ended]));
+    await this.end(new Set([...this.#holders.keys(), ...this.#ended.map(({ token }) => token)]));
   }
 
   /** Kills every process that carries one of the tokens. */
@@ -70,9 +83,9 @@ export class Leftovers {
 
   async #sweepEnded(): Promise<void> {
     this.#timer = undefined;
-    const tokens = new Set([...this.#ended].filter((token) => !this.#holders.has(token)));
-    this.#ended.clear();
-    await this.end(tokens);
+    const ended = this.#ended.splice(0);
+    await this.end(new Set(ended.map(({ token }) => token).filter((token) => !this.#holders.has(token))));
+    for (const { note } of ended) this.#watchdog?.strike(note);
   }
 }
 

@@ -2,19 +2,15 @@ import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
-import type { ScriptMessage } from "../../scripts/script-messages.ts";
-import type { CommandMessage, FromRunner, ToRunner, Work } from "./protocol.ts";
+import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
+import type { FromRunner, ToRunner } from "./protocol.ts";
 
 const READY_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** A runner that lived this long did not fail by its start: the next restart is at once again. */
+/** A process that lived this long did not fail by its start: the next one is started at once again. */
 const HEALTHY_AFTER_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
-
-export type Job =
-  | { readonly kind: "command"; readonly request: CommandMessage }
-  | { readonly kind: "script"; readonly request: ScriptMessage };
 
 type Answer = Extract<FromRunner, { id: number }>;
 
@@ -24,154 +20,187 @@ interface Waiting {
   reject(error: PlatformFault): void;
 }
 
-/** The server's side of the channel to its runner process, which it starts again when it dies by itself. */
+export interface LinkOptions {
+  readonly args: readonly string[];
+  /** The process's whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+  /** The process is ended when it had nothing to do for so long, milliseconds. */
+  readonly idleMs: number;
+  /** Hears the tokens of scripts that were under way when the process died. */
+  readonly onLost: (tokens: ReadonlySet<string>) => void;
+}
+
+/** One process of scripts, and what it has to answer yet. */
+interface Connected {
+  readonly child: ChildProcess;
+  readonly ready: Promise<void>;
+  readonly waiting: Map<number, Waiting>;
+}
+
+/**
+ * The server's side of the channel to the process of scripts: started by the first request, again by the next
+ * one after it died, and ended when it was idle.
+ */
 export class RunnerLink {
-  readonly #args: readonly string[];
-  readonly #env: Readonly<Record<string, string>>;
-  readonly #log: Log;
-  readonly #waiting = new Map<number, Waiting>();
-  #lostTokens: string[] = [];
-  #up: Promise<ChildProcess>;
-  #child: ChildProcess | undefined;
-  #cancelRestart: () => void = () => {};
+  readonly #options: LinkOptions;
+  #connected: Connected | undefined;
+  /** Processes that were told to end. */
+  readonly #ending = new Set<Promise<unknown>>();
+  #idle: NodeJS.Timeout | undefined;
   #failures = 0;
+  /** By the clock of this process: no start before it. */
+  #notBefore = 0;
   #lastId = 0;
-  #closed = false;
+  readonly #closed = new AbortController();
 
-  private constructor(args: readonly string[], env: Readonly<Record<string, string>>, log: Log) {
-    this.#args = args;
-    this.#env = env;
-    this.#log = log;
-    this.#up = this.#start();
-  }
-
-  /** Starts the process and waits until it takes requests. Throws PlatformFault `unavailable`. */
-  static async open(
-    args: readonly string[],
-    env: Readonly<Record<string, string>>,
-    log: Log,
-  ): Promise<RunnerLink> {
-    const link = new RunnerLink(args, env, log);
-    try {
-      await link.#up;
-      return link;
-    } catch (error) {
-      await link.close();
-      throw error;
-    }
+  constructor(options: LinkOptions) {
+    this.#options = options;
   }
 
   /** Of the running process; 0 while there is none. */
   get pid(): number {
-    return this.#child?.pid ?? 0;
+    return this.#connected?.child.pid ?? 0;
   }
 
-  /** Throws what the runner refused with, and PlatformFault `unavailable` when the runner ends meanwhile. */
-  async request(job: Job, signal: AbortSignal | undefined): Promise<Answer> {
-    const child = await this.#up;
-    if (this.#closed || this.#child !== child)
-      throw new PlatformFault("unavailable", "the runner process ended");
+  /**
+   * Throws what the process refused with, and PlatformFault `unavailable` when it does not start, ends
+   * meanwhile, or this is closed.
+   */
+  async request(request: ScriptMessage, signal: AbortSignal | undefined): Promise<ScriptReply> {
+    await this.#backOff();
+    const { child, ready, waiting } = this.#connect();
     this.#lastId += 1;
     const id = this.#lastId;
-    const work: Work = { ...job, id, aborted: signal?.aborted === true };
-    const abort = (): void => this.#send(child, { kind: "abort", id });
-    signal?.addEventListener("abort", abort, { once: true });
+    const abort = (): void => send(child, { kind: "abort", id });
     try {
       const answer = await new Promise<Answer>((resolve, reject) => {
-        this.#waiting.set(id, { token: job.request.token, resolve, reject });
-        this.#send(child, work);
+        // At once, so that the process is not taken for idle while it starts.
+        waiting.set(id, { token: request.token, resolve, reject });
+        ready.then(() => {
+          send(child, { kind: "script", id, request, aborted: signal?.aborted === true });
+          signal?.addEventListener("abort", abort, { once: true });
+        }, reject);
       });
       if (answer.kind === "refused") throw new PlatformFault(answer.code, answer.detail);
-      return answer;
+      return answer.reply;
     } finally {
-      this.#waiting.delete(id);
+      waiting.delete(id);
       signal?.removeEventListener("abort", abort);
+      if (this.#connected?.child === child && waiting.size === 0) this.#rest();
     }
   }
 
-  /** Ends the runner and with it every process and script; requests under way are rejected. */
+  /** Ends the process and with it every script and what those started; requests under way are rejected. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancelRestart();
-    this.#up.catch(() => {});
-    const child = this.#child;
-    if (child === undefined) return;
-    const gone = new Promise((resolve) => child.once("exit", resolve));
-    const last = setTimeout(() => child.kill("SIGKILL"), CLOSE_LIMIT_MS);
-    if (child.connected) child.disconnect();
-    await gone;
-    clearTimeout(last);
+    this.#closed.abort();
+    this.#end();
+    await Promise.all(this.#ending);
   }
 
-  #start(): Promise<ChildProcess> {
-    // A session of its own: a signal to the server's process group must leave it alive to end the steps.
-    const child = fork(new URL("./main.ts", import.meta.url), [...this.#args], {
-      env: { ...this.#env },
+  async #backOff(): Promise<void> {
+    const closed = this.#closed.signal;
+    const delayMs = this.#notBefore - performance.now();
+    if (delayMs > 0 && this.#connected === undefined && !closed.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(done, delayMs);
+        function done(): void {
+          clearTimeout(timer);
+          closed.removeEventListener("abort", done);
+          resolve();
+        }
+        closed.addEventListener("abort", done, { once: true });
+      });
+    }
+    if (closed.aborted) throw new PlatformFault("unavailable", "scripts are closed");
+  }
+
+  #connect(): Connected {
+    clearTimeout(this.#idle);
+    this.#connected ??= this.#start();
+    return this.#connected;
+  }
+
+  /** The next request finds no process, or one that is not told to end: none is sent to one that ends. */
+  #rest(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#end(), this.#options.idleMs);
+    this.#idle.unref();
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    const child = this.#connected?.child;
+    this.#connected = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    const last = setTimeout(() => child.kill("SIGKILL"), CLOSE_LIMIT_MS);
+    const ended = gone.then(() => {
+      clearTimeout(last);
+      this.#ending.delete(ended);
+    });
+    this.#ending.add(ended);
+    if (child.connected) child.disconnect();
+  }
+
+  #start(): Connected {
+    const { args, env, log } = this.#options;
+    // A session of its own: a signal to the server's process group must leave it alive to end the scripts.
+    const child = fork(new URL("./main.ts", import.meta.url), [...args], {
+      env: { ...env },
       execArgv: [],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       detached: true,
     });
-    const started = Date.now();
-    this.#child = child;
+    const started = performance.now();
+    const waiting = new Map<number, Waiting>();
     if (child.stderr !== null) {
-      createInterface({ input: child.stderr }).on("line", (line) =>
-        this.#log.warn("runner process", { line }),
-      );
+      createInterface({ input: child.stderr }).on("line", (line) => log.warn("runner process", { line }));
     }
-    return new Promise((resolve, reject) => {
+    const ready = new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => child.kill("SIGKILL"), READY_LIMIT_MS);
       child.on("message", (message: FromRunner) => {
         if (message.kind === "ready") {
           clearTimeout(late);
-          resolve(child);
-        } else this.#receive(message);
+          resolve();
+        } else if (message.kind === "left-over") {
+          log.warn("ended processes that a script left behind", { count: message.count });
+        } else waiting.get(message.id)?.resolve(message);
       });
-      // A message that could not be sent: the exit that follows settles everything.
-      child.on("error", (error) => this.#log.warn("the runner's channel failed", { error: error.message }));
-      child.once("exit", (code, signal) => {
+      const onEnd = (how: object): void => {
         clearTimeout(late);
-        reject(new PlatformFault("unavailable", "the runner process did not start"));
-        this.#onExit(Date.now() - started, { code, signal });
+        reject(new PlatformFault("unavailable", "the process of scripts did not start"));
+        this.#onEnd(child, waiting, performance.now() - started, how);
+      };
+      child.on("error", (error) => {
+        log.warn("the channel to the process of scripts failed", { error: error.message });
+        // Else the exit that follows settles everything.
+        if (child.pid === undefined) onEnd({ error: error.message });
       });
+      child.once("exit", (code, signal) => onEnd({ code, signal }));
     });
+    return { child, ready, waiting };
   }
 
-  #onExit(livedMs: number, how: { code: number | null; signal: string | null }): void {
-    this.#child = undefined;
-    for (const waiting of this.#waiting.values()) {
-      this.#lostTokens.push(waiting.token);
-      waiting.reject(new PlatformFault("unavailable", "the runner process ended"));
+  #onEnd(child: ChildProcess, waiting: Map<number, Waiting>, livedMs: number, how: object): void {
+    const tokens = new Set([...waiting.values()].map(({ token }) => token));
+    for (const { reject } of waiting.values()) {
+      reject(new PlatformFault("unavailable", "the process of scripts ended"));
     }
-    this.#waiting.clear();
-    if (this.#closed) return;
+    waiting.clear();
+    if (this.#connected?.child !== child) return;
+    this.#connected = undefined;
+    clearTimeout(this.#idle);
     this.#failures = livedMs > HEALTHY_AFTER_MS ? 0 : this.#failures + 1;
     const delayMs =
       this.#failures <= 1 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.#failures - 2), LONGEST_BACKOFF_MS);
-    this.#log.error("the runner process ended by itself", { ...how, restartInMs: delayMs });
-    this.#up = new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#start().then(resolve, reject), delayMs);
-      this.#cancelRestart = () => {
-        clearTimeout(timer);
-        reject(new PlatformFault("unavailable", "the runner was closed"));
-      };
-    });
-    this.#up.then(
-      (child) => {
-        const tokens = this.#lostTokens.splice(0);
-        if (tokens.length > 0) this.#send(child, { kind: "sweep", tokens });
-      },
-      () => {},
-    );
+    this.#notBefore = performance.now() + delayMs;
+    this.#options.log.error("the process of scripts ended by itself", { ...how, restartInMs: delayMs });
+    if (tokens.size > 0) this.#options.onLost(tokens);
   }
+}
 
-  #receive(message: FromRunner): void {
-    if (message.kind === "left-over") {
-      this.#log.warn("ended processes that a step left behind", { count: message.count });
-    } else if (message.kind !== "ready") this.#waiting.get(message.id)?.resolve(message);
-  }
-
-  #send(child: ChildProcess, message: ToRunner): void {
-    // When the channel is closed the process is ending, and its exit rejects what waits.
-    if (child.connected) child.send(message, () => {});
-  }
+function send(child: ChildProcess, message: ToRunner): void {
+  // When the channel is closed the process is ending, and its exit rejects what waits.
+  if (child.connected) child.send(message, () => {});
 }

@@ -1,10 +1,11 @@
-/** The runner process: starts commands and scripts for the server, and ends them all when the server is gone. */
+/** The process of scripts: evaluates them for the server, and ends them and their commands when the server is gone. */
 import { PLATFORM_FAULTS, PlatformFault } from "../../faults.ts";
-import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
+import type { ScriptMessage } from "../../scripts/script-messages.ts";
 import type { ScriptPool } from "../../scripts/script-pool.ts";
 import { Leftovers } from "./leftovers.ts";
 import { Processes } from "./processes.ts";
-import type { FromRunner, ToRunner, Work } from "./protocol.ts";
+import type { FromRunner, ToRunner } from "./protocol.ts";
+import { openPool } from "./scripts.ts";
 
 const [functionsModule = ""] = process.argv.slice(2);
 const baseEnv: Record<string, string> = {};
@@ -12,8 +13,7 @@ for (const [name, value] of Object.entries(process.env)) {
   // Node adds variables of its own to what the server gave.
   if (value !== undefined && !name.startsWith("NODE_")) baseEnv[name] = value;
 }
-const leftovers = new Leftovers((count) => send({ kind: "left-over", count }));
-const processes = new Processes(baseEnv, leftovers);
+const processes = new Processes(new Leftovers((count) => send({ kind: "left-over", count })));
 const underWay = new Map<number, AbortController>();
 let pool: Promise<ScriptPool> | undefined;
 
@@ -22,23 +22,11 @@ function send(message: FromRunner): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
-/** Loaded with the first script, so that a runner of commands alone stays small. */
-function scripts(): Promise<ScriptPool> {
-  pool ??= import("./scripts.ts").then(({ openPool }) => openPool(new URL(functionsModule), processes));
-  return pool;
-}
-
-async function evaluate(request: ScriptMessage, signal: AbortSignal): Promise<ScriptReply> {
-  const env = processes.environment(request.env);
-  return (await scripts()).run({ ...request, env }, signal);
-}
-
-async function answer(message: Work, signal: AbortSignal): Promise<FromRunner> {
-  const { id } = message;
+async function answer(id: number, request: ScriptMessage, signal: AbortSignal): Promise<FromRunner> {
   try {
-    return message.kind === "command"
-      ? { kind: "command-ended", id, outcome: await processes.run(message.request, signal) }
-      : { kind: "script-ended", id, reply: await evaluate(message.request, signal) };
+    pool ??= openPool(new URL(functionsModule), processes);
+    const env = { ...baseEnv, ...request.env };
+    return { kind: "script-ended", id, reply: await (await pool).run({ ...request, env }, signal) };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     if (!(error instanceof PlatformFault)) return { kind: "refused", id, code: "unavailable", detail: text };
@@ -48,12 +36,12 @@ async function answer(message: Work, signal: AbortSignal): Promise<FromRunner> {
   }
 }
 
-async function begin(message: Work): Promise<void> {
+async function begin({ id, request, aborted }: Extract<ToRunner, { kind: "script" }>): Promise<void> {
   const controller = new AbortController();
-  if (message.aborted) controller.abort();
-  underWay.set(message.id, controller);
-  const reply = await answer(message, controller.signal);
-  underWay.delete(message.id);
+  if (aborted) controller.abort();
+  underWay.set(id, controller);
+  const reply = await answer(id, request, controller.signal);
+  underWay.delete(id);
   send(reply);
 }
 
@@ -66,10 +54,9 @@ async function endEverything(): Promise<void> {
 process.once("disconnect", () => void endEverything());
 process.on("message", (message: ToRunner) => {
   if (message.kind === "abort") underWay.get(message.id)?.abort();
-  else if (message.kind === "sweep") void leftovers.end(new Set(message.tokens));
   else void begin(message);
 });
-// The server decides when its runner ends: a signal to all processes must not take the steps away from under it.
+// The server decides when this process ends: a signal to all processes must not take the scripts away from under it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.stderr.on("error", () => {});
 send({ kind: "ready" });

@@ -1,6 +1,7 @@
 import type { Exec } from "../../scripts/script-job.ts";
 import { ScriptPool } from "../../scripts/script-pool.ts";
-import { type Collected, END_GRACE_MS, type Processes } from "./processes.ts";
+import { type Collected, collect } from "./collect.ts";
+import { END_GRACE_MS, type Processes } from "./processes.ts";
 
 const FEWEST_THREADS = 2;
 const MOST_THREADS = 8;
@@ -8,7 +9,7 @@ const KEPT_GUESTS = 16;
 /** What `exec` may bring back. */
 const EXEC_OUTPUT_BYTES = 10 * 1024 * 1024;
 
-/** The threads of the runner, whose `exec` starts processes here. Throws where the engine cannot be read. */
+/** The threads of this process, whose `exec` starts processes here. Throws where the engine cannot be read. */
 export function openPool(functionsModule: URL, processes: Processes): Promise<ScriptPool> {
   return ScriptPool.create({
     worker: new URL("../../scripts/script-worker.ts", import.meta.url),
@@ -24,9 +25,9 @@ export function openPool(functionsModule: URL, processes: Processes): Promise<Sc
 
 function execBy(processes: Processes): Exec {
   return async ({ command, cwd, env, timeoutMs }, token, signal) => {
-    const spec = { argv: ["bash", "-c", command], cwd, env, token, timeoutMs, signal };
+    const spec = { program: "bash", args: ["-c", command], cwd, env, token, timeoutMs, signal };
     try {
-      const end = await processes.collect(spec, EXEC_OUTPUT_BYTES);
+      const end = await collect(processes, spec, EXEC_OUTPUT_BYTES);
       const failure = failureOf(end);
       return { stdout: end.stdout, ...(failure === undefined ? {} : { failure }) };
     } catch (error) {

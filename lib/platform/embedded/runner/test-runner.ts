@@ -20,20 +20,23 @@ export interface TestRunner extends Runner {
 }
 
 /** A runner with a folder of its own, both gone after `close`. */
-export async function startTestRunner(): Promise<TestRunner> {
+export async function startTestRunner(options: { scriptsIdleMs?: number } = {}): Promise<TestRunner> {
   const folder = await mkdtemp(join(tmpdir(), "weft-runner-"));
   const warnings: TestRunner["warnings"] = [];
   const note = (message: string, fields: unknown): void => void warnings.push({ message, fields });
   const log: Log = { debug: () => {}, info: () => {}, warn: note, error: note, with: () => log };
-  const runner = await startRunner({ log, functionsModule: FUNCTIONS_MODULE });
+  const runner = await startRunner({ log, functionsModule: FUNCTIONS_MODULE, ...options });
   let files = 0;
   return {
     folder,
     warnings,
     commands: runner.commands,
     scripts: runner.scripts,
-    get pid() {
-      return runner.pid;
+    get scriptsPid() {
+      return runner.scriptsPid;
+    },
+    get watchdogPid() {
+      return runner.watchdogPid;
     },
     close: async () => {
       await runner.close();

@@ -1,0 +1,63 @@
+import { type Launched, launch } from "./node-spawner.ts";
+import type { End, Limits, Processes } from "./processes.ts";
+import { TOKEN_VARIABLE } from "./protocol.ts";
+
+/** How long output is still read from a pipe that something outside the group keeps open. */
+const DRAIN_MS = 250;
+const STDERR_KEPT_BYTES = 4 * 1024;
+
+export interface Collecting extends Limits {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The program's whole environment, but for the token. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What a collecting run brought. `overflow`: it was ended because it wrote more than it may. */
+export interface Collected extends End {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly overflow: boolean;
+}
+
+/**
+ * Runs a program and keeps what it writes, up to `maxBytes`; of stderr only the beginning. Rejects with
+ * PlatformFault `command_not_started`.
+ */
+export async function collect(processes: Processes, spec: Collecting, maxBytes: number): Promise<Collected> {
+  const overflow = new AbortController();
+  const signal = AbortSignal.any([...(spec.signal === undefined ? [] : [spec.signal]), overflow.signal]);
+  const env = { ...spec.env, [TOKEN_VARIABLE]: spec.token };
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  let closed: Promise<unknown> | undefined;
+  let pipes: Pick<Launched["child"], "stdout" | "stderr"> | undefined;
+  const end = await processes.run({ ...spec, signal }, async () => {
+    const launched = await launch({ ...spec, env }, ["ignore", "pipe", "pipe"]);
+    const { child } = launched;
+    closed = new Promise((resolve) => child.once("close", resolve));
+    pipes = child;
+    let size = 0;
+    let errorSize = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) overflow.abort();
+      else stdout.push(chunk);
+    });
+    child.stderr?.on("data", (chunk: Buffer) => {
+      if (errorSize < STDERR_KEPT_BYTES) stderr.push(chunk);
+      errorSize += chunk.length;
+    });
+    return launched;
+  });
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
+  pipes?.stdout?.destroy();
+  pipes?.stderr?.destroy();
+  return {
+    ...end,
+    stdout: Buffer.concat(stdout).toString("utf8"),
+    stderr: Buffer.concat(stderr).toString("utf8", 0, STDERR_KEPT_BYTES),
+    overflow: overflow.signal.aborted,
+  };
+}

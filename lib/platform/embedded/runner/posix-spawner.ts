@@ -1,0 +1,159 @@
+import { closeSync, openSync, statSync } from "node:fs";
+import { constants } from "node:os";
+import { resolve } from "node:path";
+import { getSystemErrorName } from "node:util";
+import { PlatformFault } from "../../faults.ts";
+import type { Libc, SpawnCall } from "./libc.ts";
+import {
+  checkFolder,
+  type Exit,
+  notStarted,
+  type Spawner,
+  type SpawnRequest,
+  type Started,
+} from "./spawner.ts";
+
+/** Where programs are looked for without a `PATH`, as the system does. */
+const DEFAULT_PATH = "/bin:/usr/bin";
+/** How often is looked after the children should the signal of an end not come, milliseconds. */
+const LOOK_MS = 1_000;
+/** The pool has four threads, and files are read by them as well. */
+const STARTS_AT_ONCE = 3;
+const { ENOENT, ENOEXEC, EACCES, ENOTDIR } = constants.errno;
+const SIGNAL_NAMES = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
+
+interface Child {
+  resolve(exit: Exit): void;
+  reject(error: PlatformFault): void;
+}
+
+/**
+ * By `posix_spawn` of the C library: it does not copy this process's page tables, so that a start takes the same
+ * however large this process is. A thread of the pool waits for the program to be loaded, and the loop goes on.
+ */
+export class PosixSpawner implements Spawner {
+  readonly #libc: Libc;
+  readonly #children = new Map<number, Child>();
+  readonly #nothing = openSync("/dev/null", "r");
+  readonly #look = (): void => this.#reapAll();
+  readonly #turns: (() => void)[] = [];
+  #starting = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+    process.on("SIGCHLD", this.#look);
+  }
+
+  async spawn(request: SpawnRequest): Promise<Started> {
+    checkFolder(request.cwd);
+    await this.#turn();
+    let pid: number;
+    try {
+      pid = await this.#start(request);
+    } finally {
+      const next = this.#turns.shift();
+      if (next === undefined) this.#starting -= 1;
+      else next();
+    }
+    // Also keeps this process alive until its children have ended.
+    this.#timer ??= setInterval(this.#look, LOOK_MS);
+    const exited = new Promise<Exit>((resolve, reject) => this.#children.set(pid, { resolve, reject }));
+    // It may have ended before its id was known here.
+    this.#reap(pid);
+    return { pid, exited };
+  }
+
+  close(): void {
+    process.off("SIGCHLD", this.#look);
+    clearInterval(this.#timer);
+    closeSync(this.#nothing);
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#starting >= STARTS_AT_ONCE) await new Promise<void>((resolve) => this.#turns.push(resolve));
+    else this.#starting += 1;
+  }
+
+  async #start({ program, args, cwd, env, stdout, stderr }: SpawnRequest): Promise<number> {
+    const call = {
+      argv: [program, ...args].map((text) => checked(text, "an argument")),
+      env: Object.entries(env).map(([name, value]) => checked(`${name}=${value}`, "a variable")),
+      cwd: checked(cwd, "the folder"),
+      stdin: this.#nothing,
+      stdout,
+      stderr,
+    };
+    let error: number = ENOENT;
+    for (const path of candidates(program, cwd, env.PATH)) {
+      const found = await this.#execute({ ...call, path });
+      if (found > 0) return found;
+      error = -found;
+      if (error !== EACCES && error !== ENOENT && error !== ENOTDIR) break;
+    }
+    throw notStarted(`spawn ${program} ${getSystemErrorName(-error)}`);
+  }
+
+  /** A file without a line that names its interpreter is a script of `sh`, as for `execvp`. */
+  async #execute(call: SpawnCall): Promise<number> {
+    const found = await this.#libc.spawn(call);
+    if (found !== -ENOEXEC) return found;
+    return this.#libc.spawn({ ...call, path: "/bin/sh", argv: ["sh", call.path, ...call.argv.slice(1)] });
+  }
+
+  /** Asks for each child by itself: one signal may stand for many, and children of Node's own are not ours. */
+  #reapAll(): void {
+    for (const pid of this.#children.keys()) this.#reap(pid);
+  }
+
+  #reap(pid: number): void {
+    const child = this.#children.get(pid);
+    if (child === undefined) return;
+    const status = this.#libc.reap(pid);
+    if (status === "running") return;
+    this.#children.delete(pid);
+    if (status === "unknown") child.reject(new PlatformFault("unavailable", "a command's end was missed"));
+    else child.resolve(exitOf(status));
+    if (this.#children.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** From a wait status: the signal is in the low seven bits, the exit code in the eight above. */
+function exitOf(status: number): Exit {
+  const signal = status & 0x7f;
+  if (signal === 0) return { exitCode: (status >> 8) & 0xff, signal: null };
+  return { exitCode: null, signal: SIGNAL_NAMES.get(signal) ?? `signal ${signal}` };
+}
+
+function* candidates(program: string, cwd: string, path = DEFAULT_PATH): Generator<string> {
+  if (program.includes("/")) {
+    yield program;
+    return;
+  }
+  if (program === "") return;
+  for (const folder of path.split(":")) {
+    const file = folder.startsWith("/") ? `${folder}/${program}` : resolve(cwd, folder, program);
+    // A start that fails costs a hundred times as much as this.
+    if (mayExist(file)) yield file;
+  }
+}
+
+function mayExist(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return true;
+  }
+}
+
+/** What C takes: without NUL, and with replacements for halves of surrogate pairs, as Node gives it. */
+function checked(text: string, what: string): string {
+  if (text.includes("\0")) throw notStarted(`${what} holds a NUL`);
+  return text.toWellFormed();
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Log } from "../../log.ts";
+import { TOKEN_VARIABLE } from "./protocol.ts";
+
+/** A line of the list, with the line breaks that fill it up. */
+const SLOT_BYTES = 256;
+/** A watchdog that ended sooner than this is not started again at once, milliseconds. */
+const HEALTHY_AFTER_MS = 1_000;
+const LONGEST_BACKOFF_MS = 10 * 60_000;
+
+/**
+ * Sleeps until the server is gone, which ends its standard input. Then kills the groups (`g`) of the list at file
+ * descriptor 3, and what carries one of the tokens (`t`); more than once, for processes that fork meanwhile.
+ */
+const PROGRAM = `
+trap '' HUP INT QUIT TERM
+while read -r line; do :; done
+set --
+while IFS= read -r line; do
+  case $line in
+    g*) kill -KILL "-\${line#g}" ;;
+    t*) set -- "$@" -e "${TOKEN_VARIABLE}=\${line#t}" ;;
+  esac
+done <&3
+[ "$#" -gt 0 ] && [ -r /proc/self/environ ] || exit 0
+for pass in 1 2 3 4 5; do
+  found=$(grep -lzxF "$@" /proc/[0-9]*/environ)
+  [ -n "$found" ] || exit 0
+  for path in $found; do
+    pid=\${path#/proc/}
+    kill -KILL "\${pid%/environ}"
+  done
+done
+`;
+
+/**
+ * A shell that outlives the server for a moment: where the server is killed without warning, it ends the commands
+ * that were under way. They are in a list in an unlinked file, one write a change, which the shell reads
+ * only then: as long as the server lives, it costs nothing.
+ */
+export class Watchdog {
+  readonly #log: Log;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #list: number;
+  readonly #free: number[] = [];
+  #slots = 0;
+  #child: ChildProcess | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #backoffMs = 0;
+  #closed = false;
+  #failed = false;
+
+  /** Starts it; `env` is the shell's whole environment. Throws where there is no folder for temporary files. */
+  constructor(env: Readonly<Record<string, string>>, log: Log) {
+    this.#env = env;
+    this.#log = log;
+    this.#list = openList();
+    this.#start();
+  }
+
+  /** Of the shell; 0 while there is none. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Notes a step's token: whatever carries it shall not outlive the server. The answer is for `strike`. */
+  noteToken(token: string): number {
+    return this.#note(`t${token}`);
+  }
+
+  /** Notes a process group, by its leader's id. */
+  noteGroup(pid: number): number {
+    return this.#note(`g${pid}`);
+  }
+
+  /** Takes a note back. */
+  strike(slot: number): void {
+    if (slot < 0) return;
+    this.#write(slot, "");
+    this.#free.push(slot);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    this.#child?.kill("SIGKILL");
+    closeSync(this.#list);
+  }
+
+  #note(line: string): number {
+    // Such a token is found by nobody; its group still is.
+    if (line.includes("\n") || Buffer.byteLength(line) >= SLOT_BYTES) return -1;
+    let slot = this.#free.pop();
+    if (slot === undefined) {
+      slot = this.#slots;
+      this.#slots += 1;
+    }
+    this.#write(slot, line);
+    return slot;
+  }
+
+  #write(slot: number, line: string): void {
+    if (this.#closed) return;
+    const bytes = Buffer.alloc(SLOT_BYTES, "\n");
+    bytes.write(line);
+    try {
+      writeSync(this.#list, bytes, 0, SLOT_BYTES, slot * SLOT_BYTES);
+    } catch (error) {
+      if (!this.#failed) this.#log.warn("commands may outlive a killed server", { error: String(error) });
+      this.#failed = true;
+    }
+  }
+
+  #start(): void {
+    const started = performance.now();
+    const child = spawn("/bin/sh", ["-c", PROGRAM], {
+      cwd: "/",
+      env: { ...this.#env },
+      stdio: ["pipe", "ignore", "ignore", this.#list],
+      detached: true,
+    });
+    this.#child = child;
+    child.unref();
+    // Only held open: it ends with this process.
+    child.stdin?.on("error", () => {});
+    if (child.stdin !== null && "unref" in child.stdin && typeof child.stdin.unref === "function") {
+      child.stdin.unref();
+    }
+    const again = (): void => {
+      if (this.#child !== child) return;
+      this.#child = undefined;
+      if (this.#closed) return;
+      const healthy = performance.now() - started >= HEALTHY_AFTER_MS;
+      this.#backoffMs = healthy ? 0 : Math.min(this.#backoffMs * 2 || HEALTHY_AFTER_MS, LONGEST_BACKOFF_MS);
+      this.#log.warn("the watchdog of commands ended", { restartInMs: this.#backoffMs });
+      this.#restart = setTimeout(() => this.#start(), this.#backoffMs);
+      this.#restart.unref();
+    };
+    child.once("error", again);
+    child.once("exit", again);
+  }
+}
+
+/** In memory where the system has a folder for that. Nobody else can open it: its name is gone at once. */
+function openList(): number {
+  const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), "weft-"));
+  try {
+    return openSync(join(folder, "commands"), "wx+", 0o600);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function memoryFolder(): string | undefined {
+  try {
+    accessSync("/dev/shm", constants.W_OK | constants.X_OK);
+    return "/dev/shm";
+  } catch {
+    return undefined;
+  }
+}
