@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { LIMITS, type LimitName, limitFault } from "../lib/platform/limits.ts";
 import { noteHandler } from "../lib/platform/marks.ts";
+import { bundled } from "./bundled.ts";
 import { isStreaming, type LocalResponseStream } from "./lambda-runtime.ts";
 import type { TemplateFunction } from "./template.ts";
 
@@ -94,7 +95,11 @@ export function createFunctions(options: FunctionsOptions): Functions {
 }
 
 async function importHandler(fn: TemplateFunction, root: string): Promise<AnyHandler> {
-  const module = (await import(pathToFileURL(resolve(root, fn.entry)).href)) as Record<string, unknown>;
+  const path = resolve(root, fn.entry);
+  const load = bundled.functions[path];
+  const module = await (load === undefined
+    ? (import(pathToFileURL(path).href) as Promise<Record<string, unknown>>)
+    : load());
   const handler = module[fn.handlerExport];
   if (typeof handler !== "function") throw new TypeError(`${fn.entry} does not export ${fn.handlerExport}`);
   return handler as AnyHandler;

@@ -7,9 +7,11 @@ import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { keepMarks } from "../lib/platform/marks-file.ts";
 import type { Resources } from "../lib/platform/resources.ts";
+import { bundled } from "./bundled.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
-import { readTemplateOnce } from "./template-cache.ts";
+import { settleWhenIdle } from "./settle.ts";
+import type { Template } from "./template.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
 
@@ -46,7 +48,7 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const config = readConfig(options.env);
   const templatePath = options.templatePath ?? TEMPLATE_PATH;
-  const template = readTemplateOnce(templatePath, config.dataDir);
+  const template = await openTemplate(templatePath, config.dataDir);
   let redact = (line: string): string => line;
   const write = options.writeLog ?? writeToStderr;
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
@@ -80,6 +82,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log.info("stopped");
     },
   };
+}
+
+/** What reads YAML is loaded where the bundle has no template with it. */
+async function openTemplate(path: string, dataDir: string): Promise<Template> {
+  if (bundled.template?.path === path) return bundled.template.read;
+  const { readTemplateOnce } = await import("./template-cache.ts");
+  return readTemplateOnce(path, dataDir);
 }
 
 /** Loaded as it is asked for: one platform has no use for the other's code. */
@@ -124,7 +133,9 @@ export async function runServer(env: ServerOptions["env"]): Promise<void> {
   try {
     const server = await starting;
     log = server.log;
-    if (!stopping) process.stdout.write(`${readyLine(server)}\n`);
+    if (stopping) return;
+    process.stdout.write(`${readyLine(server)}\n`);
+    settleWhenIdle();
   } catch (error) {
     fail(error);
   }

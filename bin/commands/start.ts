@@ -38,7 +38,8 @@ export const start: Command = {
     const settings = { PORT: port, HOST: textFlag(args, "host"), WEFT_DATA_DIR: textFlag(args, "data-dir") };
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     // Loaded only here: the other commands start without it.
-    const { runServer } = await import("../../localstack/server.ts");
+    const { openServer } = await import("../../localstack/bundle/open.js");
+    const { runServer } = await openServer();
     const environment = { ...terminal.env, ...Object.fromEntries(given) };
     await runServer(args.flags.localstack === true ? await overLocalStack(environment) : environment);
   },

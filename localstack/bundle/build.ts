@@ -1,0 +1,166 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import { readTemplateFiles, type Template } from "../template.ts";
+import { bundlesIn, isInUse, removeBundle, removeDrafts, stampOf, writeManifest } from "./find.js";
+
+const ATTEMPTS = 3;
+
+/** What a start loads from a bundle's folder; it has what `localstack/server.ts` has. */
+const ENTRY = "localstack/server.ts";
+/** Another module stands in its place in a bundle. */
+const BUNDLED = "localstack/bundled.ts";
+/** What other processes and threads run. The sources name each as `new URL("…", import.meta.url)`. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  "lib/platform/embedded/runner/main.ts": "runner",
+  "lib/platform/scripts/script-worker.ts": "script-worker",
+  "lib/workflow/functions/library.ts": "library",
+};
+const TEMPLATE = "template.yaml";
+/** These shape a bundle without being in it. */
+const SETTINGS = [
+  "package.json",
+  "lib/package.json",
+  "tsconfig.json",
+  "node_modules/.package-lock.json",
+  ...["build.ts", "find.js"].map((name) => `localstack/bundle/${name}`),
+];
+
+/** Stay where they are installed: native code, Web Assembly beside the code, and the other platform's. */
+const EXTERNAL = ["@aws-sdk/*", "@smithy/*", "esbuild", "jq-wasm", "koffi", "quickjs-wasi"];
+
+const OPTIONS = {
+  bundle: true,
+  splitting: true,
+  platform: "node",
+  format: "esm",
+  target: "node24",
+  mainFields: ["module", "main"],
+  outExtension: { ".js": ".mjs" },
+  external: EXTERNAL,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  sourcemap: "external",
+  sourcesContent: false,
+  metafile: true,
+  logLevel: "silent",
+} satisfies BuildOptions;
+
+/**
+ * Bundles the server with the functions of the template at `root` into a folder of its own below `cache`, and answers
+ * it. Removes the bundles of other sources that no process loads from. Two at the same time do no harm. Throws where it
+ * cannot be made, or where sources change all the time; what was there before stays.
+ */
+export async function buildBundle(root: string, cache: string): Promise<string> {
+  const name = `${Date.now().toString(36)}-${randomUUID().slice(0, 8)}`;
+  const draft = join(cache, `.${name}`);
+  try {
+    await buildUnchanged(root, draft);
+    const folder = join(cache, name);
+    renameSync(draft, folder);
+    removeDrafts(cache);
+    for (const other of bundlesIn(cache)) if (other !== folder && !isInUse(other)) removeBundle(other);
+    return folder;
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** A file that is written while a bundle is made may be in it as it was before: it is made again then. */
+async function buildUnchanged(root: string, draft: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { recursive: true });
+    const startedMs = Date.now();
+    const paths = await buildOnce(root, draft);
+    const stamps = paths.map((path) => stampOf(root, path));
+    const changed = stamps.find(({ mtimeMs, ctimeMs }) => Math.max(mtimeMs, ctimeMs) >= startedMs);
+    if (changed === undefined) return writeManifest(draft, root, stamps);
+    if (attempt === ATTEMPTS) throw new Error(`${changed.path} changed while the bundle was made`);
+  }
+}
+
+/** Answers the files that it was made of, from the root. */
+async function buildOnce(root: string, outdir: string): Promise<string[]> {
+  const { template, files } = readTemplateFiles(join(root, TEMPLATE));
+  const { metafile } = await build({
+    ...OPTIONS,
+    absWorkingDir: root,
+    outdir,
+    plugins: [placesOfSources(root), bundledModule(root, template), builtins],
+    entryPoints: Object.entries({ [ENTRY]: "server", ...PROGRAMS }).map(([path, out]) => ({ in: path, out })),
+  });
+  const own = files.map((file) => fromRoot(root, resolve(file)));
+  const read = Object.keys(metafile.inputs).filter((path) => !path.startsWith("builtin:"));
+  return [...new Set([...read, ...own, ...SETTINGS])];
+}
+
+/** With forward slashes everywhere. */
+const fromRoot = (root: string, file: string): string => relative(root, file).replaceAll("\\", "/");
+
+const OWN_PLACE = /new URL\(\s*"([^"]+)",\s*import\.meta\.url,?\s*\)|import\.meta\.url/g;
+
+/** Modules go on to know their own places, and where the programs are that they start. */
+function placesOfSources(root: string): Plugin {
+  const placed = (file: string, text: string): string =>
+    text.replace(OWN_PLACE, (_, path: string | undefined) => {
+      const own = pathToFileURL(file);
+      if (path === undefined) return JSON.stringify(own.href);
+      const target = new URL(path, own);
+      const program = PROGRAMS[fromRoot(root, fileURLToPath(target))];
+      return program === undefined
+        ? `new URL(${JSON.stringify(target.href)})`
+        : `new URL("./${program}.mjs", import.meta.url)`;
+    });
+  return {
+    name: "places-of-sources",
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const text = readFileSync(path, "utf8");
+        return text.includes("import.meta.url") ? { contents: placed(path, text), loader: "ts" } : undefined;
+      });
+    },
+  };
+}
+
+/** What `bundled.ts` says of a bundle: the template is text, which is parsed faster than code. */
+function bundledModule(root: string, template: Template): Plugin {
+  const path = join(root, TEMPLATE);
+  const entries = [...new Set(template.functions.map(({ entry }) => resolve(root, entry)))];
+  const functions = entries.map((file) => `${JSON.stringify(file)}: () => import(${JSON.stringify(file)})`);
+  const read = `JSON.parse(${JSON.stringify(JSON.stringify(template))})`;
+  const contents = `export const bundled = {
+    template: { path: ${JSON.stringify(path)}, read: ${read} },
+    functions: { ${functions.join(", ")} },
+  };`;
+  return {
+    name: "bundled-module",
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /[\\/]bundled\.ts$/ }, (file) =>
+        fromRoot(root, file.path) === BUNDLED ? { contents, loader: "js", resolveDir: root } : undefined,
+      );
+    },
+  };
+}
+
+/**
+ * CommonJS packages get Node's modules without `require`, which an ES module lacks. All get `node:http` so: an ES
+ * module's import of it asks for every export, and one of them loads the whole of Node's `fetch`.
+ */
+const builtins: Plugin = {
+  name: "builtins",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^[a-z][\w:/]*$/ }, ({ path, kind }) =>
+      isBuiltin(path) && (kind === "require-call" || /^(?:node:)?http$/.test(path))
+        ? { path: path.replace(/^node:/, ""), namespace: "builtin" }
+        : undefined,
+    );
+    onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
