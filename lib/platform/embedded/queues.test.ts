@@ -7,6 +7,9 @@ import { type EmbeddedQueues, embeddedQueues } from "./queues.ts";
 import { openStore, type Store } from "./store.ts";
 import { silentLog, temporaryFolder } from "./test-platform.ts";
 
+/** A wait that is told to end does so long before its 20 s are over. */
+const ENDS_MS = 10_000;
+
 const QUEUES: readonly QueueResource[] = [
   { name: "standard", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
   { name: "fifo", fifo: true, visibilitySeconds: 30, retentionSeconds: 60 },
@@ -122,11 +125,31 @@ describe("embedded queues", () => {
     expect((await Promise.all(waiting)).flat().map(({ body }) => body)).toEqual(["a", "b", "c"]);
   });
 
-  it("ends waits when it is closed", async () => {
-    const waiting = queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 20 });
-    embedded.close();
-    expect(await waiting).toEqual([]);
-  });
+  it(
+    "ends waits when it is closed",
+    async () => {
+      const waiting = queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 20 });
+      embedded.close();
+      expect(await waiting).toEqual([]);
+    },
+    ENDS_MS,
+  );
+
+  it(
+    "serves a wait that begins while the deliveries of a restart are counted",
+    async () => {
+      await queues.send("standard", [{ body: "before" }]);
+      embedded.close();
+      embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
+      queues = embedded.port;
+      const first = receive("standard");
+      const waiting = queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 20 });
+      await queues.send("standard", [{ body: "after" }]);
+      expect((await waiting).map(({ body }) => body)).toEqual(["after"]);
+      expect((await first).map(({ body }) => body)).toEqual(["before"]);
+    },
+    ENDS_MS,
+  );
 
   it("delivers what waits of one FIFO group together, and the rest of it once all of that is done with", async () => {
     await queues.send(

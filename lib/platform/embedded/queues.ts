@@ -151,11 +151,14 @@ export function embeddedQueues(options: {
       if (signal?.aborted) return [];
       try {
         const ready = queue.take({ max, visibilitySeconds });
-        await queue.counted();
-        if (ready.length > 0 || waitSeconds === 0) return ready;
+        if (ready.length > 0 || waitSeconds === 0) {
+          await queue.counted();
+          return ready;
+        }
       } catch (error) {
         throw asFault(error);
       }
+      // Nothing may be awaited between the look and the wait: what comes in between would wake nobody.
       const { messages, giveUp } = queue.wait({ max, visibilitySeconds });
       const timer = setTimeout(giveUp, waitSeconds * 1000);
       signal?.addEventListener("abort", giveUp, { once: true });
