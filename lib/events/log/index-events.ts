@@ -26,11 +26,20 @@ export type IndexDeps = Pick<Ports, "tables"> & { readonly eventIndex: RankedInd
 
 /**
  * Brings records into the index, numbered oldest first, and what changed of those that are in it.
- * One that is there in its final form already is passed over, however often it comes.
+ * One that is there in its final form already is passed over, however often it comes. `known` are items of the
+ * tail as they were just read, of records to be indexed as well.
  */
-export async function indexEvents(deps: IndexDeps, eventIds: readonly string[]): Promise<void> {
-  let ids = [...new Set(eventIds)].sort();
-  for (let attempt = 0; attempt < TRIES_MAX && ids.length > 0; attempt += 1) ids = await indexSome(deps, ids);
+export async function indexEvents(
+  deps: IndexDeps,
+  eventIds: readonly string[],
+  known: readonly TailItem[] = [],
+): Promise<void> {
+  let ids = [...new Set([...eventIds, ...known.map(({ sk }) => sk)])].sort();
+  let read = new Map(known.map((item) => [item.sk, item]));
+  for (let attempt = 0; attempt < TRIES_MAX && ids.length > 0; attempt += 1) {
+    ids = await indexSome(deps, ids, read);
+    read = new Map();
+  }
   if (ids.length > 0) throw new Error("the event log's index is contended");
 }
 
@@ -40,8 +49,12 @@ interface Pending {
 }
 
 /** Answers the ids that may still have to be done. */
-async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<string[]> {
-  const tails = await tailItems(deps, ids);
+async function indexSome(
+  deps: IndexDeps,
+  ids: readonly string[],
+  known: ReadonlyMap<string, TailItem>,
+): Promise<string[]> {
+  const tails = await tailItems(deps, ids, known);
   const wanted = ids.filter((id) => tails.has(id));
   if (wanted.length === 0) return [];
   const events = await deps.tables.batchGet(eventLogTable, wanted.map(eventKey));
@@ -82,12 +95,13 @@ async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<strin
 async function tailItems(
   deps: Pick<Ports, "tables">,
   ids: readonly string[],
+  known: ReadonlyMap<string, TailItem>,
 ): Promise<ReadonlyMap<string, TailItem>> {
   const fresh = await deps.tables.batchGet(
     eventTailTable,
-    ids.map((id) => tailKey(id)),
+    ids.filter((id) => !known.has(id)).map((id) => tailKey(id)),
   );
-  const found = new Map(fresh.map((item) => [item.sk, item]));
+  const found = new Map([...known.values(), ...fresh].map((item) => [item.sk, item]));
   const others = ids.filter((id) => !found.has(id));
   if (others.length === 0) return found;
   // A record that was parked may be processed all the same, by a message that was slow.
