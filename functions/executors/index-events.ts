@@ -35,7 +35,7 @@ export const consumer = defineConsumer({
       left = await oldestUnindexed(deps, MOST_A_PARTITION);
       await indexEvents(deps, ids, left);
       ids = [];
-    } while (left.some(({ sk }) => sk < now));
+    } while (left.length >= MOST_A_PARTITION && left.some(({ sk }) => sk < now));
     return undefined;
   },
 });
