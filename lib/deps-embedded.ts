@@ -31,7 +31,7 @@ export async function openEmbeddedDeps(options: EmbeddedDepsOptions): Promise<Em
       ...(hostile === undefined ? {} : { hostile }),
     }),
   );
-  return { ...opened, poke: () => platform.poke() };
+  return { ...opened, poke: () => platform.poke(), durable: () => platform.durable() };
 }
 
 /** Without the scheduler nothing is fired; the sweeps go on. */

@@ -47,6 +47,8 @@ export interface OpenedDeps {
   readonly tokenPath: string;
   /** Whether the tables answer, which everything leans on. */
   isUp(): Promise<boolean>;
+  /** Settles when all that was written is on disk, where writes settle before. */
+  durable?(): Promise<void>;
   /** Reads and watches the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;

@@ -31,6 +31,8 @@ export interface GatewayOptions {
   readonly functions: readonly TemplateFunction[];
   readonly invoke: Functions;
   readonly log: Log;
+  /** Settles when what functions have written is on disk: only then is a change acknowledged. */
+  readonly durable?: () => Promise<void>;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -86,6 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         },
       });
       const result = await invocation.result;
+      if (changes(incoming)) await options.durable?.();
       if (stream === undefined) writeResult(outgoing, result, state.closing);
       else if (!outgoing.headersSent) throw new TypeError("The function ended without an answer");
       else outgoing.end();
@@ -156,6 +159,8 @@ function router(
   });
   return app;
 }
+
+const changes = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
 
 /** Throws BodyTooLarge for a body that a function cannot be given: as text of its event it may take more. */
 function checkBody(body: Buffer, text: string | null): void {

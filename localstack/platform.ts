@@ -17,6 +17,8 @@ export interface OpenedDeps {
   readonly ports: { readonly queues: Queues };
   /** Whether the services answer that everything leans on. */
   isUp?(): Promise<boolean>;
+  /** Settles when all that was written is on disk, where writes settle before. */
+  durable?(): Promise<void>;
   /** Begins what runs by itself: the scheduler, the watch on the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -56,7 +58,9 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   };
   try {
     const { functions } = template;
-    const gateway = await startGateway({ functions, invoke, log, host: options.host, port: options.port });
+    const { host, port } = options;
+    const durable = async (): Promise<void> => opened.durable?.();
+    const gateway = await startGateway({ functions, invoke, log, durable, host, port });
     closing.push(() => gateway.close(DRAIN_MS));
     const pollers = startPollers({
       functions: options.worker === false ? functions.filter((fn) => !fn.worker) : functions,

@@ -5,7 +5,7 @@ import { readTemplateFiles, type Template } from "./template.ts";
 
 const FILE = "template-cache.json";
 /** Moves when a template is read in another form. */
-const FORM = 3;
+const FORM = 4;
 
 interface Cached {
   readonly form: number;

@@ -163,6 +163,11 @@ function readQueues(found: readonly (readonly [string, Node])[]): Queues {
   return new Map(
     found.map(([id, resource]) => {
       const properties = resource.at("Properties");
+      const weft = resource.at("Metadata").at("Weft");
+      const coalesces = weft
+        .at("Coalesces")
+        .items()
+        .map((type) => type.text());
       const redrive = properties.at("RedrivePolicy");
       const target = redrive.isThere
         ? names.get(redrive.at("deadLetterTargetArn").referenced().id)
@@ -174,6 +179,8 @@ function readQueues(found: readonly (readonly [string, Node])[]): Queues {
           fifo: properties.at("FifoQueue").flag(),
           visibilitySeconds: properties.at("VisibilityTimeout").number(VISIBILITY_SECONDS),
           retentionSeconds: properties.at("MessageRetentionPeriod").number(RETENTION_SECONDS),
+          ...(weft.at("Eager").flag() ? { eager: true as const } : {}),
+          ...(coalesces.length > 0 ? { coalesces } : {}),
           ...(target === undefined
             ? {}
             : { deadLetter: { queue: target, maxReceiveCount: redrive.at("maxReceiveCount").number() } }),

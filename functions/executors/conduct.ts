@@ -6,7 +6,7 @@ import { openMessage, type QueuedMessage } from "#lib/workflow/runs/messages.ts"
 export const consumer = defineConsumer({
   name: "conduct",
   summary: "Decides what a run does next",
-  queue: { fifo: true, maxReceiveCount: 8, batchSize: 10, concurrency: 16 },
+  queue: { fifo: true, maxReceiveCount: 8, batchSize: 10, concurrency: 16, eager: true },
   timeoutSeconds: 60,
   run: async (messages, deps: Deps) => {
     const failures = new Map<string, unknown>();

@@ -12,7 +12,7 @@ export const consumer = defineConsumer({
     "detail-type": ["event.recorded"],
     detail: { matched: [{ numeric: [">", 0] }] },
   },
-  queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 8 },
+  queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 8, eager: true },
   timeoutSeconds: 60,
   run: (messages, deps: Deps) =>
     eachMessage(messages, ({ body }) =>

@@ -77,15 +77,21 @@ export function queueResources(consumer: Consumer, all: readonly ScannedConsumer
   const reader = all.find((scanned) => scanned.consumer.deadLetters === true)?.consumer;
   const deadLetterVisibility = reader === undefined ? undefined : visibilityOf(reader);
   const [own, undelivered] = deadLetterQueues(consumer);
+  const queue = toQueue(main, visibilityOf(consumer), {
+    // EventBridge sends to a FIFO queue without deduplication ids.
+    ...(fifo && isTarget(consumer) ? { ContentBasedDeduplication: true } : {}),
+    RedrivePolicy: {
+      deadLetterTargetArn: arnOf(own?.logicalId ?? ""),
+      maxReceiveCount: consumer.queue.maxReceiveCount,
+    },
+  });
+  const { eager, coalesces } = consumer.queue;
+  const weft = {
+    ...(eager === undefined ? {} : { Eager: eager }),
+    ...(coalesces === undefined ? {} : { Coalesces: coalesces }),
+  };
   return {
-    [main.logicalId]: toQueue(main, visibilityOf(consumer), {
-      // EventBridge sends to a FIFO queue without deduplication ids.
-      ...(fifo && isTarget(consumer) ? { ContentBasedDeduplication: true } : {}),
-      RedrivePolicy: {
-        deadLetterTargetArn: arnOf(own?.logicalId ?? ""),
-        maxReceiveCount: consumer.queue.maxReceiveCount,
-      },
-    }),
+    [main.logicalId]: Object.keys(weft).length === 0 ? queue : { ...queue, Metadata: { Weft: weft } },
     ...(own === undefined ? {} : { [own.logicalId]: toQueue(own, deadLetterVisibility) }),
     ...(undelivered === undefined
       ? {}

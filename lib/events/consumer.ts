@@ -38,6 +38,16 @@ export interface Consumer<Body = unknown, Deps = never> {
     readonly concurrency: number;
     /** On one machine: a pause after a batch that was not full, so that the next one holds more, milliseconds. */
     readonly restMs?: number;
+    /**
+     * On one machine: the consumer does nothing but write to tables and queues, so it may have messages before they
+     * are on disk: whatever comes of them is on disk later still.
+     */
+    readonly eager?: true;
+    /**
+     * On one machine: events of these detail types leave no message where another waits that was not delivered yet.
+     * The consumer has to look for what is to be done, and not at its messages alone.
+     */
+    readonly coalesces?: readonly string[];
   };
   /** Its other source: the dead-letter queues of all the others. Bodies are handed over as text. */
   readonly deadLetters?: true;

@@ -55,15 +55,11 @@ export const EVENT_SOURCE = "weft.events";
 export const EVENT_RECORDED = "event.recorded";
 export const COMMAND_SOURCE = "weft.commands";
 
-const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
-
 /** Detail of `event.recorded` on the bus: the record itself is in the log. */
 export interface EventRecorded {
   readonly event_id: string;
   readonly topic: string;
   readonly matched: number;
-  /** The run that the event tells the end of. */
-  readonly run_id?: string;
 }
 
 /** Data of an event kept in its record at most, bytes; beyond it lies in a blob. */
@@ -115,14 +111,11 @@ export async function emitEvents(
   return records;
 }
 
-export function recordedEntry(
-  record: Pick<StoredEvent, "event_id" | "topic" | "matches" | "run_id">,
-): BusEntry {
+export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "matches">): BusEntry {
   const detail: EventRecorded = {
     event_id: record.event_id,
     topic: record.topic,
     matched: record.matches.length,
-    ...(ENDS_OF_RUNS.has(record.topic) && record.run_id !== "" ? { run_id: record.run_id } : {}),
   };
   return { source: EVENT_SOURCE, detailType: EVENT_RECORDED, detail: { ...detail } };
 }

@@ -28,10 +28,9 @@ export function systemIds(clock: Clock): Ids {
       }
     }
     const time = lastMs.toString(16).padStart(12, "0");
-    const random = randomBytes(8);
-    random.writeUInt8((random.readUInt8(0) & 0x3f) | 0x80, 0);
-    const tail = random.toString("hex");
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, "0")}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+    // Its last 16 digits begin with the variant, as they have to here; its random numbers are drawn many at a time.
+    const tail = randomUUID().slice(19);
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, "0")}-${tail}`;
   };
   return { random: () => randomUUID(), ordered };
 }

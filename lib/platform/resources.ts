@@ -19,6 +19,10 @@ export interface QueueResource {
   readonly fifo: boolean;
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
+  /** Its consumer does nothing but write to tables and queues: messages need not be on disk before it has them. */
+  readonly eager?: true;
+  /** Events of these detail types leave no further message where one waits: its consumer looks for what is to be done. */
+  readonly coalesces?: readonly string[];
   /** After so many deliveries without a delete the message goes to the dead-letter queue. */
   readonly deadLetter?: { readonly queue: string; readonly maxReceiveCount: number };
 }

@@ -24,13 +24,28 @@ const TRIES_MAX = 20;
 
 export type IndexDeps = Pick<Ports, "tables"> & { readonly eventIndex: RankedIndex };
 
+export interface IndexOptions {
+  /** Items of the tail as they were just read, of records to be indexed as well. */
+  readonly known?: readonly TailItem[];
+  /** Called with records before they are indexed, maybe more than once. */
+  readonly tell?: (events: readonly StoredEvent[]) => Promise<void>;
+}
+
 /**
  * Brings records into the index, numbered oldest first, and what changed of those that are in it.
  * One that is there in its final form already is passed over, however often it comes.
  */
-export async function indexEvents(deps: IndexDeps, eventIds: readonly string[]): Promise<void> {
-  let ids = [...new Set(eventIds)].sort();
-  for (let attempt = 0; attempt < TRIES_MAX && ids.length > 0; attempt += 1) ids = await indexSome(deps, ids);
+export async function indexEvents(
+  deps: IndexDeps,
+  eventIds: readonly string[],
+  { known = [], tell }: IndexOptions = {},
+): Promise<void> {
+  let ids = [...new Set([...eventIds, ...known.map(({ sk }) => sk)])].sort();
+  let read = new Map(known.map((item) => [item.sk, item]));
+  for (let attempt = 0; attempt < TRIES_MAX && ids.length > 0; attempt += 1) {
+    ids = await indexSome(deps, ids, read, tell);
+    read = new Map();
+  }
   if (ids.length > 0) throw new Error("the event log's index is contended");
 }
 
@@ -40,8 +55,13 @@ interface Pending {
 }
 
 /** Answers the ids that may still have to be done. */
-async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<string[]> {
-  const tails = await tailItems(deps, ids);
+async function indexSome(
+  deps: IndexDeps,
+  ids: readonly string[],
+  known: ReadonlyMap<string, TailItem>,
+  tell: IndexOptions["tell"],
+): Promise<string[]> {
+  const tails = await tailItems(deps, ids, known);
   const wanted = ids.filter((id) => tails.has(id));
   if (wanted.length === 0) return [];
   const events = await deps.tables.batchGet(eventLogTable, wanted.map(eventKey));
@@ -53,6 +73,7 @@ async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<strin
   const changed = pending.filter(({ event, tail }) => tail.number !== undefined && event.processed);
   const changing = changed.slice(0, CHANGES_AT_ONCE);
   if (fresh.length === 0 && changing.length === 0) return [];
+  if (fresh.length > 0) await tell?.(fresh.map(({ event }) => event));
   const taken = await deps.eventIndex.take({
     entries: fresh.map(({ event }) => entryOf(event)),
     // Whoever is in the index and out of its recent part is out of the tail, and cannot come in again.
@@ -82,12 +103,13 @@ async function indexSome(deps: IndexDeps, ids: readonly string[]): Promise<strin
 async function tailItems(
   deps: Pick<Ports, "tables">,
   ids: readonly string[],
+  known: ReadonlyMap<string, TailItem>,
 ): Promise<ReadonlyMap<string, TailItem>> {
   const fresh = await deps.tables.batchGet(
     eventTailTable,
-    ids.map((id) => tailKey(id)),
+    ids.filter((id) => !known.has(id)).map((id) => tailKey(id)),
   );
-  const found = new Map(fresh.map((item) => [item.sk, item]));
+  const found = new Map([...known.values(), ...fresh].map((item) => [item.sk, item]));
   const others = ids.filter((id) => !found.has(id));
   if (others.length === 0) return found;
   // A record that was parked may be processed all the same, by a message that was slow.

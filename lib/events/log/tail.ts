@@ -61,14 +61,23 @@ function settlingWrites({ eventId, number, final }: IndexedRecord, item: TailIte
   ];
 }
 
-/** Ids of the records that may not be indexed yet, newest first: all, or so many of the oldest of each partition. */
-export async function unindexed(deps: Pick<Ports, "tables">, most?: number): Promise<string[]> {
-  const ids = await Promise.all(tailPartitions("tail").map((pk) => idsIn(deps, pk, most)));
-  return ids.flat().sort().reverse();
+/** Ids of the records that may not be indexed yet, newest first. */
+export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
+  const items = await Promise.all(tailPartitions("tail").map((pk) => itemsIn(deps, pk)));
+  return items
+    .flat()
+    .map(({ sk }) => sk)
+    .sort()
+    .reverse();
 }
 
-async function idsIn(deps: Pick<Ports, "tables">, pk: string, most: number | undefined): Promise<string[]> {
-  const ids: string[] = [];
+/** What is to be done for records that are not indexed yet: so many of the oldest of each partition. */
+export async function oldestUnindexed(deps: Pick<Ports, "tables">, most: number): Promise<TailItem[]> {
+  return (await Promise.all(tailPartitions("tail").map((pk) => itemsIn(deps, pk, most)))).flat();
+}
+
+async function itemsIn(deps: Pick<Ports, "tables">, pk: string, most?: number): Promise<TailItem[]> {
+  const items: TailItem[] = [];
   let cursor: string | undefined;
   do {
     const page = await deps.tables.query(eventTailTable, {
@@ -76,8 +85,8 @@ async function idsIn(deps: Pick<Ports, "tables">, pk: string, most: number | und
       ...(cursor === undefined ? {} : { cursor }),
       ...(most === undefined ? {} : { limit: most }),
     });
-    for (const { sk } of page.items) ids.push(sk);
+    items.push(...page.items);
     cursor = most === undefined ? page.cursor : undefined;
   } while (cursor !== undefined);
-  return ids;
+  return items;
 }

@@ -75,7 +75,9 @@ export function embeddedBus(options: {
     return rules
       .filter(({ matches }) => matches(fields))
       .flatMap(({ name, queues: targets }) =>
-        targets.map((target) => queues.prepare(target, [ruleMessage(body, name, queues.isFifo(target))])),
+        targets.map((target) =>
+          queues.prepareEvent(target, detailType, ruleMessage(body, name, queues.isFifo(target))),
+        ),
       );
   };
   const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => {

@@ -49,6 +49,8 @@ export function standardLane(rows: QueueRows): Lane {
   /** Messages after `loadedThrough` are on disk only. */
   let onDisk = true;
   let loadedThrough = 0;
+  /** What is beyond it is not to be delivered yet, though it can be read. */
+  let arrivedThrough = rows.last;
 
   const load = (entry: Entry, { body }: Content): void => {
     characters += body.length;
@@ -58,6 +60,7 @@ export function standardLane(rows: QueueRows): Lane {
   const refill = (): void => {
     let found = 0;
     for (const { seq, groupId, receives, id, body, sentAt } of rows.after(loadedThrough, REFILL)) {
+      if (seq > arrivedThrough) return;
       found += 1;
       const content = { id, body, sentAt };
       load(newEntry(seq, groupId, receives, content), content);
@@ -68,7 +71,8 @@ export function standardLane(rows: QueueRows): Lane {
   return {
     arrive: (entry) => {
       const { content } = entry;
-      // A refill may have met it already: all of a group commit is readable before its first effect.
+      arrivedThrough = Math.max(arrivedThrough, entry.seq);
+      // A refill may have met it already, after one that arrived before it.
       if (entry.seq <= loadedThrough) return;
       if (onDisk || content === undefined || fresh.length >= WINDOW || characters > WINDOW_CHARACTERS)
         onDisk = true;

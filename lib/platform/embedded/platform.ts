@@ -39,6 +39,8 @@ export interface EmbeddedPlatform {
   readonly secrets: FileSecrets;
   /** Serves timers, delays and schedules that are due by the clock now. For tests that move the clock. */
   poke(): Promise<void>;
+  /** Settles when all that was committed is on disk: nobody outside hears of it before. */
+  durable(): Promise<void>;
   /** Waits for what is being committed; ends waiting receives with nothing; gives the data folder free. */
   close(): Promise<void>;
 }
@@ -98,6 +100,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
         await queues.delayed.poke();
         await scheduler.poke();
       },
+      durable: () => store.durable(),
       close: async () => release(),
     };
   } catch (error) {

@@ -8,6 +8,8 @@ export interface NewMessage {
   readonly deduplicationId: string | undefined;
   /** Milliseconds since the epoch. */
   readonly sentAt: number;
+  /** Left out where another waits that was not delivered yet. */
+  readonly coalesces?: boolean;
 }
 
 export interface Content {
@@ -34,6 +36,7 @@ export interface QueueRows {
   /** The highest number there was when the rows were opened; 0 where there was none. */
   readonly last: number;
   setReceives(tx: Tx, seq: number, receives: number): void;
+  has(tx: Tx, afterSeq: number): boolean;
   /** Number of rows that were there. */
   remove(tx: Tx, seq: number): number;
   /** Takes the message over to another queue under its id; undefined when it is not there any more. */
@@ -116,6 +119,7 @@ export function openQueueRows(store: Store, name: string, deliveredBefore = 0): 
     setReceives: (tx, seq, receives) => {
       tx.run(`UPDATE ${table} SET receives = ? WHERE seq = ?`, receives, seq);
     },
+    has: (tx, afterSeq) => tx.get(`SELECT 1 FROM ${table} WHERE seq > ? LIMIT 1`, afterSeq) !== undefined,
     remove: (tx, seq) => tx.run(drop, seq),
     moveTo: (tx, seq, target) => {
       const message = read(tx, seq);

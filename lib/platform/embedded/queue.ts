@@ -41,6 +41,8 @@ export class Queue {
   /** Tells deliveries of this process from those of one before. */
   readonly #boot: string;
   #total: number;
+  /** The highest number that was delivered by this process. */
+  #lastDelivered = 0;
   /** Delivered at least once and still there, by number. */
   readonly #delivered = new Map<number, Entry>();
   readonly #inFlight = new Set<Entry>();
@@ -62,10 +64,14 @@ export class Queue {
     return { visible: Math.max(0, this.#total - this.#inFlight.size), inFlight: this.#inFlight.size };
   }
 
-  /** Within a commit; those who wait are served after it. */
+  /** Within a commit; those who wait are served after it, or once it is on disk. */
   add(tx: Tx, message: NewMessage): void {
+    // What was committed before a delivery is there for its consumer to find.
+    if (message.coalesces === true && this.#rows.has(tx, this.#lastDelivered)) return;
     const seq = this.#rows.add(tx, message);
-    tx.afterCommit(() => this.#arrived(newEntry(seq, message.groupId, 0, message)));
+    const arrived = (): void => this.#arrived(newEntry(seq, message.groupId, 0, message));
+    if (this.resource.eager === true) tx.afterCommit(arrived);
+    else tx.onceDurable(arrived);
   }
 
   /** What there is, at once. Throws where not even the first can be read. */
@@ -213,6 +219,7 @@ export class Queue {
     }
     entry.content = undefined;
     entry.receives += 1;
+    this.#lastDelivered = Math.max(this.#lastDelivered, entry.seq);
     this.#delivered.set(entry.seq, entry);
     this.#inFlight.add(entry);
     this.#hide(entry, visibilitySeconds);

@@ -29,6 +29,8 @@ export interface EmbeddedQueues {
   isFifo(queue: string): boolean;
   /** Throws `limit_exceeded` for a message that SQS would refuse. */
   prepare(queue: string, messages: readonly OutgoingMessage[]): PreparedSend;
+  /** What a rule sends to its target. */
+  prepareEvent(queue: string, detailType: string, message: OutgoingMessage): PreparedSend;
   send(tx: Tx, prepared: PreparedSend): void;
   close(): void;
 }
@@ -127,6 +129,11 @@ export function embeddedQueues(options: {
     note("messageBatch", messages.length);
     return { queue, messages: messages.map((message) => prepareOne(queue, message)) };
   };
+  const prepareEvent: EmbeddedQueues["prepareEvent"] = (name, detailType, message) => {
+    const queue = find(name);
+    const coalesces = queue.resource.coalesces?.includes(detailType) === true;
+    return { queue, messages: [{ ...prepareOne(queue, message), ...(coalesces ? { coalesces } : {}) }] };
+  };
   const send = (tx: Tx, { queue, messages }: PreparedSend): void => {
     for (const message of messages) {
       if (message.delaySeconds === 0) add(tx, queue, message);
@@ -184,6 +191,7 @@ export function embeddedQueues(options: {
     has: (queue) => queues.has(queue),
     isFifo: (queue) => find(queue).resource.fifo,
     prepare,
+    prepareEvent,
     send,
     close: () => {
       delayed.close();

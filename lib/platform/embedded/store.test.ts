@@ -46,6 +46,39 @@ describe("the store", () => {
     expect(await store.write((tx) => tx.get("SELECT count(*) AS n FROM t")?.n)).toBe(1);
   });
 
+  it("lets effects of a commit go on at once, and those that have to be durable once they are", async () => {
+    const seen: string[] = [];
+    const write = store.write((tx) => {
+      insert(1)(tx);
+      tx.afterCommit(() => seen.push("committed"));
+      tx.onceDurable(() => seen.push("durable"));
+    });
+    const settled = write.then(() => seen.push("settled"));
+    await store.write(insert(2)).then(() => seen.push("another settled"));
+    expect(seen).toEqual(["committed", "another settled"]);
+    await store.durable();
+    await settled;
+    expect(seen).toEqual(["committed", "another settled", "durable", "settled"]);
+  });
+
+  it("has what was committed on disk when it says so, however much is written meanwhile", async () => {
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => {
+        await store.write(insert(n));
+        await store.durable();
+        order.push(n);
+      }),
+    );
+    expect(order.toSorted((a, b) => a - b)).toEqual(numbers());
+    await store.durable();
+    void store.write(insert(50));
+    store.close();
+    await store.durable();
+    store = openStore(join(folder.path, "weft.db"));
+    expect(numbers()).toHaveLength(51);
+  });
+
   it("undoes a write that fails half way, and still commits the others of its group", async () => {
     const effects: string[] = [];
     const results = await Promise.allSettled([

@@ -1,4 +1,5 @@
-import { closeSync, openSync } from "node:fs";
+import { close, closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import { PlatformFault } from "../faults.ts";
 import { asFault, storageFault } from "./storage-faults.ts";
@@ -15,19 +16,28 @@ export interface Reader {
 export interface Tx extends Reader {
   /** Number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
-  /** Runs once the commit is on disk, before the promise of the write settles; never after a failed one. */
+  /** Runs at the commit, before the promise of the write settles; never after a failed one. */
   afterCommit(effect: () => void): void;
+  /** Runs once the commit is on disk, before the promise of the write settles, which then waits for it. */
+  onceDurable(effect: () => void): void;
 }
 
+/**
+ * What is committed is seen by every reader and survives the end of the process; a power cut may undo the last
+ * commits, never one without all that came after it. So what leads to nothing but further writes here may go on at
+ * the commit, and only what the world outside is told of or made to do waits until it is on disk.
+ */
 export interface Store extends Reader {
   /**
-   * Runs `work` in the next group commit and settles when that is on disk. `work` must test all that it
+   * Runs `work` in the next group commit and settles when that is done. `work` must test all that it
    * depends on before its first write, and may run again when another of its group had to be undone.
    * Rejects with PlatformFault `storage_full`, `storage_read_only` or `unavailable`, nothing written.
    */
   write<Result>(work: (tx: Tx) => Result): Promise<Result>;
   /** As `write`, for what nobody waits for: it goes along with the next group, or makes one a little later. */
   writeSoon<Result>(work: (tx: Tx) => Result): Promise<Result>;
+  /** Settles when all that is committed by now is on disk. */
+  durable(): Promise<void>;
   /** Changes the schema: at once, outside of any group. */
   define(sql: string): void;
   /** Changes of the schema in one transaction, as one alone costs as much as all. Nothing else is written meanwhile. */
@@ -46,17 +56,20 @@ interface Done {
   readonly job: Job;
   readonly value: unknown;
   readonly effects: readonly (() => void)[];
+  readonly durableEffects: readonly (() => void)[];
 }
 
 /** Bounds how long one group holds the loop. */
 const GROUP_LIMIT = 500;
 /** How long what nobody waits for may wait for a group to go along with, milliseconds. */
 const SOON_MS = 5;
+/** What nobody waits for is on disk after so long, milliseconds. */
+const SYNC_AFTER_MS = 50;
 
 const SETTINGS = `
 PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA journal_mode = WAL;
-PRAGMA synchronous = FULL;
+PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -4096;
 PRAGMA mmap_size = 0;
 PRAGMA temp_store = MEMORY;
@@ -65,8 +78,10 @@ PRAGMA journal_size_limit = 16777216;
 
 /**
  * One SQLite file that is written in group commits: all writes asked for in the same turn of the event
- * loop share one transaction and one fsync. The file is locked as long as it is open, which spares the
- * shared-memory file (nothing can fault in it when the disk is full) and the locks of every read.
+ * loop share one transaction. SQLite appends it to its log without waiting for the disk; the log is synced here,
+ * outside of the loop, and all that was committed before a sync began is on disk when it ends. The file is locked
+ * as long as it is open, which spares the shared-memory file (nothing can fault in it when the disk is full) and
+ * the locks of every read.
  */
 export function openStore(path: string): Store {
   closeSync(openSync(path, "a", 0o600));
@@ -98,6 +113,7 @@ export function openStore(path: string): Store {
   let closed = false;
   let dirty = false;
   let effects: (() => void)[] = [];
+  let durableEffects: (() => void)[] = [];
 
   const reader: Reader = {
     get: (sql, ...values) => prepared(sql).get(...values),
@@ -113,6 +129,9 @@ export function openStore(path: string): Store {
     afterCommit: (effect) => {
       effects.push(effect);
     },
+    onceDurable: (effect) => {
+      durableEffects.push(effect);
+    },
   };
 
   const rollBack = (): void => {
@@ -126,9 +145,10 @@ export function openStore(path: string): Store {
       if (refused.has(job)) continue;
       dirty = false;
       effects = [];
+      durableEffects = [];
       try {
         const value = job.work(tx);
-        done.push({ job, value, effects });
+        done.push({ job, value, effects, durableEffects });
       } catch (error) {
         if (storageFault(error)) throw error;
         refused.add(job);
@@ -139,13 +159,67 @@ export function openStore(path: string): Store {
     return true;
   };
 
-  const settle = ({ job, value, effects: ofJob }: Done): void => {
+  const takeEffect = ({ job }: Done, effectsOfJob: readonly (() => void)[]): void => {
     try {
-      for (const effect of ofJob) effect();
-      job.resolve(value as never);
+      for (const effect of effectsOfJob) effect();
     } catch (error) {
       job.reject(error);
     }
+  };
+
+  /** What waits until all that is committed is on disk. */
+  let unsynced: (() => void)[] = [];
+  let syncing: readonly (() => void)[] | undefined;
+  let isSynced = true;
+  let lateSync: NodeJS.Timeout | undefined;
+  let log: number | undefined;
+  /** Opened with the first commit: before it there may be no log. The folder has to know of it as well. */
+  const openLog = (): number => {
+    const folder = openSync(dirname(path), "r");
+    fsyncSync(folder);
+    closeSync(folder);
+    return openSync(`${path}-wal`, "r");
+  };
+  const sync = (): void => {
+    if (syncing !== undefined || closed) return;
+    clearTimeout(lateSync);
+    lateSync = undefined;
+    log ??= openLog();
+    isSynced = true;
+    syncing = unsynced;
+    unsynced = [];
+    fdatasync(log, synced);
+  };
+  const synced = (error: Error | null): void => {
+    const waited = syncing ?? [];
+    syncing = undefined;
+    if (closed) {
+      if (log !== undefined) close(log, () => {});
+      return;
+    }
+    // What the log holds now nobody can say: only a new start can read it.
+    if (error !== null) throw error;
+    for (const settled of waited) settled();
+    if (unsynced.length > 0) sync();
+    if (held) {
+      held = false;
+      setImmediate(flush);
+    }
+  };
+
+  const committed = (done: readonly Done[]): void => {
+    isSynced = false;
+    for (const one of done) {
+      takeEffect(one, one.effects);
+      const settle = (): void => {
+        takeEffect(one, one.durableEffects);
+        one.job.resolve(one.value as never);
+      };
+      if (one.durableEffects.length === 0) settle();
+      else unsynced.push(settle);
+    }
+    if (unsynced.length > 0) sync();
+    else if (syncing === undefined) lateSync ??= setTimeout(sync, SYNC_AFTER_MS).unref();
   };
 
   /** One transaction of all jobs that are not refused; again without each that has to be undone. */
@@ -155,7 +229,7 @@ export function openStore(path: string): Store {
       prepared("BEGIN IMMEDIATE").run();
       if (runJobs(jobs, refused, done)) {
         prepared("COMMIT").run();
-        for (const one of done) settle(one);
+        committed(done);
         return;
       }
       rollBack();
@@ -201,7 +275,13 @@ export function openStore(path: string): Store {
     setImmediate(flush);
   };
 
+  /** While a sync is under way groups grow: none of them could be on disk before the one after it. */
+  let held = false;
   const flush = (): void => {
+    if (syncing !== undefined) {
+      held = true;
+      return;
+    }
     const group = waiting.length <= GROUP_LIMIT ? waiting : waiting.slice(0, GROUP_LIMIT);
     waiting = waiting.length <= GROUP_LIMIT ? [] : waiting.slice(GROUP_LIMIT);
     scheduled = waiting.length > 0;
@@ -215,6 +295,15 @@ export function openStore(path: string): Store {
     iterate: (sql, ...values) => read(() => reader.iterate(sql, ...values)),
     write: (work) => enqueue(work, true),
     writeSoon: (work) => enqueue(work, false),
+    durable: () =>
+      new Promise((resolve) => {
+        if (closed || (isSynced && syncing === undefined)) {
+          resolve();
+          return;
+        }
+        unsynced.push(resolve);
+        sync();
+      }),
     define: (sql) => read(() => db.exec(sql)),
     defineTogether: (work) => {
       try {
@@ -232,6 +321,10 @@ export function openStore(path: string): Store {
       clearTimeout(soon);
       while (waiting.length > 0) commit(waiting.splice(0, GROUP_LIMIT));
       closed = true;
+      clearTimeout(lateSync);
+      if (log !== undefined) fdatasyncSync(log);
+      for (const settled of [...(syncing ?? []), ...unsynced]) settled();
+      if (syncing === undefined && log !== undefined) closeSync(log);
       statements.clear();
       db.close();
     },

@@ -1,3 +1,4 @@
+import type { StoredEvent } from "../../events/log/table.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Key } from "../../platform/tables.ts";
 import { assetList } from "../assets/table.ts";
@@ -7,12 +8,10 @@ import { runList } from "../runs/listed.ts";
 import { indexMarked, indexRecords } from "./index-list.ts";
 import { allOf, type List, type ListDeps, recordsOf } from "./list.ts";
 
-/** What `event.recorded` says of the event. */
-export interface ToldOf {
-  readonly topic?: string;
-  /** The run that ended. */
-  readonly run_id?: string;
-}
+/** An event, as far as it tells of a record of a list. */
+export type ToldOf = Pick<StoredEvent, "topic" | "run_id">;
+
+const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
 /** Marks of each partition that are looked at along with what a message tells of: more than there are as a rule. */
 const MARKS_A_PARTITION = 250;
@@ -29,9 +28,10 @@ const RUNS_AT_ONCE = 500;
  * `many` says that more events wait to be told of.
  */
 export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many: boolean): Promise<void> {
-  const ended = events.flatMap(({ run_id }) => (run_id === undefined ? [] : [run_id]));
-  const some = (topic: string): boolean =>
-    events.some((event) => event.topic !== undefined && canonicalTopic(event.topic) === topic);
+  const ended = events.flatMap(({ topic, run_id }) =>
+    ENDS_OF_RUNS.has(topic) && run_id !== "" ? [run_id] : [],
+  );
+  const some = (topic: string): boolean => events.some((event) => canonicalTopic(event.topic) === topic);
   await Promise.all([
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
     some("asset.discovered") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
