@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Result } from "./harness/benchmark.ts";
@@ -10,6 +13,12 @@ const RESULTS = `${FOLDER}results.json`;
 /** Takes half an hour: it is run where it is named, or briefly. */
 const NOT_UNASKED = "soak";
 const IDLE_MAX_MS = 10 * 60 * 1000;
+/** A brief one takes seconds: one that takes so long hangs. */
+const BRIEF_MAX_MS = 5 * 60 * 1000;
+/** The longest that a timer can be. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+/** For one that was told to end to remove what it made. */
+const END_MAX_MS = 10 * 1000;
 
 /** Names of all benchmarks: a file here is one, unless it is this one. */
 export function benchmarkNames(): string[] {
@@ -31,24 +40,54 @@ export function kept({ name, what, value, unit, target, met, ...result }: Result
   return { name, what, value, unit, target, met, peer, baseline, figures, brief, load, busy_cores, at, node };
 }
 
-/** Runs one as a program of its own, shows its line, and gives what it says; undefined where it failed. */
-function run(name: string, args: readonly string[]): Promise<Result | undefined> {
+/**
+ * Runs one as a program of its own, shows its line, and gives what it says; undefined where it failed, or took longer
+ * than it may. Nothing that it started is left.
+ */
+async function run(
+  name: string,
+  args: readonly string[],
+  stopped: AbortSignal,
+  maxMs: number,
+): Promise<Result | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "weft-bench-"));
+  // A group of its own, so that what a benchmark that broke off left behind is found.
   const child = spawn(process.execPath, [`${FOLDER}${name}.ts`, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+    env: { ...process.env, TMPDIR: folder },
   });
-  const stop = (): boolean => child.kill("SIGTERM");
-  process.once("SIGTERM", stop);
+  const group = -(child.pid ?? 0);
+  const end = (): void => {
+    child.kill("SIGTERM");
+    setTimeout(() => killAll(group), END_MAX_MS).unref();
+  };
+  const limit = setTimeout(() => {
+    console.error(`${name} is not done after ${maxMs / 1000} seconds`);
+    end();
+  }, maxMs);
+  stopped.addEventListener("abort", end, { once: true });
   let out = "";
   child.stdout.on("data", (chunk: Buffer) => {
     out += chunk.toString();
   });
-  return new Promise((resolve) => {
-    child.once("close", (code) => {
-      process.off("SIGTERM", stop);
-      process.stdout.write(out);
-      resolve(code === 0 ? (JSON.parse(out) as Result) : undefined);
-    });
-  });
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  clearTimeout(limit);
+  stopped.removeEventListener("abort", end);
+  killAll(group);
+  await finished(child.stdout);
+  // Steps that are just being ended may still write.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  process.stdout.write(out);
+  return code === 0 ? (JSON.parse(out) as Result) : undefined;
+}
+
+function killAll(group: number): void {
+  try {
+    process.kill(group, "SIGKILL");
+  } catch {
+    // All of it is gone: that is how it should be.
+  }
 }
 
 /**
@@ -79,19 +118,25 @@ async function main(): Promise<0 | 1 | 2> {
     ...(values.brief ? ["--brief"] : []),
     ...(values.minutes === undefined ? [] : ["--minutes", values.minutes]),
   ];
+  const stopped = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stopped.abort());
+  const maxMs = values.brief ? BRIEF_MAX_MS : NO_LIMIT_MS;
   const results: Result[] = [];
-  let failed = false;
+  const failed: string[] = [];
   for (const name of positionals.length > 0 ? positionals : usual) {
     if (values.idle) await untilIdle(IDLE_MAX_MS);
-    const result = await run(name, args);
-    if (result === undefined) failed = true;
+    console.error(`${name} ...`);
+    const result = await run(name, args, stopped.signal, maxMs);
+    if (stopped.signal.aborted) return 1;
+    if (result === undefined) failed.push(name);
     else results.push(result);
   }
+  if (failed.length > 0) console.error(`could not be measured: ${failed.join(", ")}`);
   if (values.save) {
     const before = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, "utf8")) as Result[]) : [];
     writeFileSync(RESULTS, `${JSON.stringify(merged(before, results.map(kept)), null, 2)}\n`);
   }
-  return failed ? 1 : 0;
+  return failed.length > 0 ? 1 : 0;
 }
 
 if (import.meta.main) process.exitCode = await main();

@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
     include: ["{lib,functions,infra,localstack,bin,examples,bench}/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For what hangs: a machine that is busy with others takes ten times as long as an idle one.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     pool: "forks",
     maxWorkers: 2,
   },

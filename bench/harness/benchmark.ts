@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { cleanUp, cleanUpOnSignals } from "./cleanup.ts";
+import { cleanUp, cleanUpOnExit } from "./cleanup.ts";
 import { busyCores } from "./machine.ts";
 import { rounded, roundedAll } from "./numbers.ts";
 
@@ -21,6 +21,8 @@ export interface Measured {
   /** What the same machine takes for the bare work, measured in the same run, by name and unit. */
   readonly baseline: Readonly<Record<string, number>>;
   readonly details?: Readonly<Record<string, unknown>>;
+  /** What of the work was not done, where the figures are worth to be told all the same: then it fails. */
+  readonly faults?: readonly string[];
 }
 
 export interface BenchOptions {
@@ -75,10 +77,10 @@ export function judge(figure: Figure): JudgedFigure {
 
 /**
  * Runs a benchmark as a program: one line of JSON on standard output and exit code 0, whatever the figures;
- * exit code 1 and the reason on standard error where it could not be measured.
+ * exit code 1 and the reason on standard error where it could not be measured, or where work was not done.
  */
 export async function runBenchmark(benchmark: Benchmark): Promise<void> {
-  cleanUpOnSignals();
+  cleanUpOnExit();
   const { values } = parseArgs({
     options: { brief: { type: "boolean", default: false }, minutes: { type: "string" } },
   });
@@ -88,7 +90,12 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
   const busy = rounded(await busyCores());
   const at = new Date().toISOString();
   try {
-    const { figures, baseline, details } = await benchmark.measure({ brief: values.brief, minutes });
+    const {
+      figures,
+      baseline,
+      details,
+      faults = [],
+    } = await benchmark.measure({ brief: values.brief, minutes });
     const judged = figures.map(judge);
     const { value, unit, target } = judged[0] ?? { value: 0, unit: "", target: undefined };
     const { name, what, peer } = benchmark;
@@ -101,6 +108,7 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
       ...{ brief: values.brief, load, busy_cores: busy, at, node: process.version },
     };
     process.stdout.write(`${JSON.stringify(result)}\n`);
+    if (faults.length > 0) throw new Error(faults.join("; "));
   } catch (error) {
     process.stderr.write(`${benchmark.name}: ${error instanceof Error ? error.stack : String(error)}\n`);
     process.exitCode = 1;

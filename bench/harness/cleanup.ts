@@ -7,7 +7,7 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 /** Latest last; what was made last goes first. */
 const ends: (() => unknown)[] = [];
 
-/** Has `end` called when the benchmark ends; where a signal ends it, nobody waits for its promise. */
+/** Has `end` called when the benchmark ends; where it ends before its time, nobody waits for its promise. */
 export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
@@ -23,12 +23,10 @@ export async function cleanUp(): Promise<void> {
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 }
 
-/** A person's Ctrl-C leaves no server and no folder behind. */
-export function cleanUpOnSignals(): void {
-  for (const [signal, code] of Object.entries(SIGNALS)) {
-    process.once(signal, () => {
-      for (const end of ends.reverse()) void end();
-      process.exit(code);
-    });
-  }
+/** However it ends, by a person's Ctrl-C or by an error that nobody caught: no server and no folder is left behind. */
+export function cleanUpOnExit(): void {
+  for (const [signal, code] of Object.entries(SIGNALS)) process.once(signal, () => process.exit(code));
+  process.once("exit", () => {
+    for (const end of ends.splice(0).reverse()) void end();
+  });
 }

@@ -26,15 +26,22 @@ const SHAPING = [
   "lib/workflow/runs",
 ];
 
+/** Fewer are filled each time: they take a second. */
+const KEPT_FROM = 10_000;
+
 /**
- * A data folder of so many records, in a copy that the caller may change. It is filled once for each state of the
- * code that shapes it, and kept in `node_modules/.cache/weft-bench`; folders of other states are removed.
+ * A data folder of so many records that the caller may change. A large one is a copy: it is filled once for each state
+ * of the code that shapes it, and kept in `node_modules/.cache/weft-bench`; folders of other states are removed.
  */
 export async function filledFolder(kind: RecordKind, count: number): Promise<string> {
+  const copy = join(temporaryFolder("filled"), "data");
+  if (count < KEPT_FROM) {
+    await fill(copy, kind, count);
+    return copy;
+  }
   const key = stateOfCode();
   const kept = join(CACHE, key, `${kind}-${count}`);
   if (!existsSync(kept)) await make(key, kept, kind, count);
-  const copy = join(temporaryFolder("filled"), "data");
   await cp(kept, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
   return copy;
 }
@@ -45,13 +52,17 @@ async function make(key: string, kept: string, kind: RecordKind, count: number):
     if (name !== key) rmSync(join(CACHE, name), { recursive: true, force: true });
   const draft = `${kept}.${process.pid}`;
   atEnd(() => rmSync(draft, { recursive: true, force: true }));
+  await fill(draft, kind, count);
+  renameSync(draft, kept);
+}
+
+async function fill(dataDir: string, kind: RecordKind, count: number): Promise<void> {
   process.stderr.write(`filling a data folder with ${count} ${kind}\n`);
   const child = fork(CHILD);
   atEnd(() => child.kill("SIGKILL"));
-  child.send({ dataDir: draft, kind, count });
+  child.send({ dataDir, kind, count });
   const code = await new Promise((resolve) => child.once("exit", resolve));
   if (code !== 0) throw new Error(`filling ended with ${code}`);
-  renameSync(draft, kept);
 }
 
 function stateOfCode(): string {

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { epochMs, type KindReport, type LoadPlan, type LoadReport, type RequestKind } from "./load-plan.ts";
+import {
+  epochMs,
+  type KindReport,
+  type LoadPlan,
+  type LoadReport,
+  type RecentLoad,
+  type RequestKind,
+} from "./load-plan.ts";
 import { percentile } from "./numbers.ts";
 import { RawConnection, rawRequest } from "./raw-http.ts";
 
@@ -9,10 +16,15 @@ const TICK_MS = 1;
 interface Tally {
   readonly times: number[];
   errors: number;
+  /** Those of `times` and `errors` that were told of before. */
+  toldTimes: number;
+  toldErrors: number;
   readonly taken: string[];
   /** Those of `taken` that no other kind has used. */
   readonly free: string[];
 }
+
+const newTally = (): Tally => ({ times: [], errors: 0, toldTimes: 0, toldErrors: 0, taken: [], free: [] });
 
 /** Sends what the plan says, and tells how it was answered. Rejects when a connection breaks. */
 class Load {
@@ -22,15 +34,35 @@ class Load {
   readonly #samples: string[] = [];
   #sent = 0;
   #stopped = false;
+  #toldAt = performance.now();
 
   constructor(plan: LoadPlan) {
     this.#plan = plan;
     this.#turn = inTurn(plan.kinds);
-    for (const { name } of plan.kinds) this.#tallies.set(name, { times: [], errors: 0, taken: [], free: [] });
+    for (const { name } of plan.kinds) this.#tallies.set(name, newTally());
   }
 
   stop(): void {
     this.#stopped = true;
+  }
+
+  /** What was answered since this was last asked. */
+  recent(): RecentLoad {
+    const now = performance.now();
+    const seconds = (now - this.#toldAt) / 1000;
+    this.#toldAt = now;
+    const p99: Record<string, number> = {};
+    let answers = 0;
+    let errors = 0;
+    for (const [name, tally] of this.#tallies) {
+      const times = tally.times.slice(tally.toldTimes);
+      answers += times.length;
+      errors += tally.errors - tally.toldErrors;
+      if (times.length > 0) p99[name] = percentile(times, 0.99);
+      tally.toldTimes = tally.times.length;
+      tally.toldErrors = tally.errors;
+    }
+    return { seconds, answers, errors, p99 };
   }
 
   async run(): Promise<LoadReport> {
@@ -170,7 +202,10 @@ function inTurn(kinds: readonly RequestKind[]): RequestKind[] {
 
 process.once("message", (plan: LoadPlan) => {
   const load = new Load(plan);
-  process.on("message", () => load.stop());
+  process.on("message", (message: "stop" | "recent") => {
+    if (message === "stop") load.stop();
+    else process.send?.({ recent: load.recent() });
+  });
   load.run().then(
     (report) => process.send?.({ report }, () => process.disconnect()),
     (error: unknown) => process.send?.({ fault: String(error) }, () => process.exit(1)),

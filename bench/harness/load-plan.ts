@@ -48,5 +48,14 @@ export interface LoadReport {
   readonly taken: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What a load that goes on did since it was last asked. */
+export interface RecentLoad {
+  readonly seconds: number;
+  readonly answers: number;
+  readonly errors: number;
+  /** Milliseconds from when a request was due, by kind; of kinds that had an answer. */
+  readonly p99: Readonly<Record<string, number>>;
+}
+
 /** Milliseconds since the epoch, with parts of them. */
 export const epochMs = (): number => performance.timeOrigin + performance.now();

@@ -64,6 +64,23 @@ it("keeps to a rate until it is told to stop", async () => {
   expect(report.answers).toBeLessThanOrEqual(((report.endedAt - report.startedAt) * 200) / 1000 + 1);
 });
 
+it("tells of what it did since it was last asked, and refuses when it is over", async () => {
+  seen.length = 0;
+  const load = startLoad({
+    ...{ port, connections: 1, rate: 500 },
+    kinds: [{ name: "get", method: "GET", path: "/get" }],
+  });
+  while (seen.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));
+  const first = await load.recent();
+  expect(first).toMatchObject({ errors: 0, p99: { get: expect.any(Number) } });
+  expect(first.answers).toBeGreaterThanOrEqual(19);
+  expect(first.seconds).toBeGreaterThan(0);
+  const second = await load.recent();
+  const { answers } = await load.stop();
+  expect(first.answers + second.answers).toBeLessThanOrEqual(answers);
+  await expect(load.recent()).rejects.toThrow();
+});
+
 it("is rejected where the server goes away", async () => {
   const gone = createServer((request) => request.socket.destroy());
   await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));

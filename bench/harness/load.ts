@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { atEnd } from "./cleanup.ts";
-import type { LoadPlan, LoadReport } from "./load-plan.ts";
+import type { LoadPlan, LoadReport, RecentLoad } from "./load-plan.ts";
 
 const CHILD = fileURLToPath(new URL("./load-child.ts", import.meta.url));
 
@@ -9,6 +9,8 @@ const CHILD = fileURLToPath(new URL("./load-child.ts", import.meta.url));
 export interface RunningLoad {
   /** Rejects where a connection broke. */
   readonly report: Promise<LoadReport>;
+  /** What it did since this was last asked; rejects where it is over or broke off. */
+  recent(): Promise<RecentLoad>;
   /** No more requests; the report follows when those under way are answered. */
   stop(): Promise<LoadReport>;
 }
@@ -18,14 +20,27 @@ export function startLoad(plan: LoadPlan): RunningLoad {
   const child: ChildProcess = fork(CHILD, { serialization: "advanced" });
   atEnd(() => child.kill("SIGKILL"));
   const { promise, resolve, reject } = Promise.withResolvers<LoadReport>();
-  child.on("message", (message: { report?: LoadReport; fault?: string }) => {
-    if (message.report === undefined) reject(new Error(`the load broke off: ${message.fault}`));
-    else resolve(message.report);
+  const asked: PromiseWithResolvers<RecentLoad>[] = [];
+  const end = (error: Error): void => {
+    reject(error);
+    for (const { reject: refuse } of asked.splice(0)) refuse(error);
+  };
+  child.on("message", (message: { report?: LoadReport; recent?: RecentLoad; fault?: string }) => {
+    if (message.recent !== undefined) asked.shift()?.resolve(message.recent);
+    else if (message.report !== undefined) resolve(message.report);
+    else end(new Error(`the load broke off: ${message.fault}`));
   });
-  child.on("exit", (code) => reject(new Error(`the load's process ended with ${code}`)));
+  child.on("error", end);
+  child.on("exit", (code) => end(new Error(`the load's process ended with ${code}`)));
   child.send(plan);
   return {
     report: promise,
+    recent: () => {
+      const answer = Promise.withResolvers<RecentLoad>();
+      asked.push(answer);
+      child.send("recent");
+      return answer.promise;
+    },
     stop: () => {
       child.send("stop");
       return promise;

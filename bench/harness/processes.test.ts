@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cpuMs, memoryOf, openFilesOf, treeOf, untilQuiet } from "./processes.ts";
+import { cpuMs, memoryOf, openFilesOf, programsOf, treeOf, untilQuiet } from "./processes.ts";
 
 const MB = 60;
 // Takes memory and time, has a child that does the same, and is then idle.
 const WORK = `
 const held = Buffer.alloc(${MB} * 1024 * 1024, 1);
-const end = performance.now() + 300;
-while (performance.now() < end);
+while (process.cpuUsage().user < 350_000);
 process.stdout.write("done" + held.length);
 setInterval(() => {}, 1000);
 `;
@@ -37,6 +36,19 @@ describe.runIf(process.platform === "linux")("processes", () => {
     expect(rssMb).toBeGreaterThan(mb);
     expect(openFilesOf(treeOf(root))).toBeGreaterThan(6);
     expect(await untilQuiet(root, 20_000)).toBeLessThanOrEqual(performance.now());
+  });
+
+  it("are told from those of another program", async () => {
+    const shell = spawn("bash", [
+      "-c",
+      `"${process.execPath}" -e 'console.log(1); setInterval(() => {}, 1000)'; :`,
+    ]);
+    await once(shell.stdout, "data");
+    const [root = 0, below = 0] = treeOf(shell.pid ?? 0);
+    expect(programsOf(root)).toEqual([root]);
+    expect(programsOf(below)).toEqual([below]);
+    process.kill(below);
+    await once(shell, "close");
   });
 
   it("that are gone hold nothing", () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** `utime` and the like count in these: 100 a second on every Linux that Node runs on. */
@@ -32,6 +32,20 @@ export function treeOf(root: number): number[] {
   const tree = [root];
   for (let at = 0; at < tree.length; at += 1) tree.push(...(children.get(tree[at] ?? 0) ?? []));
   return tree;
+}
+
+/** A process and those below it that run the same program. */
+export function programsOf(root: number): number[] {
+  const program = programOf(root);
+  return treeOf(root).filter((pid) => programOf(pid) === program);
+}
+
+function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** CPU time that a process and all below it took so far, those that are gone included, milliseconds. */

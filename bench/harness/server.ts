@@ -17,7 +17,8 @@ export async function startServer(options: WeftOptions = {}): Promise<Server> {
   const weft = await startWeft({ ...options, program: [program, ...profiling, ...args], dataDir });
   const server = { ...weft, port: Number(new URL(weft.url).port) };
   if (PROFILES === undefined) {
-    atEnd(() => weft.child.kill("SIGKILL"));
+    // Its data folder is removed after that: nothing may write there any more.
+    atEnd(() => weft.kill9());
     return server;
   }
   // A profile is written at the end, if it comes by itself.

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,16 +16,74 @@ async function reportOf(
   passed: number,
   failed: number,
   success = failed === 0,
+  testResults: readonly unknown[] = [],
 ): Promise<string> {
   const path = join(folder, name);
   const counts = { numPassedTests: passed, numFailedTests: failed, numPendingTests: 1, numTodoTests: 2 };
-  await writeFile(path, JSON.stringify({ ...counts, success, testResults: [] }));
+  await writeFile(path, JSON.stringify({ ...counts, success, testResults }));
   return path;
 }
 
 it("adds up what passed, failed and was skipped", async () => {
   const paths = [await reportOf("a", 3, 0), await reportOf("b", 4, 0)];
-  expect(addUp(paths)).toEqual({ line: "7 passed, 0 failed, 6 skipped", sound: true, faults: [] });
+  expect(addUp(paths)).toEqual({
+    line: "7 passed, 0 failed, 6 skipped",
+    sound: true,
+    faults: [],
+    failures: [],
+  });
+});
+
+it("tells of each failed test: its file, its full name and the first lines of how it failed", async () => {
+  const path = await reportOf("failed", 1, 1, false, [
+    {
+      ...{ name: join(process.cwd(), "lib/some.test.ts"), status: "failed", message: "" },
+      assertionResults: [
+        { status: "passed", fullName: "does it", failureMessages: [] },
+        {
+          ...{ status: "failed", fullName: "group does it not" },
+          failureMessages: [
+            `\u001b[31mexpected 1\u001b[39m\n    at run (/a/node_modules/b.js:1:2)\n${"at line\n".repeat(40)}`,
+          ],
+        },
+      ],
+    },
+    { name: join(process.cwd(), "lib/other.test.ts"), status: "passed", message: "", assertionResults: [] },
+  ]);
+  const { failures } = addUp([path]);
+  expect(failures).toHaveLength(1);
+  const lines = failures[0]?.split("\n") ?? [];
+  expect(lines.slice(0, 3)).toEqual([
+    "FAILED lib/some.test.ts > group does it not",
+    "    expected 1",
+    "    at line",
+  ]);
+  expect(lines).toHaveLength(16);
+});
+
+it("tells of a file that could not be collected", async () => {
+  const path = await reportOf("uncollected", 1, 0, false, [
+    {
+      ...{ name: join(process.cwd(), "lib/some.test.ts"), status: "failed", message: "no such module" },
+      assertionResults: [],
+    },
+  ]);
+  expect(addUp([path]).failures).toEqual(["FAILED lib/some.test.ts\n    no such module"]);
+});
+
+it("prints the totals alone on standard output, and what failed, 20 at most, on standard error", async () => {
+  const assertionResults = Array.from({ length: 25 }, (_, at) => ({
+    ...{ status: "failed", fullName: `test ${at}`, failureMessages: null },
+  }));
+  const name = join(process.cwd(), "lib/some.test.ts");
+  const path = await reportOf("many", 1, 25, false, [
+    { name, status: "failed", message: "", assertionResults },
+  ]);
+  const program = new URL("./totals.ts", import.meta.url).pathname;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, path], { encoding: "utf8" });
+  expect([status, stdout]).toEqual([1, "1 passed, 25 failed, 3 skipped\n"]);
+  expect(stderr.match(/^FAILED /gm)).toHaveLength(20);
+  expect(stderr).toContain("and 5 more");
 });
 
 it("is not sound where a test failed, a runner failed without one, none ran, or nothing was reported", async () => {

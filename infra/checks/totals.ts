@@ -1,8 +1,33 @@
 import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
+
+const SHOWN_FAILURES = 20;
+const SHOWN_LINES = 15;
+/** Where the runner and its libraries were tells nothing of the test. */
+const FOREIGN_FRAME = /^ +at .*(?:node_modules\/|\(?node:)/;
+/** A line may hold a whole document, as a property's counterexample does. */
+const SHOWN_LINE_LENGTH = 300;
+
+/** A file's tests, as far as they are used. `message` tells why it could not be collected; else it is empty. */
+const testFile = z.object({
+  name: z.string(),
+  status: z.string(),
+  message: z.string().optional(),
+  assertionResults: z.array(
+    z.object({
+      status: z.string(),
+      fullName: z.string(),
+      failureMessages: z.array(z.string()).nullish(),
+    }),
+  ),
+});
+type TestFile = z.infer<typeof testFile>;
 
 /** A report of vitest's JSON reporter, as far as it is used. */
 const report = z.object({
+  testResults: z.array(testFile),
   numPassedTests: z.int(),
   numFailedTests: z.int(),
   numPendingTests: z.int(),
@@ -16,18 +41,22 @@ export interface Totals {
   readonly sound: boolean;
   /** What is wrong with a report, one line each. */
   readonly faults: readonly string[];
+  /** Each failed test, and each file that could not be collected: the file, the full name, how it failed. */
+  readonly failures: readonly string[];
 }
 
 /** Adds up the reports at the given paths. One that cannot be read is a fault, and the others count. */
 export function addUp(paths: readonly string[]): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0 };
   const faults: string[] = [];
+  const failures: string[] = [];
   for (const path of paths) {
     try {
       const found = report.parse(JSON.parse(readFileSync(path, "utf8")));
       totals.passed += found.numPassedTests;
       totals.failed += found.numFailedTests;
       totals.skipped += found.numPendingTests + (found.numTodoTests ?? 0);
+      failures.push(...found.testResults.flatMap(failuresOf));
       if (!found.success) faults.push(`${path}: the runner tells of a failure`);
       if (found.numPassedTests === 0) faults.push(`${path}: no test passed`);
     } catch (error) {
@@ -38,12 +67,39 @@ export function addUp(paths: readonly string[]): Totals {
     line: `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`,
     sound: faults.length === 0 && totals.failed === 0 && totals.passed > 0,
     faults,
+    failures,
   };
 }
 
-/** Prints one line for the reports named on the command line; ends with 1 where a test failed or none ran. */
+function failuresOf({ name, status, message = "", assertionResults }: TestFile): string[] {
+  const file = relative(process.cwd(), name);
+  const failed = assertionResults
+    .filter((test) => test.status === "failed")
+    .map(({ fullName, failureMessages }) =>
+      shown(`${file} > ${fullName}`, failureMessages?.join("\n") ?? ""),
+    );
+  // A file that does not load, and a hook that fails, fail no test of their own.
+  const itself = status === "failed" && (message !== "" || failed.length === 0);
+  return itself ? [shown(file, message), ...failed] : failed;
+}
+
+function shown(title: string, message: string): string {
+  const lines = stripVTControlCharacters(message)
+    .split("\n")
+    .filter((line) => !FOREIGN_FRAME.test(line));
+  const kept = lines.slice(0, SHOWN_LINES).map((line) => `    ${line.slice(0, SHOWN_LINE_LENGTH)}`);
+  return [`FAILED ${title}`, ...kept].join("\n");
+}
+
+/**
+ * Prints one line for the reports named on the command line, and before it, on standard error, what failed; ends
+ * with 1 where a test failed or none ran.
+ */
 if (import.meta.main) {
-  const { line, sound, faults } = addUp(process.argv.slice(2));
+  const { line, sound, faults, failures } = addUp(process.argv.slice(2));
+  for (const failure of failures.slice(0, SHOWN_FAILURES)) console.error(failure);
+  const more = failures.length - SHOWN_FAILURES;
+  if (more > 0) console.error(`and ${more} more`);
   for (const fault of faults) console.error(fault);
   console.log(line);
   process.exitCode = sound ? 0 : 1;

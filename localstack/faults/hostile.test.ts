@@ -190,6 +190,8 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
         await through(() => startRun(house.deps, { module: "long" }));
         for (let rounds = 0; ; rounds += 1) {
           if ((await Promise.race([begins.promise, through(() => house.drain())])) === "begun") break;
+          // A message whose return was refused stays hidden, for longer than this takes: its run is cancelled before its step.
+          if (rounds > 20 && "throttles" in badness) break;
           if (rounds > 20) throw new Error("no step begins");
           house.clock.advance(5 * MINUTE);
           await through(() => resendStalled(house.deps));

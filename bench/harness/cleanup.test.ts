@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { expect, it } from "vitest";
+
+const CLEANUP = new URL("./cleanup.ts", import.meta.url).href;
+
+/** A program with a temporary folder, whose path it prints before it ends as it is told. */
+async function folderOf(ending: string): Promise<{ folder: string; ended: Promise<unknown> }> {
+  const code = `
+    import { cleanUpOnExit, temporaryFolder } from ${JSON.stringify(CLEANUP)};
+    cleanUpOnExit();
+    process.stdout.write(temporaryFolder("test"), () => { ${ending} });
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const ended = once(child, "close");
+  return { folder: String((await once(child.stdout, "data"))[0]), ended };
+}
+
+it.each([
+  ["an error that nobody catches", "throw new Error('no')"],
+  ["an exit", "process.exit(3)"],
+  ["a signal", "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)"],
+])("no folder outlives %s", async (_, ending) => {
+  const { folder, ended } = await folderOf(ending);
+  expect(folder).toContain("weft-bench-test-");
+  await ended;
+  expect(existsSync(folder)).toBe(false);
+});
