@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Principal } from "./route.ts";
 
 /** Longest bearer token looked at, characters. */
@@ -6,7 +6,7 @@ const TOKEN_MAX_LENGTH = 4096;
 
 /** SHA-256 of a token: what is kept of it. */
 export function hashToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 /** The token of an `Authorization: Bearer` header; the scheme in any case. Seed: workflow 5. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
 /** The ids port. */
@@ -19,7 +19,7 @@ export function systemIds(clock: Clock): Ids {
     const now = clock.now();
     if (now > lastMs) {
       lastMs = now;
-      sequence = randomBytes(1).readUInt8(0);
+      sequence = Number.parseInt(randomUUID().slice(0, 2), 16);
     } else {
       sequence += 1;
       if (sequence >= 1 << SEQUENCE_BITS) {

@@ -48,6 +48,27 @@ export function ruleMessage(body: string, rule: string, fifo: boolean): Outgoing
   return fifo ? { body, groupId: rule } : { body };
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+interface CompiledRule extends RuleResource {
+  readonly matches: (event: Fields) => boolean;
+  /** Whether it could match an event of this source and type. */
+  readonly hears: (event: Fields) => boolean;
+}
+
+function compileRule(rule: RuleResource): CompiledRule {
+  const { source, "detail-type": detailType } = rule.pattern;
+  const head = {
+    ...(source === undefined ? {} : { source }),
+    ...(detailType === undefined ? {} : { "detail-type": detailType }),
+  };
+  return {
+    ...rule,
+    matches: compilePattern(rule.pattern),
+    hears: Object.keys(head).length === 0 ? () => true : compilePattern(head),
+  };
+}
+
 /** The bus port: entries go at once into the queues of every rule that they match. */
 export function embeddedBus(options: {
   readonly store: Store;
@@ -56,7 +77,7 @@ export function embeddedBus(options: {
   readonly queues: EmbeddedQueues;
 }): EmbeddedBus {
   const { store, clock, queues } = options;
-  const rules = options.rules.map((rule) => ({ ...rule, matches: compilePattern(rule.pattern) }));
+  const rules = options.rules.map(compileRule);
   for (const rule of rules) {
     for (const queue of rule.queues) {
       if (!queues.has(queue))
@@ -64,6 +85,16 @@ export function embeddedBus(options: {
     }
   }
 
+  // There are as many as types of events and commands.
+  const heard = new Map<string, readonly CompiledRule[]>();
+  const rulesOf = (source: string, detailType: string): readonly CompiledRule[] => {
+    const name = JSON.stringify([source, detailType]);
+    const known = heard.get(name);
+    if (known !== undefined) return known;
+    const found = rules.filter(({ hears }) => hears({ source, "detail-type": detailType }));
+    heard.set(name, found);
+    return found;
+  };
   const prepareOne = ({ source, detailType, detail }: BusEntry): PreparedSend[] => {
     const event = envelope(clock.now(), source, detailType, [], detail);
     const body = JSON.stringify(event);
@@ -72,7 +103,7 @@ export function embeddedBus(options: {
       throw limitFault("busEntryBytes", `the event ${detailType}`, Buffer.byteLength(body));
     }
     const fields: Readonly<Record<string, unknown>> = { ...event };
-    return rules
+    return rulesOf(source, detailType)
       .filter(({ matches }) => matches(fields))
       .flatMap(({ name, queues: targets }) =>
         targets.map((target) =>

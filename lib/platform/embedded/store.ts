@@ -63,6 +63,8 @@ interface Done {
 const GROUP_LIMIT = 500;
 /** How long what nobody waits for may wait for a group to go along with, milliseconds. */
 const SOON_MS = 5;
+/** A group that grows waits for so many turns of the loop at most. */
+const TURNS_MAX = 8;
 /** What nobody waits for is on disk after so long, milliseconds. */
 const SYNC_AFTER_MS = 50;
 
@@ -169,7 +171,8 @@ export function openStore(path: string): Store {
 
   /** What waits until all that is committed is on disk. */
   let unsynced: (() => void)[] = [];
-  let syncing: readonly (() => void)[] | undefined;
+  let syncing: (() => void)[] | undefined;
+  /** Nothing was committed since the last sync began. */
   let isSynced = true;
   let lateSync: NodeJS.Timeout | undefined;
   let log: number | undefined;
@@ -277,11 +280,21 @@ export function openStore(path: string): Store {
 
   /** While a sync is under way groups grow: none of them could be on disk before the one after it. */
   let held = false;
+  let seen = 0;
+  let turns = 0;
   const flush = (): void => {
     if (syncing !== undefined) {
       held = true;
       return;
     }
+    if (waiting.length > seen && turns < TURNS_MAX) {
+      seen = waiting.length;
+      turns += 1;
+      setImmediate(flush);
+      return;
+    }
+    seen = 0;
+    turns = 0;
     const group = waiting.length <= GROUP_LIMIT ? waiting : waiting.slice(0, GROUP_LIMIT);
     waiting = waiting.length <= GROUP_LIMIT ? [] : waiting.slice(GROUP_LIMIT);
     scheduled = waiting.length > 0;
@@ -297,12 +310,12 @@ export function openStore(path: string): Store {
     writeSoon: (work) => enqueue(work, false),
     durable: () =>
       new Promise((resolve) => {
-        if (closed || (isSynced && syncing === undefined)) {
-          resolve();
-          return;
+        if (isSynced && syncing !== undefined) syncing.push(resolve);
+        else if (isSynced || closed) resolve();
+        else {
+          unsynced.push(resolve);
+          sync();
         }
-        unsynced.push(resolve);
-        sync();
       }),
     define: (sql) => read(() => db.exec(sql)),
     defineTogether: (work) => {
