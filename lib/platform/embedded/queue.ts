@@ -26,7 +26,7 @@ export interface QueueContext {
 }
 
 /** How long receive counts may stay in memory. A message that is deleted sooner never has its count written. */
-const COUNT_DELAY_MS = 5;
+const COUNT_DELAY_MS = 20;
 const MOVE_RETRY_MS = 1000;
 
 /**

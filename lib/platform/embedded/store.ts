@@ -62,9 +62,16 @@ interface Done {
 /** Bounds how long one group holds the loop. */
 const GROUP_LIMIT = 500;
 /** How long what nobody waits for may wait for a group to go along with, milliseconds. */
-const SOON_MS = 5;
+const SOON_MS = 20;
 /** A group that grows waits for so many turns of the loop at most. */
 const TURNS_MAX = 8;
+/** So many writes or waiters are no crowd: each of them is served as soon as it can be. */
+const FEW = 2;
+/**
+ * Where nobody outside waits, and a sync takes no longer than that, milliseconds, the loop waits for it: handing it to
+ * a thread and back takes as long again.
+ */
+const WAITED_FOR_MS = 0.5;
 /** What nobody waits for is on disk after so long, milliseconds. */
 const SYNC_AFTER_MS = 50;
 
@@ -183,6 +190,9 @@ export function openStore(path: string): Store {
     closeSync(folder);
     return openSync(`${path}-wal`, "r");
   };
+  /** Of what waits: that those outside are told of something. */
+  let acknowledgements = 0;
+  let syncMs = 0;
   const sync = (): void => {
     if (syncing !== undefined || closed) return;
     clearTimeout(lateSync);
@@ -191,7 +201,19 @@ export function openStore(path: string): Store {
     isSynced = true;
     syncing = unsynced;
     unsynced = [];
-    fdatasync(log, synced);
+    if (acknowledgements > 0 || syncing.length > FEW || syncMs > WAITED_FOR_MS) {
+      acknowledgements = 0;
+      const begunAt = performance.now();
+      fdatasync(log, (error) => {
+        syncMs = performance.now() - begunAt;
+        synced(error);
+      });
+      return;
+    }
+    const begunAt = performance.now();
+    fdatasyncSync(log);
+    syncMs = performance.now() - begunAt;
+    synced(null);
   };
   const synced = (error: Error | null): void => {
     const waited = syncing ?? [];
@@ -278,16 +300,16 @@ export function openStore(path: string): Store {
     setImmediate(flush);
   };
 
-  /** While a sync is under way groups grow: none of them could be on disk before the one after it. */
+  /** While a sync is under way that many wait for, groups grow: none of them could be on disk before the one after it. */
   let held = false;
   let seen = 0;
   let turns = 0;
   const flush = (): void => {
-    if (syncing !== undefined) {
+    if (syncing !== undefined && syncing.length > FEW) {
       held = true;
       return;
     }
-    if (waiting.length > seen && turns < TURNS_MAX) {
+    if (waiting.length > Math.max(seen, FEW) && turns < TURNS_MAX) {
       seen = waiting.length;
       turns += 1;
       setImmediate(flush);
@@ -314,6 +336,7 @@ export function openStore(path: string): Store {
         else if (isSynced || closed) resolve();
         else {
           unsynced.push(resolve);
+          acknowledgements += 1;
           sync();
         }
       }),

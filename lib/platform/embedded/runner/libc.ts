@@ -19,11 +19,13 @@ export interface SpawnCall {
   readonly stdin: number;
   readonly stdout: number;
   readonly stderr: number;
+  /** The loop waits until the program is loaded: sooner done than by a thread, which pays where several start. */
+  readonly atOnce: boolean;
 }
 
 /** The few functions of the C library that start and reap processes. */
 export interface Libc {
-  /** The new process's id, or the error's number, negative. In a thread of the pool, which waits until it is loaded. */
+  /** The new process's id, or the error's number, negative. */
   spawn(call: SpawnCall): Promise<number>;
   /** The wait status of an ended child, `running`, or `unknown` where it is no child of this process. */
   reap(pid: number): number | "running" | "unknown";
@@ -47,18 +49,19 @@ export async function loadLibc(): Promise<Libc> {
   const destroy = bind(library, "int posix_spawn_file_actions_destroy(void *actions)");
   const status = [0];
   return {
-    spawn: async ({ path, argv, env, cwd, stdin, stdout, stderr }) => {
+    spawn: async ({ path, argv, env, cwd, stdin, stdout, stderr, atOnce }) => {
       const pid = [0];
       const actions = Buffer.alloc(STRUCT_BYTES);
       const begun = begin(actions);
       if (begun !== 0) return -begun;
       try {
+        const args = [pid, path, actions, attributes, [...argv, null], [...env, null]];
         const failed =
           dup2(actions, stdin, 0) ||
           dup2(actions, stdout, 1) ||
           dup2(actions, stderr, 2) ||
           chdir(actions, cwd) ||
-          (await inThread(spawn, [pid, path, actions, attributes, [...argv, null], [...env, null]]));
+          (atOnce ? spawn(...args) : await inThread(spawn, args));
         return failed === 0 ? (pid[0] ?? 0) : -failed;
       } finally {
         destroy(actions);

@@ -33,7 +33,7 @@ interface Child {
 
 /**
  * By `posix_spawn` of the C library: it does not copy this process's page tables, so that a start takes the same
- * however large this process is. A thread of the pool waits for the program to be loaded, and the loop goes on.
+ * however large this process is. Where others run, a thread of the pool waits for the program to be loaded.
  */
 export class PosixSpawner implements Spawner {
   readonly #libc: Libc;
@@ -87,6 +87,7 @@ export class PosixSpawner implements Spawner {
       stdin: this.#nothing,
       stdout,
       stderr,
+      atOnce: this.#starting === 1 && this.#children.size === 0,
     };
     let error: number = ENOENT;
     for (const path of candidates(program, cwd, env.PATH)) {
