@@ -35,7 +35,7 @@ await runBenchmark({
         { what: "first start, on an empty folder", value: median(first), unit: "ms", target: 400 },
         { what: "later start", value: median(later), unit: "ms", target: 400 },
         {
-          what: "memory of server and runner 3 s after the start, shared pages once",
+          what: "memory of all processes 3 s after the start, shared pages once",
           value: median(memory.map(({ mb }) => mb)),
           unit: "MB",
           target: 150,

@@ -59,7 +59,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
 ): Promise<OpenedDeps & { readonly platform: Platform }> {
   const { log, config, resources } = options;
   const dataDir = resolve(options.dataDir);
-  // Before anything large is in memory: processes of steps are started by it, cheaply.
+  // First of all: steps are to find nothing in this process's environment, and what ends them is to outlive it.
   const runner = await startRunner({
     log,
     functionsModule: STEP_FUNCTIONS,

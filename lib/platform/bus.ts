@@ -39,6 +39,6 @@ export type PatternTest =
 export type EventPattern = { readonly [field: string]: readonly PatternTest[] | EventPattern };
 
 export interface Bus {
-  /** Durable when the promise settles. */
+  /** Kept when the promise settles, as `Tables.write` says. */
   publish(entries: readonly BusEntry[]): Promise<void>;
 }

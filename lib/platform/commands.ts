@@ -1,10 +1,10 @@
-/** The commands port: processes of workflow steps, started by a small runner process of their own. */
+/** The commands port: processes of workflow steps. */
 
 export interface CommandRequest {
   /** Program and arguments; nothing is looked at by a shell unless the program is one. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the child, but for what the runner adds (PATH, HOME, LANG, TMPDIR where not given). */
+  /** The whole environment of the child, but for what is added (PATH, HOME, LANG, TMPDIR where not given). */
   readonly env: Readonly<Record<string, string>>;
   /** Files that take standard output and standard error, replaced. Standard input is empty. */
   readonly stdoutPath: string;

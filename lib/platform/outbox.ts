@@ -12,8 +12,10 @@ export interface Commit {
  * State first, then the messages that tell of it. The writes are one transaction; the messages are put
  * out only after it held, in order, and a crash in between loses them: whoever commits must be able to
  * find what was not sent (an unprocessed log record, a pending command) and send it again. The embedded
- * platform does both in one commit; no code may lean on that.
+ * platform does both in one commit, and says so; no code may need that.
  */
 export interface Outbox {
+  /** Messages are sent with the writes, or neither is done: what was committed needs no second sending. */
+  readonly atomic?: true;
   commit(commit: Commit): Promise<WriteOutcome>;
 }

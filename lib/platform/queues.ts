@@ -30,7 +30,7 @@ export interface QueueDepth {
 }
 
 export interface Queues {
-  /** Durable when the promise settles. Any number of messages. */
+  /** Kept when the promise settles, as `Tables.write` says. Any number of messages. */
   send(queue: string, messages: readonly OutgoingMessage[]): Promise<void>;
   /**
    * Up to `max` (1 to 10 in AWS) messages, hidden from others for `visibilitySeconds`. Waits up to

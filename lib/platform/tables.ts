@@ -126,7 +126,8 @@ export interface Tables {
   batchGet<Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]): Promise<Item[]>;
   query<Item extends Key>(table: TableSpec<Item>, query: Query): Promise<Page<Item>>;
   /**
-   * Writes all or none, at most 100 writes, no item twice. Durable when the promise settles.
+   * Writes all or none, at most 100 writes, no item twice. When the promise settles, everybody sees it, and no process
+   * that dies takes it along; a platform may still bring it to disk, in order, and lets no one outside hear of it before.
    * Throws only for faults of the platform (code `unavailable`, `throttled`, `limit_exceeded`).
    */
   write(writes: readonly Write[]): Promise<WriteOutcome>;

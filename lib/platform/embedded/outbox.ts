@@ -12,6 +12,7 @@ export function embeddedOutbox(
   queues: EmbeddedQueues,
 ): Outbox {
   return {
+    atomic: true,
     commit: async ({ writes, publish = [], send = [] }) => {
       const prepared = tables.prepare(writes);
       const events = bus.prepare(publish);

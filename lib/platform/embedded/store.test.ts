@@ -48,17 +48,20 @@ describe("the store", () => {
 
   it("lets effects of a commit go on at once, and those that have to be durable once they are", async () => {
     const seen: string[] = [];
-    const write = store.write((tx) => {
-      insert(1)(tx);
-      tx.afterCommit(() => seen.push("committed"));
-      tx.onceDurable(() => seen.push("durable"));
-    });
-    const settled = write.then(() => seen.push("settled"));
-    await store.write(insert(2)).then(() => seen.push("another settled"));
-    expect(seen).toEqual(["committed", "another settled"]);
-    await store.durable();
-    await settled;
-    expect(seen).toEqual(["committed", "another settled", "durable", "settled"]);
+    const writes = [1, 2, 3, 4].map((n) =>
+      store
+        .write((tx) => {
+          insert(n)(tx);
+          tx.afterCommit(() => seen.push("committed"));
+          tx.onceDurable(() => seen.push("durable"));
+        })
+        .then(() => seen.push("settled")),
+    );
+    await store.write(insert(5)).then(() => seen.push("another settled"));
+    expect(seen).toEqual([...Array(4).fill("committed"), "another settled"]);
+    await Promise.all(writes);
+    expect(seen.slice(5, 9)).toEqual(Array(4).fill("durable"));
+    expect(seen.slice(9)).toEqual(Array(4).fill("settled"));
   });
 
   it("has what was committed on disk when it says so, however much is written meanwhile", async () => {

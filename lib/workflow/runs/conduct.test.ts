@@ -208,14 +208,19 @@ describe("a run", () => {
 });
 
 describe("an input that comes again", () => {
-  it("changes nothing, and sends what is under way once more", async () => {
+  it.each([
+    ["sends nothing where commands are sent with the state that asks for them", true, 1],
+    ["sends what is under way once more where they may have been lost", undefined, 2],
+  ] as const)("changes nothing, and %s", async (_case, atomic, commands) => {
     await store(test.deps, THREE);
     const runId = await start("three");
     await test.drain(EXECUTORS);
     const before = await getRun(test.deps, runId);
-    await conduct(test.deps, { run_id: runId, input: { type: "start" } });
+    const { commit } = test.deps.outbox;
+    const outbox = { commit, ...(atomic === undefined ? {} : { atomic }) };
+    await conduct({ ...test.deps, outbox }, { run_id: runId, input: { type: "start" } });
     expect(await getRun(test.deps, runId)).toEqual(before);
-    expect((await test.deps.queues.depth("bash")).visible).toBe(2);
+    expect((await test.deps.queues.depth("bash")).visible).toBe(commands);
     await test.drain();
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
     expect(test.commands).toHaveLength(4);

@@ -65,7 +65,9 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
     const program = await programOf(deps, run);
     const decision = decide(program, run.state, message.input);
     if (decision.entries.length === 0) {
-      await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
+      // A second command for a step would be the first of its number to a process that has just started.
+      if (deps.outbox.atomic !== true)
+        await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
       return run;
     }
     const committed = await commitDecision(deps, run, program, decision, message);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { FUNCTIONS_MODULE, processesWith, startTestRunner, until } from "./test-runner.ts";
 
 interface Parent {
+  readonly pid: number;
   readonly kill: () => void;
   readonly scriptsPid: number;
   readonly watchdogPid: number;
@@ -38,7 +39,14 @@ async function startParent(seconds: string): Promise<Parent> {
   );
   // Three sleeps of the command, the bash above them, and the script's.
   await until(async () => (await processesWith(seconds)).length >= 5);
-  return { ...JSON.parse(line), kill };
+  return { ...JSON.parse(line), pid: parent.pid, kill };
+}
+
+/** Undefined where the process is gone. */
+async function parentOf(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  const parent = /^PPid:\s*(\d+)/m.exec(status)?.[1];
+  return parent === undefined ? undefined : Number(parent);
 }
 
 test("when the server is killed every process of commands and scripts ends, and what watched them", async () => {
@@ -50,8 +58,8 @@ test("when the server is killed every process of commands and scripts ends, and 
   // What ends a server politely is not for its watchdog.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(watchdogPid, signal);
   kill();
-  await until(async () => (await processesWith(seconds)).length === 0, 3_000);
-  await until(() => !isAlive(scriptsPid) && !isAlive(watchdogPid), 3_000);
+  await until(async () => (await processesWith(seconds)).length === 0);
+  await until(() => !isAlive(scriptsPid) && !isAlive(watchdogPid));
   expect(bystander.signalCode).toBeNull();
 });
 
@@ -61,19 +69,20 @@ test("when the process of scripts is killed with the server, what its scripts st
   process.kill(scriptsPid, "SIGSTOP");
   kill();
   process.kill(scriptsPid, "SIGKILL");
-  await until(async () => (await processesWith(seconds)).length === 0, 3_000);
+  await until(async () => (await processesWith(seconds)).length === 0);
 });
 
 test("a watchdog that dies is followed by another, which knows what runs", async () => {
   const seconds = `7005.${process.pid}`;
-  const { kill, watchdogPid } = await startParent(seconds);
-  const watchdogs = async (): Promise<number[]> =>
-    (await processesWith("WEFT_STEP_TOKEN=${line")).filter((pid) => pid !== watchdogPid);
-  const others = new Set(await watchdogs());
+  const { pid, kill, watchdogPid } = await startParent(seconds);
   process.kill(watchdogPid, "SIGKILL");
-  await until(async () => (await watchdogs()).some((pid) => !others.has(pid)));
+  await until(async () => {
+    const watchdogs = await processesWith("WEFT_STEP_TOKEN=${line");
+    const parents = await Promise.all(watchdogs.map(parentOf));
+    return watchdogs.some((watchdog, at) => watchdog !== watchdogPid && parents[at] === pid);
+  });
   kill();
-  await until(async () => (await processesWith(seconds)).length === 0, 3_000);
+  await until(async () => (await processesWith(seconds)).length === 0);
 });
 
 test("when the process of scripts dies, what was under way is rejected as to be tried again, and the next script is served", async () => {
@@ -101,7 +110,7 @@ test("closing ends what runs and refuses what comes", async () => {
   await until(async () => (await processesWith(seconds)).length > 0);
   await runner.close();
   await lost;
-  await until(async () => (await processesWith(seconds)).length === 0, 3_000);
+  await until(async () => (await processesWith(seconds)).length === 0);
   await expect(runner.script("1")).rejects.toMatchObject({ code: "unavailable" });
 });
 
@@ -119,7 +128,7 @@ test("scripts have a process from the first one on, and none when they were idle
     await new Promise((resolve) => setTimeout(resolve, n % 3));
   }
   await until(() => runner.scriptsPid === 0);
-  await until(() => [...seen].every((pid) => !isAlive(pid)), 3_000);
+  await until(() => [...seen].every((pid) => !isAlive(pid)));
   expect(runner.warnings).toEqual([]);
 });
 
