@@ -90,6 +90,16 @@ export function benchTable(results: readonly BenchResult[]): string {
   return table(["What", "Measured", "Target", "Baseline, same run", "Peer", "When"], rows);
 }
 
+/** The figure that each benchmark is about. */
+export function figuresTable(results: readonly BenchResult[]): string {
+  const rows = results.map(({ what, figures: [figure] }) => {
+    const { what: part = "", value = 0, unit = "", target, met } = figure ?? {};
+    const wanted = target === undefined ? "" : `${target} ${unit}${met === true ? "" : ", **not met**"}`;
+    return [what, `${part}: ${value} ${unit}`.trim(), wanted];
+  });
+  return table(["What", "Measured", "Target"], rows);
+}
+
 /** Figures called `path: what`, a row a path and a column a what. */
 export function countsTable(results: readonly BenchResult[]): string {
   const cells = results
@@ -147,7 +157,11 @@ export async function pages(root: string): Promise<Page[]> {
   const counts = results.filter(({ name }) => name === "counts");
   const timed = results.filter((result) => !counts.includes(result));
   const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    [README_FILE]: { settings: settingsTable(), endpoints: endpointsTable(document) },
+    [README_FILE]: {
+      settings: settingsTable(),
+      endpoints: endpointsTable(document),
+      figures: figuresTable(timed),
+    },
     [GUIDE_FILE]: { functions: functionsTable() },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
