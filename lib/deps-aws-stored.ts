@@ -1,5 +1,4 @@
-import type { Deps } from "./deps.ts";
-import { openAwsDeps, required } from "./deps-aws.ts";
+import { type Compose, openAwsDeps, required } from "./deps-aws.ts";
 import { openedOnce } from "./deps-once.ts";
 import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Environment } from "./platform/aws/clients.ts";
@@ -8,11 +7,14 @@ import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
 
 /** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
-export async function openStoredAwsDeps(environment: Environment): Promise<Deps> {
+export async function openStoredAwsDeps<Composed>(
+  environment: Environment,
+  compose: Compose<Composed>,
+): Promise<Composed> {
   const client = parameterStore(environment);
   const path = environment.WEFT_SECRETS_PATH || undefined;
   const secrets = storedSecrets({ client, path, clock: systemClock });
-  return openAwsDeps(environment, { secrets, auth: ownerAuth(environment, client, secrets) });
+  return openAwsDeps(environment, compose, { secrets, auth: ownerAuth(environment, client, secrets) });
 }
 
 /** Knows the owner's token, which is read when the first request brings one: consumers never need it. */

@@ -1,14 +1,14 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Deps } from "./deps.ts";
-import { composeDeps } from "./deps-compose.ts";
+import type { composeDeps } from "./deps-compose.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Environment } from "./platform/aws/clients.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { bundledScripts } from "./platform/aws/scripts.ts";
-import { readConfig } from "./platform/config.ts";
+import { type Config, readConfig } from "./platform/config.ts";
 import { PlatformFault } from "./platform/faults.ts";
 import { jsonLog } from "./platform/json-log.ts";
+import type { Ports } from "./platform/ports.ts";
 import type { QueueResource } from "./platform/resources.ts";
 import { NO_SECRETS, type Secrets } from "./platform/secrets.ts";
 import { tables } from "./tables.ts";
@@ -18,6 +18,13 @@ export interface StoredAccess {
   readonly secrets: Secrets;
   readonly auth: Authenticator;
 }
+
+/** Puts together what a function asks for, and no more: it is what its bundle holds. */
+export type Compose<Composed> = (
+  ports: Ports,
+  config: Config,
+  own: Parameters<typeof composeDeps>[2],
+) => Composed;
 
 /** For functions that ask for neither. */
 const NOTHING_STORED: StoredAccess = {
@@ -30,10 +37,11 @@ const NOTHING_STORED: StoredAccess = {
  * started here, and scripts touch no files: that is done where the run's workspace is. Throws where a setting is
  * missing.
  */
-export async function openAwsDeps(
+export async function openAwsDeps<Composed>(
   environment: Environment,
+  compose: Compose<Composed>,
   { secrets, auth }: StoredAccess = NOTHING_STORED,
-): Promise<Deps> {
+): Promise<Composed> {
   const config = readConfig(environment);
   const stack = required(environment, "WEFT_STACK");
   const queues = readQueues(required(environment, "WEFT_QUEUES"));
@@ -50,7 +58,7 @@ export async function openAwsDeps(
       functionsModule: new URL("./library-without-files.mjs", import.meta.url),
     }),
   });
-  return composeDeps(platform.ports, config, {
+  return compose(platform.ports, config, {
     auth,
     // Nothing is kept in them: steps with files are a worker's.
     paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },

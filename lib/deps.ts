@@ -59,5 +59,7 @@ export interface OpenedDeps {
  * the next invocation. The local platform hands its own to a function, and AWS's SDK is then never loaded.
  */
 export const openDeps: () => Promise<Deps> = openedOnce(() =>
-  import("./deps-aws-stored.ts").then(({ openStoredAwsDeps }) => openStoredAwsDeps(process.env)),
+  Promise.all([import("./deps-aws-stored.ts"), import("./deps-compose.ts")]).then(
+    ([{ openStoredAwsDeps }, { composeDeps }]) => openStoredAwsDeps(process.env, composeDeps),
+  ),
 );

@@ -7,6 +7,7 @@ import { PutParameterCommand } from "@aws-sdk/client-ssm";
 import type { Deps } from "../../lib/deps.ts";
 import { openStoredAwsDeps } from "../../lib/deps-aws-stored.ts";
 import { openWorkerDeps } from "../../lib/deps-cloud.ts";
+import { composeDeps } from "../../lib/deps-compose.ts";
 import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
@@ -89,7 +90,7 @@ export async function openInstallation(
       return opened.deps;
     }
     const clock = clockOf(logicalId);
-    const deps = { ...(await openStoredAwsDeps(environment)), scripts: runner.scripts, log };
+    const deps = { ...(await openStoredAwsDeps(environment, composeDeps)), scripts: runner.scripts, log };
     return clock === undefined ? deps : { ...deps, clock };
   };
   installLambdaRuntime();
@@ -100,7 +101,7 @@ export async function openInstallation(
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
-  const outside = await openStoredAwsDeps(first ?? {});
+  const outside = await openStoredAwsDeps(first ?? {}, composeDeps);
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
     ...{ roles, token, outside, url: gateway.url },

@@ -11,10 +11,11 @@ interface Limits {
 const USUAL: Limits = { ours: 200 * KB, whole: 700 * KB };
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
- * workflows with its linter, cron expressions with their library of dates, and the clients of every service.
+ * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
+ * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 220 * KB, whole: 940 * KB } },
+  { packages: ["yaml"], limits: { ours: 230 * KB, whole: 940 * KB } },
 ];
 
 /** Of all the code beside a bundle that evaluates scripts, bytes: it is loaded by threads, with the first script. */

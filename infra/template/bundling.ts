@@ -15,8 +15,12 @@ const UNUSED_PACKAGES = [
   "@smithy/credential-provider-imds",
 ] as const;
 
-/** The opener of AWS's dependencies without `import()`, by the folder that esbuild is called in. */
-const depsIn = (file: string): string => `#lib/deps.ts=../lib/${file}`;
+/** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */
+const OPENERS = {
+  stored: "deps-lambda.ts",
+  inner: "deps-lambda-inner.ts",
+  executor: "deps-lambda-executor.ts",
+} as const;
 
 /** How SAM has esbuild bundle a function. The ES modules of a package leave out what nobody uses of it. */
 const ESBUILD = {
@@ -45,14 +49,14 @@ export function buildProperties(
   entry: string,
   options: {
     readonly scripts?: boolean;
-    /** Reads secrets or the token in the parameter store. */
-    readonly stored?: boolean;
+    readonly opener?: keyof typeof OPENERS;
   } = {},
 ): Readonly<Record<string, unknown>> {
   const own = codeEntry(entry);
   const build = {
     ...ESBUILD,
-    Alias: [depsIn(options.stored === true ? "deps-lambda.ts" : "deps-lambda-inner.ts")],
+    // By the folder that esbuild is called in.
+    Alias: [`#lib/deps.ts=../lib/${OPENERS[options.opener ?? "inner"]}`],
   };
   if (options.scripts !== true) return { EntryPoints: [own], ...build };
   return {

@@ -38,7 +38,7 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
   const properties = { ...sizes(route.timeoutSeconds, route.memoryMb), Role: arnOf(roleId("http")) };
-  const build = buildProperties(entry, { stored: true });
+  const build = buildProperties(entry, { opener: "stored" });
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
   };
@@ -88,7 +88,10 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   const scripts = consumer.executor === true && consumer.worker !== true;
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const properties = { ...sizes(timeout, memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
-  const build = buildProperties(entry, { scripts, stored: consumer.executor === true });
+  const build = buildProperties(entry, {
+    scripts,
+    opener: consumer.executor === true ? "executor" : "inner",
+  });
   return {
     [functionId(consumer.name)]: toFunction(entry, consumer.summary, build, properties, events, weft),
   };

@@ -1,0 +1,13 @@
+import type { Compose } from "./deps-aws.ts";
+import { findShell } from "./deps-compose.ts";
+import type { ConsumerDeps } from "./events/consumer.ts";
+import { noteStepFailure } from "./workflow/steps/consumer.ts";
+import type { StepDeps } from "./workflow/steps/context.ts";
+
+export type ExecutorDeps = StepDeps & ConsumerDeps;
+
+/** Puts together what executors of steps ask for. */
+export const composeStepDeps: Compose<ExecutorDeps> = (ports, _config, own) => {
+  const deps = { ...ports, ...own, shell: findShell(ports.log) };
+  return { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) };
+};
