@@ -10,6 +10,8 @@ import { indexTold } from "#lib/workflow/lists/all-lists.ts";
 const BATCH_SIZE = 10;
 /** Records of each partition of the tail that are indexed at once; four times as many go into one transaction. */
 const MOST_A_PARTITION = 24;
+/** Then others have their turn. What is left is met with the next message, or by the sweep. */
+const ONE_TURN_MS = 10_000;
 
 export const consumer = defineConsumer({
   name: "index-events",
@@ -31,6 +33,7 @@ export const consumer = defineConsumer({
     let ids = messages.map(({ body }) => (body as BusEnvelope<{ event_id: string }>).detail.event_id);
     // One message may stand for all that was recorded before it was delivered; what comes later has another.
     const now = deps.ids.ordered();
+    const until = performance.now() + ONE_TURN_MS;
     let left: readonly TailItem[];
     do {
       left = await oldestUnindexed(deps, MOST_A_PARTITION);
@@ -38,7 +41,7 @@ export const consumer = defineConsumer({
       // Before the events leave the tail: what they tell of is then in the lists, or told again.
       await indexEvents(deps, ids, { known: left, tell: (events) => indexTold(deps, events, many) });
       ids = [];
-    } while (left.length >= MOST_A_PARTITION && left.some(({ sk }) => sk < now));
+    } while (left.length >= MOST_A_PARTITION && left.some(({ sk }) => sk < now) && performance.now() < until);
     return undefined;
   },
 });
