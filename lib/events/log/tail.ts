@@ -1,5 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { readAll } from "../read-all.ts";
 import { eventTailTable, type TailItem, tailKey, tailPartitions } from "./table.ts";
 
 /** A record that is in the index for all to see. */
@@ -63,7 +64,7 @@ function settlingWrites({ eventId, number, final }: IndexedRecord, item: TailIte
 
 /** Ids of the records that may not be indexed yet, newest first. */
 export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
-  const items = await Promise.all(tailPartitions("tail").map((pk) => itemsIn(deps, pk)));
+  const items = await Promise.all(tailPartitions("tail").map((pk) => readAll(deps, eventTailTable, { pk })));
   return items
     .flat()
     .map(({ sk }) => sk)
@@ -73,20 +74,7 @@ export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> 
 
 /** What is to be done for records that are not indexed yet: so many of the oldest of each partition. */
 export async function oldestUnindexed(deps: Pick<Ports, "tables">, most: number): Promise<TailItem[]> {
-  return (await Promise.all(tailPartitions("tail").map((pk) => itemsIn(deps, pk, most)))).flat();
-}
-
-async function itemsIn(deps: Pick<Ports, "tables">, pk: string, most?: number): Promise<TailItem[]> {
-  const items: TailItem[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await deps.tables.query(eventTailTable, {
-      pk,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(most === undefined ? {} : { limit: most }),
-    });
-    items.push(...page.items);
-    cursor = most === undefined ? page.cursor : undefined;
-  } while (cursor !== undefined);
-  return items;
+  return (
+    await Promise.all(tailPartitions("tail").map((pk) => readAll(deps, eventTailTable, { pk }, most)))
+  ).flat();
 }

@@ -201,19 +201,18 @@ export function openStore(path: string): Store {
     isSynced = true;
     syncing = unsynced;
     unsynced = [];
+    const begunAt = performance.now();
+    const ended = (error: Error | null): void => {
+      syncMs = performance.now() - begunAt;
+      synced(error);
+    };
     if (acknowledgements > 0 || syncing.length > FEW || syncMs > WAITED_FOR_MS) {
       acknowledgements = 0;
-      const begunAt = performance.now();
-      fdatasync(log, (error) => {
-        syncMs = performance.now() - begunAt;
-        synced(error);
-      });
-      return;
+      fdatasync(log, ended);
+    } else {
+      fdatasyncSync(log);
+      ended(null);
     }
-    const begunAt = performance.now();
-    fdatasyncSync(log);
-    syncMs = performance.now() - begunAt;
-    synced(null);
   };
   const synced = (error: Error | null): void => {
     const waited = syncing ?? [];
@@ -248,14 +247,13 @@ export function openStore(path: string): Store {
   };
 
   /** One transaction of all jobs that are not refused; again without each that has to be undone. */
-  const commitJobs = (jobs: ReadonlySet<Job>, refused: Set<Job>): void => {
+  const commitJobs = (jobs: ReadonlySet<Job>, refused: Set<Job>): readonly Done[] => {
     for (;;) {
       const done: Done[] = [];
       prepared("BEGIN IMMEDIATE").run();
       if (runJobs(jobs, refused, done)) {
         prepared("COMMIT").run();
-        committed(done);
-        return;
+        return done;
       }
       rollBack();
     }
@@ -264,20 +262,24 @@ export function openStore(path: string): Store {
   const commit = (group: readonly Job[]): void => {
     const jobs = new Set(group);
     const refused = new Set<Job>();
+    let done: readonly Done[];
     try {
       try {
-        commitJobs(jobs, refused);
+        done = commitJobs(jobs, refused);
       } catch (error) {
         rollBack();
         if (storageFault(error)?.code !== "storage_full") throw error;
         // The log may hold what would fit into the file: copied there, its space is free again.
         db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-        commitJobs(jobs, refused);
+        done = commitJobs(jobs, refused);
       }
     } catch (error) {
       rollBack();
       for (const job of jobs) job.reject(asFault(error));
+      return;
     }
+    // Not among what is undone: a sync that fails ends the process, and nothing that is committed runs again.
+    committed(done);
   };
 
   let soon: NodeJS.Timeout | undefined;

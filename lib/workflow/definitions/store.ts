@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
@@ -240,17 +241,5 @@ export function cachedDefinitions(deps: Pick<Ports, "tables" | "blobs">): Defini
 }
 
 /** All workflows in use, by name. */
-export async function allWorkflows(deps: Pick<Ports, "tables">): Promise<WorkflowHead[]> {
-  const heads: WorkflowHead[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await deps.tables.query(workflowsTable, {
-      index: "list",
-      pk: WORKFLOW_LIST,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    heads.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return heads;
-}
+export const allWorkflows = (deps: Pick<Ports, "tables">): Promise<WorkflowHead[]> =>
+  readAll(deps, workflowsTable, { index: "list", pk: WORKFLOW_LIST });

@@ -1,3 +1,4 @@
+import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import { RankedIndex } from "../../ranked-index/ranked-index.ts";
@@ -71,19 +72,6 @@ export async function allOf(
   kind: "mark" | "entry",
   most?: number,
 ): Promise<(Mark & ListEntry)[]> {
-  const parts = listPartitions(list, kind).map(async (pk) => {
-    const items: (Mark & ListEntry)[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await deps.tables.query(listEntriesTable, {
-        pk,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(most === undefined ? {} : { limit: most }),
-      });
-      items.push(...page.items);
-      cursor = most === undefined ? page.cursor : undefined;
-    } while (cursor !== undefined);
-    return items;
-  });
+  const parts = listPartitions(list, kind).map((pk) => readAll(deps, listEntriesTable, { pk }, most));
   return (await Promise.all(parts)).flat();
 }

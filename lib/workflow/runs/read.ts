@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Definitions } from "../definitions/store.ts";
 import type { ListDeps } from "../lists/list.ts";
@@ -118,16 +119,8 @@ export async function listSteps(
 ): Promise<z.infer<typeof stepRecord>[]> {
   const steps = new Map<string, StoredStep>();
   for (const step of await stepsUnderWay(deps, await getRun(deps, runId))) steps.set(step.key, step);
-  let cursor: string | undefined;
-  do {
-    const page = await deps.tables.query(stepsTable, {
-      pk: runId,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    // What was done since the run was read is done.
-    for (const step of page.items) steps.set(step.key, step);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  // What was done since the run was read is done.
+  for (const step of await readAll(deps, stepsTable, { pk: runId })) steps.set(step.key, step);
   const ordered = [...steps.values()].sort(
     (a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch,
   );
@@ -176,16 +169,8 @@ export async function listHistory(
 ): Promise<z.infer<typeof historyRecord>[]> {
   await getRun(deps, runId);
   const entries: z.infer<typeof historyRecord>[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await deps.tables.query(historyTable, {
-      pk: runId,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const { at, entries: made } of page.items) {
-      for (const entry of made) entries.push({ number: entries.length + 1, at, ...entry });
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for (const { at, entries: made } of await readAll(deps, historyTable, { pk: runId })) {
+    for (const entry of made) entries.push({ number: entries.length + 1, at, ...entry });
+  }
   return entries;
 }
