@@ -12,8 +12,11 @@ import { stopVerdict, type Verdict } from "./verdict.ts";
 
 /** The engine stops itself at its deadline; long built-ins do not look at it, and then the thread is ended. */
 const OUTER_GRACE_MS = 250;
-/** For the engine (a WebAssembly stack frame can be large) and for what functions hold outside the VM. */
-const THREAD_LIMITS = { stackSizeMb: 8, maxOldGenerationSizeMb: 256 };
+/**
+ * For the engine (a WebAssembly stack frame can be large) and for what functions hold outside the VM. What is young is
+ * small: V8 would let each thread keep tens of megabytes for what lives for one script.
+ */
+const THREAD_LIMITS = { stackSizeMb: 8, maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 };
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface ThreadOptions extends Pick<ThreadData, "wasm" | "functionsModule" | "keptGuests"> {

@@ -5,7 +5,8 @@ import { END_GRACE_MS, type Processes } from "./processes.ts";
 
 const FEWEST_THREADS = 2;
 const MOST_THREADS = 8;
-const KEPT_GUESTS = 16;
+/** Of each thread: some 1.5 MB each, and only the runs under way come back to theirs. */
+const KEPT_GUESTS = 4;
 /** What `exec` may bring back. */
 const EXEC_OUTPUT_BYTES = 10 * 1024 * 1024;
 
