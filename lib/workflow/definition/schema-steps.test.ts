@@ -102,11 +102,11 @@ describe("steps that are taken", () => {
     ]);
   });
 
-  it("remote-bash and llm warn that a run fails at them", () => {
+  it("remote-bash warns that a run fails at it", () => {
     expect(read({ type: "remote-bash", step_runner: "docker", command: "a" }).warnings).toMatch(
       /cannot run them/,
     );
-    expect(read({ type: "llm", messages: [USER] }).warnings).toMatch(/cannot run them/);
+    expect(read({ type: "llm", messages: [USER] }).warnings).toBe("");
   });
 });
 

@@ -202,6 +202,7 @@ const llm = z
     llm_config: object("a map").exactOptional(),
     tools: tools.exactOptional(),
     tool_choice: toolChoice.exactOptional(),
+    stream: boolean.exactOptional(),
     extra_llm_parameters: object("a map").exactOptional(),
   })
   .refine((step) => step.is_embedding || step.messages !== undefined, {

@@ -169,7 +169,9 @@ export interface LlmStep extends StepBase {
   readonly embedding_input?: readonly string[];
   readonly llm_config?: Readonly<Record<string, unknown>>;
   readonly tools?: readonly Readonly<Record<string, unknown>>[];
-  readonly tool_choice?: string;
+  readonly tool_choice?: string | Readonly<Record<string, unknown>>;
+  /** The answer is asked for in pieces, and collected. */
+  readonly stream?: boolean;
   readonly extra_llm_parameters?: Readonly<Record<string, unknown>>;
 }
 

@@ -8,6 +8,7 @@ import { exportsOf } from "./exports.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
+import { runLlm } from "./llm.ts";
 import { isTrue } from "./script.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -91,8 +92,9 @@ function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutpu
       return runFunction(attempt, scope, step);
     case "http":
       return runHttp(attempt, scope, step);
-    case "remote-bash":
     case "llm":
+      return runLlm(attempt, scope, step);
+    case "remote-bash":
       return unavailable(step.type);
   }
 }
