@@ -70,6 +70,11 @@ async function lookAround({ client }: Tour): Promise<void> {
     await client.send("GET", path);
   const unknown = await client.status("/automation/nowhere");
   if (unknown !== 404) throw new Error(`an unknown path answered ${unknown}`);
+  const asked = await Promise.all([
+    client.status("/automation/llm/v1/chat/completions", { messages: [{ role: "user", content: "hello" }] }),
+    client.status("/automation/llm/v1/embeddings", { input: "hello" }),
+  ]);
+  if (asked.some((status) => status !== 503)) throw new Error(`no language model answered ${asked}`);
 }
 
 async function storeWorkflows({ at, client }: Tour): Promise<void> {

@@ -28,7 +28,7 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   },
   LlmProviders: {
     variable: "LLM_PROVIDERS",
-    description: "Further providers: JSON, a list of {name, base_url, api_key_secret, model}",
+    description: "Further providers: JSON, a list of {name, base_url, api_key_secret (LLM_…), model}",
     otherwise: "",
   },
   LlmAllowedHosts: {

@@ -78,7 +78,11 @@ async function keyOf(
   secrets: Pick<Secrets, "get">,
 ): Promise<string | undefined> {
   if (apiKey !== undefined || apiKeySecret === undefined) return apiKey;
-  const key = await secrets.get(apiKeySecret);
+  const key = await secrets.get(apiKeySecret).catch((error: unknown) => {
+    if ((error as { name?: unknown }).name !== "AccessDeniedException") throw error;
+    const where = "in AWS, endpoints read only secrets whose names begin with LLM_";
+    throw new LlmFailed("not_configured", `provider ${name}: ${apiKeySecret} may not be read (${where})`);
+  });
   if (key === undefined && !OPTIONAL_KEY_SECRETS.has(apiKeySecret))
     throw new LlmFailed("not_configured", `provider ${name}: there is no secret ${apiKeySecret}`);
   return key;
