@@ -8,7 +8,6 @@ import { exportsOf } from "./exports.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
-import { runLlm } from "./llm.ts";
 import { isTrue } from "./script.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -93,7 +92,7 @@ function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutpu
     case "http":
       return runHttp(attempt, scope, step);
     case "llm":
-      return runLlm(attempt, scope, step);
+      return import("./llm.ts").then(({ runLlm }) => runLlm(attempt, scope, step));
     case "remote-bash":
       return unavailable(step.type);
   }
