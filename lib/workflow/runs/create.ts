@@ -76,7 +76,7 @@ export async function composeRun(
   const { values, params, trusted, problem } = paramValues(
     definition.params,
     { ...request.values, ...builtins },
-    request,
+    { ...request, now: Date.parse(now) },
   );
   const number = await deps.runNumbers.next();
   const tooLong =
