@@ -15,6 +15,8 @@ export type ParseOutcome =
 export interface ParseOptions {
   /** Name of a workflow that does not name itself: its file's. */
   readonly fallbackName?: string;
+  /** Keys that nothing reads are errors. */
+  readonly strict?: boolean;
 }
 
 /**
@@ -47,7 +49,7 @@ function parseSource(source: Source, options: ParseOptions): ParseOutcome {
     warnings.push(`${formatPath(path)}: ${message}${line === undefined ? "" : ` (line ${line})`}`);
   };
 
-  const read = readWorkflow(source, refuse, warn);
+  const read = readWorkflow(source, refuse, options.strict === true ? refuse : warn);
   if (read === undefined) return { ok: false, errors };
   const name = workflowName.safeParse(read.name ?? options.fallbackName);
   for (const issue of name.error?.issues ?? []) refuse(["name"], messageOf(issue));

@@ -101,13 +101,6 @@ describe("steps that are taken", () => {
       { action: "notify", message: "text" },
     ]);
   });
-
-  it("remote-bash warns that a run fails at it", () => {
-    expect(read({ type: "remote-bash", step_runner: "docker", command: "a" }).warnings).toMatch(
-      /cannot run them/,
-    );
-    expect(read({ type: "llm", messages: [USER] }).warnings).toBe("");
-  });
 });
 
 describe("steps that are refused", () => {

@@ -88,6 +88,42 @@ export async function uploadWorkflow(
   };
 }
 
+const problem = z.object({
+  message: z.string(),
+  path: z.string().optional().describe("Where in the workflow: `steps[0].name`"),
+  line: z.int().optional(),
+  column: z.int().optional(),
+});
+
+export const validatedAnswer = z
+  .object({
+    valid: z.boolean(),
+    name: z.string(),
+    kind: z.enum(["module", "flow", ""]),
+    errors: z.array(problem),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: "ValidatedWorkflow" });
+
+/** What storing a workflow would say, and stores nothing. With `strict`, keys that nothing reads are errors. */
+export function validateWorkflow(
+  body: { readonly text: string; readonly contentType: string },
+  strict: boolean,
+): z.infer<typeof validatedAnswer> {
+  const parsed = parseDefinition(readSource(body).parse, { strict });
+  if (!parsed.ok)
+    return {
+      valid: false,
+      name: "",
+      kind: "",
+      errors: parsed.errors.map((one) => ({ ...one })),
+      warnings: [],
+    };
+  const { definition, warnings } = parsed;
+  const { name, kind } = definition;
+  return { valid: true, name, kind, errors: [], warnings: [...warnings, ...lintDefinition(definition)] };
+}
+
 const YAML_TYPES: ReadonlySet<string> = new Set([
   "application/yaml",
   "application/x-yaml",
