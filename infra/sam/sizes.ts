@@ -15,7 +15,7 @@ const USUAL: Limits = { ours: 230 * KB, whole: 740 * KB };
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 230 * KB, whole: 940 * KB } },
+  { packages: ["yaml"], limits: { ours: 260 * KB, whole: 980 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
   { packages: ["openai"], limits: { ours: 230 * KB, whole: 900 * KB } },
 ];

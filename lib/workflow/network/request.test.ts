@@ -199,6 +199,18 @@ describe("a redirect", () => {
     for (const name of ["authorization", "cookie", "x-key"]) expect(headers[name]).toBeUndefined();
   });
 
+  it("to another origin takes no body there that holds a secret", async () => {
+    const other = await serve((_, outgoing) => void outgoing.end("other"));
+    const { url } = await serve((_, outgoing) => {
+      outgoing.writeHead(307, { location: other.url }).end();
+    });
+    const isSecret = (text: string) => text.includes("sesame");
+    const failed = await failure(ask(url, { method: "POST", body: "open sesame", isSecret }));
+    expect(failed.message).toMatch(/would take a secret of its body to 127\.0\.0\.1/);
+    expect(other.seen).toHaveLength(0);
+    expect((await ask(url, { method: "POST", body: "open", isSecret })).text).toBe("other");
+  });
+
   it("within its origin keeps them", async () => {
     const { url, seen } = await serve((incoming, outgoing) => {
       outgoing.writeHead(incoming.url === "/a" ? 302 : 200, { location: "/b" }).end();
