@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type LlmServer, refused, replied, startLlmServer } from "../../lib/testing/test-llm-server.ts";
-import { startWeft, type Weft } from "./weft.ts";
+import { startWeft, until, type Weft } from "./weft.ts";
 
 const KEY = "sk-of-the-first-0123456789";
 const SECOND_KEY = "sk-of-the-second-0123456789";
@@ -182,6 +182,21 @@ describe("seed 2.7: llm steps", () => {
     expect(steps["elsewhere"]?.error_message).toBe(
       "llm_config.base_url: LLM_ALLOWED_HOSTS does not have keys.example.org",
     );
+  });
+
+  test("cancelling the run ends the request", async () => {
+    let closed = false;
+    model.next((outgoing) => {
+      outgoing.once("close", () => {
+        closed = true;
+      });
+    });
+    await weft.save("name: waits\nsteps: [{name: ask, type: llm, messages: [{role: user, content: hi}]}]");
+    const run = await weft.start({ module: "waits" });
+    await until("the request", () => model.seen.length > 0);
+    expect((await weft.call("DELETE", `/runs/${run}`)).status).toBe(200);
+    await until("the end of the request", () => closed);
+    expect([(await weft.ended(run)).status, second.seen.length]).toEqual(["cancelled", 0]);
   });
 
   test("keys are nowhere but on the wire, whatever a provider does with them", async () => {

@@ -108,6 +108,18 @@ describe("a request", () => {
     expect(seen[0]?.headers["transfer-encoding"]).toBeUndefined();
   });
 
+  it("that must not be sent twice has a connection of its own; others share one", async () => {
+    const { url } = await serve((_, outgoing) => void outgoing.end("x"));
+    let connections = 0;
+    servers.at(-1)?.on("connection", () => {
+      connections += 1;
+    });
+    for (const method of ["GET", "PUT", "GET"]) await ask(url, { method });
+    expect(connections).toBe(1);
+    for (const method of ["POST", "PATCH"]) await ask(url, { method, body: "x" });
+    expect(connections).toBe(3);
+  });
+
   it("fails on an answer that is too large, also one that only unpacks to it", async () => {
     const { url } = await serve((incoming, outgoing) => {
       if (incoming.url === "/bomb") outgoing.writeHead(200, { "content-encoding": "gzip" });
