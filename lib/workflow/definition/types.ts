@@ -28,6 +28,8 @@ export interface Definition {
   readonly steps: readonly Step[];
   /** Flows: at least one. Modules: empty. */
   readonly modules: readonly FlowModule[];
+  /** The workflow whose parts it took over. */
+  readonly extends?: string;
   /** Steps before and after those of a module; what fails in them is passed over. */
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
