@@ -147,11 +147,11 @@ steps:
       reports: [],
       preferences: {},
       help: {},
-      steps: [{ ...STEP, suppress_details: true, variable_pre_process: "x", goto: "x" }],
+      steps: [{ ...STEP, suppress_details: true, stream: true, goto: "x" }],
     });
 
     expect(warnings).toEqual([
-      "steps[0].variable_pre_process: is known but not carried out yet, ignored",
+      "steps[0].stream: is known but not carried out yet, ignored",
       "steps[0].goto: unknown key, ignored",
       "reports: is known but not carried out yet, ignored",
     ]);

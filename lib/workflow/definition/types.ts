@@ -212,6 +212,8 @@ export interface ForeachStep extends StepBase {
   /** A path, a template that gives a path or a list, or the list itself. */
   readonly input: string | readonly string[];
   readonly variable: string;
+  /** JavaScript that makes of each item what the variable stands for. */
+  readonly variable_pre_process?: string;
   readonly step: Step;
   /** How many items run at the same time; 1 where the author gave none. Taken from `parallel` or `threads`. */
   readonly parallel: number | string;
