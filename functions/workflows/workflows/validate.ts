@@ -21,7 +21,7 @@ export const route = defineRoute({
   status: 200,
   response: validatedAnswer,
   errors: [413],
-  run: ({ body, query }, _deps: Deps) => validateWorkflow(body, query.strict === "true"),
+  run: ({ body, query }, deps: Deps) => validateWorkflow(deps, body, query.strict === "true"),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -161,6 +161,7 @@ function foreach(anyStep: z.ZodType<Step>) {
       ...common,
       input: z.union([filledText, z.array(text)], expected("a path, a template or a list of texts")),
       variable: loopVariable,
+      variable_pre_process: filledText.exactOptional(),
       step: anyStep,
       parallel: parallelItems.exactOptional(),
       threads: parallelItems.exactOptional(),

@@ -60,7 +60,7 @@ export async function composeRun(
   const program = buildProgram(
     pinned.modules,
     pinned.definitions,
-    definition.kind === "flow" ? definition : undefined,
+    definition.kind === "flow" ? { definition, params: request.params } : undefined,
   );
   const now = new Date(deps.clock.now()).toISOString();
   const workspace = workspaceName(
