@@ -73,13 +73,13 @@ function argumentsOf(list: string, { values }: GeneratorContext): string[] {
     const [, double, single, bare] = found;
     const quoted = double ?? single;
     if (quoted !== undefined) args.push(quoted.replaceAll(/\\(.)/g, "$1"));
-    else args.push(valueOf((bare ?? "").trim(), values));
+    else args.push(bareValue((bare ?? "").trim(), values));
   }
   return args;
 }
 
 /** A name stands for its value, as does one in double braces; a number for itself. */
-function valueOf(bare: string, values: Readonly<Record<string, unknown>>): string {
+function bareValue(bare: string, values: Readonly<Record<string, unknown>>): string {
   const name = /^\{\{\s*([\w-]+)\s*\}\}$/.exec(bare)?.[1] ?? bare;
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (value === undefined || value === null) return bare;
