@@ -15,10 +15,13 @@ import { parameterStore } from "./platform/aws/parameters.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
+import { readConfig } from "./platform/config.ts";
 import { lockDataFolder } from "./platform/embedded/lock.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Queues } from "./platform/queues.ts";
+import { openRemote } from "./workflow/remote/open.ts";
+import { remoteSettings } from "./workflow/remote/settings.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
 import { workspaceSync } from "./workflow/workspaces/sync.ts";
@@ -83,8 +86,11 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
         : storedSecrets({ client: parameterStore(environment), path, clock: systemClock });
     const aws = await openAws({ stack, resources, log, environment, commands, scripts, secrets });
     const { ports } = aws;
+    const settings = remoteSettings(readConfig({ ...environment, WEFT_PLATFORM: "aws" }).remote, dataDir);
+    const remote = openRemote({ settings, dataDir, ports });
     const deps: StepDeps = {
       ...ports,
+      remote,
       paths: stepPaths(dataDir),
       workspaceSync: shareWorkspaces(ports, dataDir),
       shell: findShell(log),
@@ -93,6 +99,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       deps: { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) },
       queues: ports.queues,
       close: async () => {
+        await remote.close();
         await aws.close();
         await started.close();
         lock.release();

@@ -14,6 +14,8 @@ import type { Resources } from "./platform/resources.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
+import { openRemote } from "./workflow/remote/open.ts";
+import { remoteSettings } from "./workflow/remote/settings.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
@@ -71,7 +73,10 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     platform = opened;
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
+    const settings = remoteSettings(config.remote, dataDir);
+    const remote = openRemote({ settings, dataDir, ports: opened.ports });
     const deps = composeDeps(opened.ports, config, {
+      remote,
       auth: ownerAuthenticator(hashToken(token.value)),
       paths: stepPaths(dataDir),
       queueNames: resources.queues.map(({ name }) => name),
@@ -100,6 +105,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       },
       close: async () => {
         await folder?.close();
+        await remote.close();
         await opened.close();
         await runner.close();
       },

@@ -99,7 +99,7 @@ function checkSteps(
       );
     }
     variables.set(variable, step.name);
-    if (step.type === "remote-bash" || step.type === "llm") {
+    if (step.type === "llm") {
       findings.warn(
         at,
         `${step.type} steps are stored and listed, but this release cannot run them: a run that reaches "${step.name}" fails`,

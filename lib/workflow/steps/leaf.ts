@@ -8,6 +8,7 @@ import { exportsOf } from "./exports.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
+import { runRemoteBash } from "./remote-bash.ts";
 import { isTrue } from "./script.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -91,6 +92,7 @@ function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutpu
     case "http":
       return runHttp(attempt, scope, step);
     case "remote-bash":
+      return runRemoteBash(attempt, scope, step);
     case "llm":
       return unavailable(step.type);
   }

@@ -1,0 +1,75 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Ports } from "../../platform/ports.ts";
+import { overMark } from "../runs/messages.ts";
+import type { Remote, RemoteSettings } from "./machine.ts";
+
+/** The client is loaded when the start is over, milliseconds. */
+const BEGIN_MS = 2_000;
+
+export interface RemoteOptions {
+  readonly settings: RemoteSettings;
+  /** Absolute; no other process has it. */
+  readonly dataDir: string;
+  readonly ports: Pick<Ports, "claims" | "log">;
+  /** How often containers of runs that are over are looked for, milliseconds; 15 seconds where not given. */
+  readonly sweepMs?: number;
+}
+
+/** Containers and hosts for steps of this process. Their clients are loaded with the first step that needs one. */
+export function openRemote({ settings, dataDir, ports, sweepMs }: RemoteOptions): Remote {
+  const install = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
+  const owner = { install, owner: randomUUID() };
+  const markPath = join(dataDir, "remote-containers");
+  const load = async () => {
+    const [engine, containers, { Leftovers }] = await Promise.all([
+      import("./docker-engine.ts"),
+      import("./docker.ts"),
+      import("./leftovers.ts"),
+    ]);
+    const docker = await engine.dockerClient(settings.dockerHost);
+    const leftovers = new Leftovers({
+      owner,
+      markPath,
+      isOver: (runId) => ports.claims.isTaken(overMark(runId)),
+      docker,
+      log: ports.log,
+      ...(sweepMs === undefined ? {} : { everyMs: sweepMs }),
+    });
+    return { docker, leftovers, openContainer: containers.openContainer };
+  };
+  let loaded: ReturnType<typeof load> | undefined;
+  const open = (): ReturnType<typeof load> => {
+    loaded ??= load();
+    loaded.catch(() => {
+      loaded = undefined;
+    });
+    return loaded;
+  };
+  // An earlier process may have left some.
+  const begin = existsSync(markPath)
+    ? setTimeout(() => void open().catch(() => undefined), BEGIN_MS).unref()
+    : undefined;
+  return {
+    settings,
+    docker: async (target, use) => {
+      const { docker, leftovers, openContainer } = await open();
+      leftovers.expect();
+      try {
+        return await openContainer(docker, owner, target, use);
+      } finally {
+        leftovers.expect();
+      }
+    },
+    ssh: async (target, use) => {
+      const { openSsh } = await import("./ssh.ts");
+      return openSsh(target, use, settings);
+    },
+    close: async () => {
+      clearTimeout(begin);
+      const parts = await loaded?.catch(() => undefined);
+      await parts?.leftovers.close();
+    },
+  };
+}
