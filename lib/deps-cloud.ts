@@ -22,9 +22,13 @@ import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Queues } from "./platform/queues.ts";
 import { openRemote } from "./workflow/remote/open.ts";
 import { remoteSettings } from "./workflow/remote/settings.ts";
+import { overMark } from "./workflow/runs/messages.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
 import { workspaceSync } from "./workflow/workspaces/sync.ts";
+
+/** A worker learns only of runs that end under a step: its persistent containers go when nobody used them so long. */
+const CONTAINER_IDLE_MS = 60 * 60_000;
 
 export interface CloudDepsOptions extends ProcessOptions {
   readonly stack: string;
@@ -87,7 +91,8 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
     const aws = await openAws({ stack, resources, log, environment, commands, scripts, secrets });
     const { ports } = aws;
     const settings = remoteSettings(readConfig({ ...environment, WEFT_PLATFORM: "aws" }).remote, dataDir);
-    const remote = openRemote({ settings, dataDir, ports });
+    const isOver = (runId: string) => ports.claims.isTaken(overMark(runId));
+    const remote = openRemote({ settings, dataDir, log, isOver, idleMs: CONTAINER_IDLE_MS });
     const deps: StepDeps = {
       ...ports,
       remote,

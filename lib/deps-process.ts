@@ -16,6 +16,7 @@ import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
 import { openRemote } from "./workflow/remote/open.ts";
 import { remoteSettings } from "./workflow/remote/settings.ts";
+import { isRunOver } from "./workflow/runs/over.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
@@ -74,7 +75,8 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
     const settings = remoteSettings(config.remote, dataDir);
-    const remote = openRemote({ settings, dataDir, ports: opened.ports });
+    const isOver = (runId: string) => isRunOver(opened.ports, runId);
+    const remote = openRemote({ settings, dataDir, log, isOver });
     const deps = composeDeps(opened.ports, config, {
       remote,
       auth: ownerAuthenticator(hashToken(token.value)),

@@ -19,7 +19,8 @@ export interface Podman {
 const IMAGE = "weft-test-image:latest";
 /** busybox without bash: the least that a container needs. */
 const BUSYBOX_PATHS = ["/bin/busybox", "/usr/bin/busybox"];
-const APPLETS = "sh cat head grep env sleep setsid id pwd ls seq yes wc mkdir touch rm stat ps date chmod ip".split(" ");
+const APPLETS =
+  "sh cat head grep env sleep setsid id pwd ls seq yes wc mkdir touch rm stat ps date chmod ip".split(" ");
 
 /**
  * Starts podman's service in a temporary folder, on a socket there. Rejects where it is missing: Debian's `podman`,
@@ -27,8 +28,12 @@ const APPLETS = "sh cat head grep env sleep setsid id pwd ls seq yes wc mkdir to
  */
 export async function startPodman(): Promise<Podman> {
   const folder = await mkdtemp(join(tmpdir(), "weft-podman-"));
-  const env = { CONTAINERS_CONF: join(folder, "containers.conf"), CONTAINERS_STORAGE_CONF: join(folder, "storage.conf") };
-  const podman = (...args: string[]) => run("podman", args, { env: { ...process.env, ...env }, timeout: 60_000 });
+  const env = {
+    CONTAINERS_CONF: join(folder, "containers.conf"),
+    CONTAINERS_STORAGE_CONF: join(folder, "storage.conf"),
+  };
+  const podman = (...args: string[]) =>
+    run("podman", args, { env: { ...process.env, ...env }, timeout: 60_000 });
   const remove = async (): Promise<void> => {
     await podman("rm", "--all", "--force", "--time", "0").catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
@@ -59,7 +64,9 @@ export async function startPodman(): Promise<Podman> {
   } catch (error) {
     const written = await readFile(join(folder, "engine.log"), "utf8").catch(() => "");
     await remove();
-    throw new Error(`podman did not start: ${(error as Error).message} ${written.slice(-2_000)}`, { cause: error });
+    throw new Error(`podman did not start: ${(error as Error).message} ${written.slice(-2_000)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -79,10 +86,7 @@ runroot = "${join(folder, "run")}"
 `;
 
 /** No registry is asked: the image is a root folder with busybox in it. */
-async function importImage(
-  folder: string,
-  podman: (...args: string[]) => Promise<unknown>,
-): Promise<void> {
+async function importImage(folder: string, podman: (...args: string[]) => Promise<unknown>): Promise<void> {
   const root = join(folder, "root");
   await mkdir(join(root, "bin"), { recursive: true });
   await mkdir(join(root, "tmp"), { mode: 0o777 });

@@ -43,7 +43,11 @@ describe("seed 2.7: remote-bash in a container", () => {
         ),
     );
     expect(status).toBe("completed");
-    expect([steps["one"], steps["list"], steps["side"]].map((one) => one?.output)).toEqual(["a\nc", "1", "l\nr"]);
+    expect([steps["one"], steps["list"], steps["side"]].map((one) => one?.output)).toEqual([
+      "a\nc",
+      "1",
+      "l\nr",
+    ]);
     expect(await containersOf(run_id)).toEqual([]);
   });
 
@@ -96,7 +100,7 @@ describe("seed 2.7: remote-bash in a container", () => {
   test("an output of 12 MB, on both streams", async () => {
     const { run_id, steps } = await runSteps(
       weft,
-      step("s", "command: \"head -c 12000000 /dev/zero; head -c 3000000 /dev/zero >&2\""),
+      step("s", 'command: "head -c 12000000 /dev/zero; head -c 3000000 /dev/zero >&2"'),
     );
     expect(steps["s"]?.status).toBe("completed");
     const log = join(weft.dataDir, "runs", run_id, steps["s"]?.log_file ?? "");
@@ -107,7 +111,10 @@ describe("seed 2.7: remote-bash in a container", () => {
   test("a file is copied back from the container", async () => {
     const { status, folder } = await runSteps(
       weft,
-      step("s", 'command: "echo found > /tmp/out", step_remote_file: /tmp/out, host_output_file: "{{Output}}/got"'),
+      step(
+        "s",
+        'command: "echo found > /tmp/out", step_remote_file: /tmp/out, host_output_file: "{{Output}}/got"',
+      ),
     );
     expect(status).toBe("completed");
     expect(await readFile(join(folder, "got"), "utf8")).toBe("found\n");
@@ -134,7 +141,11 @@ describe("the end of a command in a container", () => {
     const seconds = uniqueSeconds();
     const { steps } = await runSteps(
       weft,
-      step("s", `command: "trap '' TERM; setsid sleep ${seconds} & sleep ${seconds}; echo no", timeout: 2`, config),
+      step(
+        "s",
+        `command: "trap '' TERM; setsid sleep ${seconds} & sleep ${seconds}; echo no", timeout: 2`,
+        config,
+      ),
     );
     expect(steps["s"]?.error_message).toMatch(/^command timed out after \d+ ms$/);
     await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
@@ -185,15 +196,19 @@ describe("threats 2 and 25: what a container may not have", () => {
     return steps["s"]?.error_message ?? "";
   };
 
-  test.each(["/:/host", "/etc:/host", "..:/host", "../../..:/host", "{{Output}}/../../../:/host", "{{target}}:/host"])(
-    "a folder outside of the workspace: %s",
-    async (volume) => {
-      const { steps } = await runSteps(weft, step("s", 'command: "ls /host"', `, volumes: ["${volume}"]`), {
-        target: "/var/run",
-      });
-      expect(steps["s"]?.error_message).toMatch(/^step_runner_config\.volumes\[0\]: .*REMOTE_VOLUME_ROOTS/);
-    },
-  );
+  test.each([
+    "/:/host",
+    "/etc:/host",
+    "..:/host",
+    "../../..:/host",
+    "{{Output}}/../../../:/host",
+    "{{target}}:/host",
+  ])("a folder outside of the workspace: %s", async (volume) => {
+    const { steps } = await runSteps(weft, step("s", 'command: "ls /host"', `, volumes: ["${volume}"]`), {
+      target: "/var/run",
+    });
+    expect(steps["s"]?.error_message).toMatch(/^step_runner_config\.volumes\[0\]: .*REMOTE_VOLUME_ROOTS/);
+  });
 
   test("a symbolic link of the workspace that leads out of it", async () => {
     await mkdir(join(allowed, "inside"));
@@ -201,7 +216,10 @@ describe("threats 2 and 25: what a container may not have", () => {
     const link = "  - {name: link, type: bash, command: 'ln -s /etc here; ln -s /etc/../no there'}\n";
     expect(await failure(', volumes: ["./here:/host"]', link)).toMatch(/REMOTE_VOLUME_ROOTS/);
     expect(await failure(', volumes: ["./here/ssl:/host"]', link)).toMatch(/REMOTE_VOLUME_ROOTS/);
-    const { steps } = await runSteps(weft, step("s", "command: ls /host", `, volumes: ["${allowed}/good:/host"]`));
+    const { steps } = await runSteps(
+      weft,
+      step("s", "command: ls /host", `, volumes: ["${allowed}/good:/host"]`),
+    );
     expect(steps["s"]?.status).toBe("completed");
   });
 
@@ -225,7 +243,9 @@ describe("threats 2 and 25: what a container may not have", () => {
       weft,
       "  - {name: s, type: remote-bash, step_runner: docker, step_runner_config: {image: 'localhost:1/no/such:1'}, command: id}\n",
     );
-    expect(steps["s"]?.error_message).toMatch(/^image localhost:1\/no\/such:1 is not there and could not be pulled: /);
+    expect(steps["s"]?.error_message).toMatch(
+      /^image localhost:1\/no\/such:1 is not there and could not be pulled: /,
+    );
   });
 
   test("no engine", async () => {

@@ -77,7 +77,10 @@ describe("seed 2.7: remote-bash over ssh", () => {
   ])("a value stays a value: %j", async (target) => {
     const { status, steps } = await runSteps(
       weft,
-      ssh("s", `commands: ["printf '<%s>' {{target}}", "printf '<%s>' '{{target}}'", 'printf "<%s>" "{{target}}"']`),
+      ssh(
+        "s",
+        `commands: ["printf '<%s>' {{target}}", "printf '<%s>' '{{target}}'", 'printf "<%s>" "{{target}}"']`,
+      ),
       { target },
     );
     expect(status).toBe("completed");
@@ -88,7 +91,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     const { steps } = await runSteps(
       weft,
       "  - {name: big, type: bash, command: \"head -c 1000000 /dev/zero | tr '\\\\0' x\"}\n" +
-        ssh("s", "command: \"printf %s {{big_output}} | wc -c\""),
+        ssh("s", 'command: "printf %s {{big_output}} | wc -c"'),
     );
     expect(steps["s"]).toMatchObject({ status: "completed", output: "1000000" });
   });
@@ -129,10 +132,16 @@ describe("seed 2.7: remote-bash over ssh", () => {
   });
 
   test.each([
-    ["step_remote_file: /no/such/file, host_output_file: f", /step_remote_file: \/no\/such\/file could not be copied: .*No such file/],
+    [
+      "step_remote_file: /no/such/file, host_output_file: f",
+      /step_remote_file: \/no\/such\/file could not be copied: .*No such file/,
+    ],
     ["step_remote_file: /etc, host_output_file: f", /could not be copied: .*directory/],
     ["step_remote_file: /etc/hostname, host_output_file: ../../f", /host_output_file: .*REMOTE_VOLUME_ROOTS/],
-    ["step_remote_file: /etc/hostname, host_output_file: /etc/weft-no", /host_output_file: .*REMOTE_VOLUME_ROOTS/],
+    [
+      "step_remote_file: /etc/hostname, host_output_file: /etc/weft-no",
+      /host_output_file: .*REMOTE_VOLUME_ROOTS/,
+    ],
   ])("a copy that fails is the step's failure: %s", async (fields, message) => {
     const { steps } = await runSteps(weft, ssh("s", `command: "true", ${fields}`));
     expect(steps["s"]?.status).toBe("failed");
@@ -145,7 +154,10 @@ describe("the end of a remote command", () => {
     const seconds = uniqueSeconds();
     const { steps } = await runSteps(
       weft,
-      ssh("s", `command: "trap '' TERM HUP; setsid sleep ${seconds} & sleep ${seconds} & echo up; sleep ${seconds}; echo no", timeout: 1`),
+      ssh(
+        "s",
+        `command: "trap '' TERM HUP; setsid sleep ${seconds} & sleep ${seconds} & echo up; sleep ${seconds}; echo no", timeout: 1`,
+      ),
     );
     expect(steps["s"]?.error_message).toMatch(/^command timed out after \d+ ms$/);
     await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
@@ -162,7 +174,10 @@ describe("the end of a remote command", () => {
 
   test("takes along what it left in the background, and does not wait for it", async () => {
     const seconds = uniqueSeconds();
-    const { steps } = await runSteps(weft, ssh("s", `command: "sleep ${seconds} & setsid sleep ${seconds} & echo started"`));
+    const { steps } = await runSteps(
+      weft,
+      ssh("s", `command: "sleep ${seconds} & setsid sleep ${seconds} & echo started"`),
+    );
     expect(steps["s"]).toMatchObject({ status: "completed", output: "started" });
     await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
   });

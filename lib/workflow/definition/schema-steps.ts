@@ -186,7 +186,10 @@ const remoteBash = z
           password: text.exactOptional(),
           user: text.exactOptional(),
           workdir: text.exactOptional(),
-          env: textMap(variableKey, EXPORTS_PER_STEP).exactOptional(),
+          env: textMap(
+            z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
+            EXPORTS_PER_STEP,
+          ).exactOptional(),
         },
         expected("a map"),
       )

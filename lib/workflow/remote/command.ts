@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { CommandOutcome } from "../../platform/commands.ts";
 import type { RemoteCommand } from "./machine.ts";
 import { OutputFiles } from "./output-files.ts";
@@ -24,40 +25,51 @@ export async function follow(
   start: StartProcess,
 ): Promise<CommandOutcome> {
   const startedAt = performance.now();
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const stop = new AbortController();
+  const giveUp = (): void => stop.abort();
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
   const output = await OutputFiles.open(stdoutPath, stderrPath);
+  let bytes = { stdoutBytes: 0, stderrBytes: 0 };
   let exitCode: number | null;
   try {
-    exitCode = await untilEnded(AbortSignal.any([signal, timeout]), () => start(output));
-  } catch (error) {
-    await output.close();
-    throw error;
+    exitCode = await untilEnded(stop.signal, () => start(output));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
+    bytes = await output.close();
   }
-  const stopped = { timedOut: timeout.aborted && exitCode === null, aborted: signal.aborted };
-  const durationMs = performance.now() - startedAt;
-  return { exitCode, signal: null, ...stopped, durationMs, ...(await output.close()) };
+  const stopped = { timedOut: exitCode === null && !signal.aborted, aborted: signal.aborted };
+  return { exitCode, signal: null, ...stopped, durationMs: performance.now() - startedAt, ...bytes };
 }
 
 /** Null where it was stopped. */
 async function untilEnded(stop: AbortSignal, start: () => Promise<RemoteProcess>): Promise<number | null> {
   if (stop.aborted) return null;
+  const stopped = once(stop, "abort");
   let late: NodeJS.Timeout | undefined;
-  let end = (): void => undefined;
   try {
-    const launched = await start();
-    end = (): void => {
+    const starting = start();
+    const launched = await Promise.race([starting, stopped.then(() => undefined)]);
+    if (launched === undefined) {
+      // Whoever answers so late has nobody to answer to.
+      starting.then(
+        (process) => process.abandon(),
+        () => undefined,
+      );
+      return null;
+    }
+    void stopped.then(() => {
       launched.kill();
       late = setTimeout(() => launched.abandon(), KILL_MS);
-    };
-    stop.addEventListener("abort", end, { once: true });
-    if (stop.aborted) end();
+    });
     const exitCode = await launched.ended;
     return stop.aborted ? null : exitCode;
   } catch (error) {
     if (stop.aborted) return null;
     throw error;
   } finally {
-    stop.removeEventListener("abort", end);
     clearTimeout(late);
   }
 }

@@ -58,29 +58,29 @@ export function statusOf(error: unknown): number | undefined {
   return typeof statusCode === "number" ? statusCode : undefined;
 }
 
+/** For how long, and for whom, a request is wanted. */
+interface Wanted {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
 /** A signal for one request. */
-export function brief(signal?: AbortSignal, milliseconds = REQUEST_MS): AbortSignal {
-  const timeout = AbortSignal.timeout(milliseconds);
-  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+export function brief(wanted?: Wanted, milliseconds = REQUEST_MS): AbortSignal {
+  if (wanted === undefined) return AbortSignal.timeout(milliseconds);
+  return AbortSignal.any([wanted.signal, AbortSignal.timeout(Math.min(milliseconds, wanted.timeoutMs))]);
 }
 
 /** Pulls the image where the engine does not have it. Rejects with StepFailed. */
-export async function requireImage(
-  docker: Docker,
-  image: string,
-  options: { readonly signal: AbortSignal; readonly timeoutMs: number },
-): Promise<void> {
+export async function requireImage(docker: Docker, image: string, wanted: Wanted): Promise<void> {
   try {
     // This request alone takes no signal.
-    const late = once(brief(options.signal), "abort").then(() =>
-      Promise.reject(new DOMException("", "AbortError")),
-    );
+    const late = once(brief(wanted), "abort").then(() => Promise.reject(new DOMException("", "AbortError")));
     await Promise.race([docker.getImage(image).inspect(), late]);
     return;
   } catch (error) {
     if (statusOf(error) !== 404) throw engineFailure(`image ${image}`, error);
   }
-  const abortSignal = brief(options.signal, Math.min(PULL_MS, options.timeoutMs));
+  const abortSignal = brief(wanted, PULL_MS);
   try {
     const progress = await docker.pull(tagged(image), { abortSignal });
     await new Promise<void>((resolve, reject) => {

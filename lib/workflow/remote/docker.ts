@@ -93,12 +93,12 @@ async function startContainer(
         ReadOnly: readOnly,
       })),
     },
-    abortSignal: brief(use.signal),
+    abortSignal: brief(use),
   };
-  const container = await create(docker, options, name);
+  const container = await create(docker, options, name, use);
   try {
     // 304 where a persistent one is up already.
-    await container.start({ abortSignal: brief(use.signal) }).catch((error: unknown) => {
+    await container.start({ abortSignal: brief(use) }).catch((error: unknown) => {
       if (statusOf(error) !== 304) throw error;
     });
     return container;
@@ -112,11 +112,12 @@ async function create(
   docker: Docker,
   options: Docker.ContainerCreateOptions,
   name: string | undefined,
+  use: RemoteUse,
 ): Promise<Docker.Container> {
   const existing = async (): Promise<Docker.Container | undefined> => {
     if (name === undefined) return undefined;
     const container = docker.getContainer(name);
-    return container.inspect({ abortSignal: brief() }).then(
+    return container.inspect({ abortSignal: brief(use) }).then(
       () => container,
       () => undefined,
     );
@@ -153,12 +154,13 @@ export async function removeContainer(container: Docker.Container): Promise<void
   }
 }
 
-async function removeEarlier(docker: Docker, { runId, step }: RemoteUse): Promise<void> {
+async function removeEarlier(docker: Docker, use: RemoteUse): Promise<void> {
+  const { runId, step } = use;
   try {
     const left = await docker.listContainers({
       all: true,
       filters: { label: [`${LABELS.run}=${runId}`, `${LABELS.step}=${step}`] },
-      abortSignal: brief(),
+      abortSignal: brief(use),
     });
     for (const { Id, Labels } of left)
       if (Labels[LABELS.persistent] === undefined) await removeContainer(docker.getContainer(Id));

@@ -57,9 +57,9 @@ export function launcherInput(command: {
   let exported = 0;
   for (const [name, value] of Object.entries(command.env)) {
     const bytes = Buffer.byteLength(value);
-    exported += bytes;
-    const word = bytes <= EXPORTED_MAX_BYTES && exported <= EXPORTED_TOTAL_BYTES ? "export " : "";
-    lines.push(`${word}${name}=${shellQuote(value)}`);
+    const fits = bytes <= EXPORTED_MAX_BYTES && exported + bytes <= EXPORTED_TOTAL_BYTES;
+    if (fits) exported += bytes;
+    lines.push(`${fits ? "export " : ""}${name}=${shellQuote(value)}`);
   }
   const { workdir } = command;
   if (workdir !== undefined) lines.push(`CDPATH= cd -- ${shellQuote(workdir)} || exit`);

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Ports } from "../../platform/ports.ts";
-import { overMark } from "../runs/messages.ts";
+import type { Log } from "../../platform/log.ts";
 import type { Remote, RemoteSettings } from "./machine.ts";
 
 /** The client is loaded when the start is over, milliseconds. */
@@ -12,13 +11,15 @@ export interface RemoteOptions {
   readonly settings: RemoteSettings;
   /** Absolute; no other process has it. */
   readonly dataDir: string;
-  readonly ports: Pick<Ports, "claims" | "log">;
-  /** How often containers of runs that are over are looked for, milliseconds; 15 seconds where not given. */
-  readonly sweepMs?: number;
+  readonly log: Log;
+  /** Whether a run is over, as far as it can be known here. */
+  readonly isOver: (runId: string) => Promise<boolean>;
+  /** Persistent containers go when no step has used them for so long, milliseconds; for who is not told the end of all runs. */
+  readonly idleMs?: number;
 }
 
 /** Containers and hosts for steps of this process. Their clients are loaded with the first step that needs one. */
-export function openRemote({ settings, dataDir, ports, sweepMs }: RemoteOptions): Remote {
+export function openRemote({ settings, dataDir, log, isOver, idleMs }: RemoteOptions): Remote {
   const install = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
   const owner = { install, owner: randomUUID() };
   const markPath = join(dataDir, "remote-containers");
@@ -29,14 +30,7 @@ export function openRemote({ settings, dataDir, ports, sweepMs }: RemoteOptions)
       import("./leftovers.ts"),
     ]);
     const docker = await engine.dockerClient(settings.dockerHost);
-    const leftovers = new Leftovers({
-      owner,
-      markPath,
-      isOver: (runId) => ports.claims.isTaken(overMark(runId)),
-      docker,
-      log: ports.log,
-      ...(sweepMs === undefined ? {} : { everyMs: sweepMs }),
-    });
+    const leftovers = new Leftovers({ owner, markPath, isOver, docker, log, idleMs });
     return { docker, leftovers, openContainer: containers.openContainer };
   };
   let loaded: ReturnType<typeof load> | undefined;
@@ -55,11 +49,13 @@ export function openRemote({ settings, dataDir, ports, sweepMs }: RemoteOptions)
     settings,
     docker: async (target, use) => {
       const { docker, leftovers, openContainer } = await open();
-      leftovers.expect();
+      const release = leftovers.use(use.runId);
       try {
-        return await openContainer(docker, owner, target, use);
-      } finally {
-        leftovers.expect();
+        const machine = await openContainer(docker, owner, target, use);
+        return { run: machine.run, close: () => machine.close().finally(release) };
+      } catch (error) {
+        release();
+        throw error;
       }
     },
     ssh: async (target, use) => {

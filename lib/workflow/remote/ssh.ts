@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientChannel, ConnectConfig, ServerHostKeyAlgorithm } from "ssh2";
 import { StepFailed } from "../steps/failure.ts";
 import { follow, type RemoteProcess } from "./command.ts";
@@ -20,6 +21,10 @@ const CONNECT_TIMEOUT_MS = 20_000;
 /** A host that is silent for four of these is gone, milliseconds. */
 const KEEPALIVE_MS = 15_000;
 const KEEPALIVES_MISSED = 4;
+/** What shells answer for a program that SIGKILL ended. */
+const KILLED = 137;
+/** A host that does not answer a farewell is left after so long, milliseconds. */
+const CLOSE_MS = 3_000;
 /** Time to end what an earlier attempt has left, milliseconds. */
 const SWEEP_MS = 15_000;
 /** Signature algorithms by the kind of key. */
@@ -41,6 +46,8 @@ export async function openSsh(
   settings: RemoteSettings,
 ): Promise<RemoteMachine> {
   const client = await connect(target, use, settings);
+  // The connection may be lost long before it is given up.
+  const closed = new Promise<void>((resolve) => client.once("close", () => resolve()));
   const { workdir } = target;
   const run = (command: RemoteCommand) =>
     follow(command, async (output) => {
@@ -50,11 +57,9 @@ export async function openSsh(
   const machine: RemoteMachine = {
     run,
     close: async () => {
-      const closed = once(client, "close").catch(() => undefined);
       client.end();
-      const late = setTimeout(() => client.destroy(), KEEPALIVE_MS);
-      await closed;
-      clearTimeout(late);
+      await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
+      client.destroy();
     },
   };
   if (use.attempt > 1) {
@@ -169,37 +174,15 @@ function connectFailure(error: unknown, { host, port, user, privateKey }: SshTar
 
 type Output = Pick<OutputFiles, "write">;
 
-async function startProcess(client: Client, input: Buffer, output: Output): Promise<RemoteProcess> {
-  const channel = await openChannel(client);
-  let exitCode: number | undefined;
-  channel.on("exit", (code: number | null) => {
-    // Without a code a signal ended the launcher, which no command can catch for it.
-    exitCode = code ?? 137;
-  });
-  const closed = once(channel, "close");
-  channel.on("error", () => undefined);
-  const all = Promise.all([
-    closed,
-    pump(channel, (chunk) => output.write("stdout", chunk)),
-    pump(channel.stderr, (chunk) => output.write("stderr", chunk)),
-  ]);
-  const ended = all.then(() => {
-    if (exitCode === undefined) throw new StepFailed("the connection to the host was lost");
-    return exitCode;
-  });
-  ended.catch(() => undefined);
-  channel.write(input);
-  return { ended, kill: () => void channel.end(), abandon: () => void client.destroy() };
-}
-
-function openChannel(client: Client): Promise<ClientChannel> {
+/** What a channel tells may all come with its opening: it is listened to from the start. */
+function startProcess(client: Client, input: Buffer, output: Output): Promise<RemoteProcess> {
   return new Promise((resolve, reject) => {
-    const lost = (): void => reject(new StepFailed("the connection to the host was lost"));
+    const lost = (): void => reject(connectionLost());
     client.once("close", lost);
     try {
       client.exec(LAUNCH_LINE, (error, channel) => {
         client.removeListener("close", lost);
-        if (error === undefined) resolve(channel);
+        if (error === undefined) resolve(processOf(client, channel, input, output));
         else reject(new StepFailed(`the host does not start commands: ${error.message}`));
       });
     } catch {
@@ -207,3 +190,26 @@ function openChannel(client: Client): Promise<ClientChannel> {
     }
   });
 }
+
+function processOf(client: Client, channel: ClientChannel, input: Buffer, output: Output): RemoteProcess {
+  let exitCode: number | undefined;
+  channel.on("exit", (code: number | null) => {
+    // Without a code a signal ended the launcher.
+    exitCode = code ?? KILLED;
+  });
+  channel.on("error", () => undefined);
+  const all = Promise.all([
+    once(channel, "close"),
+    pump(channel, (chunk) => output.write("stdout", chunk)),
+    pump(channel.stderr, (chunk) => output.write("stderr", chunk)),
+  ]);
+  const ended = all.then(() => {
+    if (exitCode === undefined) throw connectionLost();
+    return exitCode;
+  });
+  ended.catch(() => undefined);
+  channel.write(input);
+  return { ended, kill: () => void channel.end(), abandon: () => void client.destroy() };
+}
+
+const connectionLost = (): StepFailed => new StepFailed("the connection to the host was lost");
