@@ -87,6 +87,17 @@ describe("seed 2.7: remote-bash over ssh", () => {
     expect(steps["s"]?.output).toBe([1, 2, 3].map(() => `<${target}>`).join("\n"));
   });
 
+  test("for each of many items at once", async () => {
+    const items = Array.from({ length: 30 }, (_, index) => `i${index}`);
+    const inner = ssh("inner", 'command: "echo [[x]]"').replace("  - ", "").trim();
+    const { status, steps } = await runSteps(
+      weft,
+      `  - {name: all, type: foreach, variable: x, parallel: 30, input: [${items}], step: ${inner}}\n`,
+    );
+    expect(status).toBe("completed");
+    expect(steps["all"]?.output).toBe(items.join("\n"));
+  });
+
   test("a value of a megabyte arrives whole, without being too large for what the command starts", async () => {
     const { steps } = await runSteps(
       weft,

@@ -130,7 +130,7 @@ describe("POST /workflows", () => {
     expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
   });
 
-  test("remote-bash, llm and watch are stored, with a warning each, and a run that comes to such a step fails saying so", async () => {
+  test("llm and watch are stored, with a warning each, and a run that comes to such a step fails saying so", async () => {
     const saved = await weft.save(`name: later
 triggers: [{type: watch, path: /tmp/*.txt}]
 steps:
@@ -139,14 +139,13 @@ steps:
   - {name: talk, type: llm, messages: [{role: user, content: hi}]}
 `);
     expect([...saved.warnings].sort()).toEqual([
-      expect.stringMatching(/remote-bash.*\(line 5\)/),
       expect.stringMatching(/llm.*\(line 6\)/),
       expect.stringMatching(/watch.*\(line 2\)/),
     ]);
     const run = await weft.run({ module: "later" });
     expect(run).toMatchObject({
       status: "failed",
-      error_message: expect.stringMatching(/remote-bash.*cannot be executed/),
+      error_message: expect.stringMatching(/step_runner_config\.key_file: give key_file, or password/),
     });
     expect(await weft.steps(run.run_id)).toMatchObject({
       before: { status: "completed" },
