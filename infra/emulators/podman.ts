@@ -50,7 +50,7 @@ export async function startPodman(): Promise<Podman> {
       argv: ["env", ...variables, ...service],
       cwd: folder,
       port: 0,
-      onEnd: `env ${variables.join(" ")} podman rm --all --force --time 0 >/dev/null 2>&1`,
+      onEnd: `env ${variables.join(" ")} podman rm --all --force --time 0 >/dev/null 2>&1\n${endMonitors(folder)}`,
       isReady: () => answers(socketPath),
     });
     return {
@@ -69,6 +69,12 @@ export async function startPodman(): Promise<Podman> {
     });
   }
 }
+
+/** What watches a command in a container goes on for minutes after its end. */
+const endMonitors = (folder: string): string =>
+  `for p in /proc/[0-9]*; do
+  [ "$(cat $p/comm 2>/dev/null)" = conmon ] && grep -q "${folder}/" $p/cmdline && kill -KILL "\${p#/proc/}"
+done`;
 
 /** runc in place of crun, no overlay, no cgroups of systemd: all that works in a container of one's own. */
 const CONTAINERS = `[containers]

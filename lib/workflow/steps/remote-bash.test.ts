@@ -100,6 +100,20 @@ describe("a remote-bash step", () => {
     expect(seen.closed).toBe(1);
   });
 
+  it("a value with a NUL is refused before anything is started", async () => {
+    const { remote, seen } = machines();
+    const { status, error_message } = await run(
+      `${DOCKER.replace(":{{target}}", "")}, command: "echo {{target}}"`,
+      {
+        remote,
+        target: "a\0b",
+      },
+    );
+    expect(status).toBe("failed");
+    expect(error_message).toMatch(/NUL/);
+    expect(seen.commands).toEqual([]);
+  });
+
   it("commands stop at the first that fails, whose last words are told", async () => {
     const { remote, seen } = machines((_command, number) =>
       number === 2 ? { exitCode: 9, stderr: "no\n" } : {},
