@@ -18,6 +18,20 @@ const text = (otherwise: string) =>
     .optional()
     .transform((value) => (value === undefined || value === "" ? otherwise : value));
 
+const optionalText = z
+  .string()
+  .optional()
+  .transform((value) => (value === "" ? undefined : value));
+
+const folders = z
+  .string()
+  .optional()
+  .transform((value) => (value ?? "").split(":").filter((folder) => folder !== ""))
+  .refine(
+    (list) => list.every((folder) => folder.startsWith("/")),
+    "must be absolute folders with `:` between",
+  );
+
 /** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
 export const settings = z.object({
   PORT: text("3000")
@@ -92,7 +106,37 @@ export const settings = z.object({
     description: "Hosts (host or host:port) that llm_config.base_url of a step may name, by commas",
     default: "",
   }),
+  DOCKER_HOST: optionalText.meta({
+    description: "The Docker engine of remote-bash steps: unix:///path or tcp://host:port",
+    default: "the usual socket",
+  }),
+  REMOTE_VOLUME_ROOTS: folders.meta({
+    description:
+      "Folders that containers of steps may see besides the run's workspace, absolute, `:` between",
+    default: "",
+  }),
+  REMOTE_HOST_NETWORK: onOff.meta({
+    description: "Whether containers of steps may share this machine's network (`network: host`)",
+    default: "false",
+  }),
+  REMOTE_KEYS_DIR: optionalText.meta({
+    description: "The folder that key_file of remote-bash steps names files in",
+    default: "keys in the data folder",
+  }),
+  SSH_KNOWN_HOSTS: optionalText.meta({
+    description: "The hosts that remote-bash steps may log in on, with their keys, as OpenSSH keeps them",
+    default: "~/.ssh/known_hosts",
+  }),
 });
+
+/** For containers and hosts of remote-bash steps, as far as they are set. */
+export interface RemoteConfig {
+  readonly dockerHost: string | undefined;
+  readonly volumeRoots: readonly string[];
+  readonly hostNetwork: boolean;
+  readonly keysDir: string | undefined;
+  readonly knownHostsPath: string | undefined;
+}
 
 export type Platform = "embedded" | "aws";
 
@@ -108,6 +152,7 @@ export interface Config {
   readonly receiverEnabled: boolean;
   readonly network: NetworkPolicy;
   readonly llm: LlmSettings;
+  readonly remote: RemoteConfig;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -145,5 +190,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       loopback: "as private",
     },
     llm: llmSettings(parsed.data),
+    remote: {
+      dockerHost: parsed.data.DOCKER_HOST,
+      volumeRoots: parsed.data.REMOTE_VOLUME_ROOTS,
+      hostNetwork: parsed.data.REMOTE_HOST_NETWORK ?? false,
+      keysDir: parsed.data.REMOTE_KEYS_DIR,
+      knownHostsPath: parsed.data.SSH_KNOWN_HOSTS,
+    },
   };
 }
