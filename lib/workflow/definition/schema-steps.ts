@@ -170,6 +170,32 @@ function foreach(anyStep: z.ZodType<Step>) {
     .transform(({ parallel, threads, ...rest }) => ({ ...rest, parallel: parallel ?? threads ?? 1 }));
 }
 
+/** Where commands run that do not run here: a container, or another host. */
+export const runnerConfig = z
+  .strictObject(
+    {
+      image: text.exactOptional(),
+      volumes: list(filledText, VOLUMES_PER_STEP).exactOptional(),
+      network: text.exactOptional(),
+      persistent: boolean.exactOptional(),
+      privileged: boolean
+        .refine((value) => !value, { error: "containers are never privileged" })
+        .exactOptional(),
+      host: text.exactOptional(),
+      port: text.exactOptional(),
+      key_file: text.exactOptional(),
+      password: text.exactOptional(),
+      user: text.exactOptional(),
+      workdir: text.exactOptional(),
+      env: textMap(
+        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
+        EXPORTS_PER_STEP,
+      ).exactOptional(),
+    },
+    expected("a map"),
+  )
+  .transform(({ privileged: _never, ...config }) => config);
+
 const remoteBash = z
   .strictObject({
     type: z.literal("remote-bash"),
@@ -177,31 +203,7 @@ const remoteBash = z
     ...commands,
     std_file: filledText.exactOptional(),
     step_runner: z.enum(["docker", "ssh"], expected("docker or ssh")),
-    step_runner_config: z
-      .strictObject(
-        {
-          image: text.exactOptional(),
-          volumes: list(filledText, VOLUMES_PER_STEP).exactOptional(),
-          network: text.exactOptional(),
-          persistent: boolean.exactOptional(),
-          privileged: boolean
-            .refine((value) => !value, { error: "containers are never privileged" })
-            .exactOptional(),
-          host: text.exactOptional(),
-          port: text.exactOptional(),
-          key_file: text.exactOptional(),
-          password: text.exactOptional(),
-          user: text.exactOptional(),
-          workdir: text.exactOptional(),
-          env: textMap(
-            z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
-            EXPORTS_PER_STEP,
-          ).exactOptional(),
-        },
-        expected("a map"),
-      )
-      .transform(({ privileged: _never, ...config }) => config)
-      .default({}),
+    step_runner_config: runnerConfig.default({}),
     step_remote_file: filledText.exactOptional(),
     host_output_file: filledText.exactOptional(),
   })

@@ -34,6 +34,8 @@ export interface Definition {
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
   readonly dependencies?: Dependencies;
+  /** Where the commands of its bash steps run; on the worker itself where it is not given. */
+  readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
 }
 
 /** What must hold before a run's first step. Reference 2.3. */
