@@ -8,6 +8,7 @@ import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
+import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
@@ -21,6 +22,7 @@ export interface Deps extends Ports {
   /** Over runs, assets and dead letters, likewise. */
   readonly lists: ListIndexes;
   readonly matcher: Matcher;
+  readonly breaker: RateBreaker;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
   readonly assetNumbers: Numbers;

@@ -60,6 +60,20 @@ export const settings = z.object({
     description: "Whether events trigger workflows",
     default: "as SCHEDULER_ENABLED",
   }),
+  TRIGGER_FIRES_PER_MINUTE: text("6000")
+    .refine((value) => /^[1-9]\d{0,8}$/.test(value), "must be a whole number of at least 1")
+    .transform(Number)
+    .meta({
+      description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
+      default: "6000",
+    }),
+  WATCH_ROOTS: text("")
+    .transform((value) => value.split(":").filter((root) => root !== ""))
+    .refine((roots) => roots.every((root) => root.startsWith("/")), "must be absolute paths with : between")
+    .meta({
+      description: "Folders that watch triggers may look into besides the workspaces, with : between them",
+      default: "",
+    }),
 });
 
 export type Platform = "embedded" | "aws";
@@ -74,6 +88,8 @@ export interface Config {
   readonly worker: boolean;
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
+  readonly triggerFiresPerMinute: number;
+  readonly watchRoots: readonly string[];
 }
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
@@ -98,5 +114,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     worker,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
+    triggerFiresPerMinute: parsed.data.TRIGGER_FIRES_PER_MINUTE,
+    watchRoots: parsed.data.WATCH_ROOTS,
   };
 }

@@ -4,12 +4,16 @@ import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../eve
 import { eventData } from "../../events/publish.ts";
 import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { Trigger } from "../definition/types.ts";
 import { logFailedRun } from "../runs/conduct.ts";
 import { type CreateDeps, composeRun } from "../runs/create.ts";
-import type { TriggerType } from "../runs/table.ts";
-import { inputParams } from "./input.ts";
+import { runKey, runsTable, type TriggerType } from "../runs/table.ts";
+import { declaredId, type StoredSchedule, scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { inputEvaluator } from "./conditions.ts";
+import { type EventValues, inputParams } from "./input.ts";
 
-export type DispatchDeps = CreateDeps & Pick<Ports, "outbox">;
+export type DispatchDeps = CreateDeps & Pick<Ports, "outbox" | "scripts">;
 
 /**
  * Starts the runs that an event matched when it was recorded, each once however often the event comes, and
@@ -27,26 +31,39 @@ export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promis
 }
 
 async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, text: string): Promise<void> {
-  const definition = await deps.definitions.get(match.workflow, match.revision);
-  const trigger = definition.triggers.find(({ name }) => name === match.trigger);
-  const envelope = eventValues(event, text);
-  const params = inputParams(trigger?.input ?? {}, envelope.event);
+  const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleIdOf(match)));
+  // What was made by request is gone at once when it is deleted; what a file declares is what the event matched.
+  if (match.schedule !== undefined && row === undefined) {
+    deps.log.info("schedule was deleted before its run began", { event: event.event_id, ...match });
+    return;
+  }
+  const trigger = match.schedule === undefined ? await declaredTrigger(deps, match) : row?.spec;
+  const values = eventValues(event, text);
+  const params = await runParams(deps, event, trigger, row, values);
+  const runId = derivedId("run", event.event_id, match.workflow, match.schedule ?? match.trigger);
   try {
     const { commit, run } = await composeRun(deps, {
-      runId: derivedId("run", event.event_id, match.workflow, match.trigger),
+      runId,
       workflow: match.workflow,
       revision: match.revision,
       target: params["target"] ?? params["Target"] ?? "",
       params,
-      triggerType: (trigger?.type ?? "event") as TriggerType,
+      triggerType: match.type ?? typeOf(trigger),
       triggerName: match.trigger,
       eventId: event.event_id,
       hop: event.hop,
-      values: envelope,
-      ...(event.workspace === "" ? {} : { workspace: event.workspace }),
+      values,
+      ...workspaceFrom(row, event),
     });
+    const counted = match.type === undefined && row !== undefined ? [countWrite(row, event)] : [];
     // Where the run is there already, the conditions do not hold and nothing happens: it was started before.
-    const { ok } = await deps.outbox.commit(commit);
+    let { ok } = await deps.outbox.commit({ ...commit, writes: [...commit.writes, ...counted] });
+    if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined) {
+      // Its row was deleted meanwhile, or another event took what a run that failed at once was to trigger.
+      ({ ok } = await deps.outbox.commit(commit));
+      if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined)
+        throw new Error(`the run of event ${event.event_id} could not be recorded, it is tried again`);
+    }
     if (ok && run.status === "failed") logFailedRun(deps, run);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -58,8 +75,57 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   }
 }
 
-interface EventValues extends Readonly<Record<string, unknown>> {
-  readonly event: Readonly<Record<string, unknown>>;
+const scheduleIdOf = (match: Match): string => match.schedule ?? declaredId(match.workflow, match.trigger);
+
+async function declaredTrigger(deps: DispatchDeps, match: Match): Promise<Trigger | undefined> {
+  const definition = await deps.definitions.get(match.workflow, match.revision);
+  return definition.triggers.find(({ name }) => name === match.trigger);
+}
+
+function typeOf(trigger: Trigger | undefined): TriggerType {
+  return trigger?.type ?? "event";
+}
+
+/** The schedule's own parameters and target, before them what the trigger takes from the event. */
+async function runParams(
+  deps: DispatchDeps,
+  event: StoredEvent,
+  trigger: Trigger | undefined,
+  row: StoredSchedule | undefined,
+  values: EventValues,
+): Promise<Record<string, string>> {
+  const given = await inputParams(trigger?.input ?? {}, values, inputEvaluator(deps), (name, error) =>
+    deps.log.warn("input of a trigger could not be had", {
+      event: event.event_id,
+      trigger: trigger?.name,
+      name,
+      error,
+    }),
+  );
+  const { path } = values.event["data"] as { readonly path?: unknown };
+  return {
+    ...(trigger?.type === "watch" && typeof path === "string" ? { target: path } : {}),
+    ...row?.params,
+    ...(row === undefined || row.target === "" ? {} : { target: row.target }),
+    ...(given["Target"] === undefined ? {} : { target: given["Target"] }),
+    ...given,
+  };
+}
+
+function workspaceFrom(row: StoredSchedule | undefined, event: StoredEvent): { workspace?: string } {
+  const workspace = row?.workspace || event.workspace;
+  return workspace === "" ? {} : { workspace };
+}
+
+/** Counted with the run, so however often the event comes. */
+function countWrite(row: StoredSchedule, event: StoredEvent): Write {
+  return {
+    op: "update",
+    table: schedulesTable,
+    key: scheduleKey(row.schedule_id),
+    change: { set: { last_run: event.created_at }, add: { run_count: 1 } },
+    when: [["pk", "exists"]],
+  };
 }
 
 /** What templates of a triggered run may name of its event. Reference 2.9, 4. */
