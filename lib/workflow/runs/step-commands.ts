@@ -7,6 +7,7 @@ import type { RunState } from "../engine/history.ts";
 import type { Program, ProgramModule } from "../engine/program.ts";
 import { outputName, stepNames } from "../steps/names.ts";
 import { placeOf } from "../steps/place.ts";
+import { hopToken } from "../triggers/hops.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
 import type { StoredRun } from "./table.ts";
@@ -44,7 +45,7 @@ export async function commandEntries(
   );
 }
 
-type CommandDeps = Pick<Ports, "tables" | "blobs"> & {
+type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
   /** Whether steps of a run may be executed on several machines. */
   readonly sharesWorkspaces: boolean;
 };
@@ -68,7 +69,7 @@ interface Wanted {
 }
 
 async function workOf(
-  deps: Pick<Ports, "tables" | "blobs">,
+  deps: Pick<Ports, "tables" | "blobs" | "clock">,
   run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
   wanted: Wanted,
 ): Promise<StepWork> {
@@ -85,6 +86,7 @@ async function workOf(
     workflow_name: run.workflow_name,
     workspace: run.workspace,
     hop: run.hop,
+    hop_token: await hopToken(deps, run),
     step,
     values: kept,
     ...(base_blob === undefined ? {} : { base_blob }),

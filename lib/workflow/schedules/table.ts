@@ -61,6 +61,9 @@ export interface TriggerState extends Key {
   readonly spec?: Trigger;
   /** Of a file: when it was last changed, and its size. */
   readonly stamp?: string;
+  /** Of a file: the run that its last change started, and how many runs led to it. */
+  readonly run_id?: string;
+  readonly hop?: number;
   /** `1` where the item goes when its time is over, and when that is, ISO 8601. */
   readonly expires?: string;
   readonly until?: string;
