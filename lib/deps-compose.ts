@@ -38,6 +38,7 @@ export function composeDeps(
     runNumbers: numbers(ports, "runs"),
     assetNumbers,
     workspacesDir,
+    watchRoots: config.watchRoots,
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
   };

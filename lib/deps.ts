@@ -29,6 +29,8 @@ export interface Deps extends Ports {
   readonly paths: StepPaths;
   /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;
+  /** Further folders that watch triggers may look into. Absolute. */
+  readonly watchRoots: readonly string[];
   /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
   readonly sharesWorkspaces: boolean;
   readonly workspaceSync?: WorkspaceSync;
