@@ -326,7 +326,10 @@ describe("slots that were missed", () => {
     test.clock.advance(minutes * MINUTE);
     await firesOf();
     const { records } = await readLog(test.deps, { topic: "schedule.triggered" });
-    const slots = records.map(({ data }) => JSON.parse(data).slot).toSorted().map((slot) => slot.slice(11, 16));
+    const slots = records
+      .map(({ data }) => JSON.parse(data).slot)
+      .toSorted()
+      .map((slot) => slot.slice(11, 16));
     return { slots, ...(await shown(id)) };
   };
 

@@ -1,14 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { TopicData } from "../../events/topics.ts";
-import { derivedId } from "../../platform/ids.ts";
-import type { Ports } from "../../platform/ports.ts";
 import { findWorkflow } from "../definitions/store.ts";
+import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
 import { refuseLoop } from "../triggers/hops.ts";
 import { findSchedule } from "./manage.ts";
 import { matchOf } from "./match.ts";
-import { type StoredSchedule, scheduleKey, schedulesTable } from "./table.ts";
 
 /** Answer of `POST /schedules/{id}/trigger`. Reference 1.5. */
 export const triggeredAnswer = z
@@ -26,7 +23,7 @@ export const triggeredAnswer = z
  * its workflow is gone, or where too many runs led to this one (`hop`).
  */
 export async function triggerByHand(
-  deps: EventDeps & Pick<Ports, "tables">,
+  deps: FireNowDeps,
   id: string,
   hop = 0,
 ): Promise<z.infer<typeof triggeredAnswer>> {
@@ -39,38 +36,21 @@ export async function triggerByHand(
     trigger_type: "manual",
     schedule: schedule.expression,
   };
-  const { writes, publish, records } = await composeEvents(deps, [
-    {
-      topic: "schedule.triggered",
-      name: `${schedule.trigger}-triggered`,
-      source: "api",
-      data_type: "schedule",
-      workflow_name: schedule.workflow,
-      data,
-      hop,
-      also: [match],
-    },
-  ]);
-  const count = countedFire(schedule, deps.clock.now());
-  const outcome = await deps.outbox.commit({ writes: [count, ...writes], publish });
-  if (!outcome.ok) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");
-  const eventId = records[0]?.event_id ?? "";
+  const fired = await fireNow(deps, schedule, match, {
+    topic: "schedule.triggered",
+    name: `${schedule.trigger}-triggered`,
+    source: "api",
+    data_type: "schedule",
+    workflow_name: schedule.workflow,
+    data,
+    hop,
+  });
+  if (fired === undefined) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");
   return {
     message: "Schedule triggered",
     schedule: schedule.trigger,
     workflow: schedule.workflow,
-    event_id: `evt_${eventId}`,
-    run_id: derivedId("run", eventId, match.workflow, match.schedule ?? match.trigger),
+    event_id: `evt_${fired.eventId}`,
+    run_id: fired.runId,
   };
-}
-
-/** Counts a fire in the transaction of its event; the condition fails where the schedule is gone. */
-export function countedFire(schedule: StoredSchedule, now: number) {
-  return {
-    op: "update",
-    table: schedulesTable,
-    key: scheduleKey(schedule.schedule_id),
-    change: { set: { last_run: new Date(now).toISOString() }, add: { run_count: 1 } },
-    when: [["pk", "exists"]],
-  } as const;
 }

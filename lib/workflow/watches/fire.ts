@@ -1,11 +1,9 @@
 import { lstat } from "node:fs/promises";
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { TopicData } from "../../events/topics.ts";
-import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { headKey, workflowsTable } from "../definitions/table.ts";
 import { runKey, runsTable } from "../runs/table.ts";
-import { countedFire } from "../schedules/by-hand.ts";
 import { matchOf } from "../schedules/match.ts";
 import {
   type StoredSchedule,
@@ -15,6 +13,8 @@ import {
   triggerStateTable,
 } from "../schedules/table.ts";
 import type { RateBreaker } from "../triggers/breaker.ts";
+import { countedFire } from "../triggers/fire-now.ts";
+import { runIdOf } from "../triggers/matched-run.ts";
 import { changeWrite, fileKey, stampOf } from "./seen.ts";
 
 export type WatchDeps = EventDeps & Pick<Ports, "tables"> & { readonly breaker: RateBreaker };
@@ -76,7 +76,7 @@ async function commitFire(deps: WatchDeps, change: FileChange): Promise<boolean>
     },
   ]);
   const eventId = records[0]?.event_id ?? "";
-  const run_id = derivedId("run", eventId, match.workflow, match.schedule ?? match.trigger);
+  const run_id = runIdOf(eventId, match);
   const seen = changeWrite(schedule.schedule_id, file, before, { stamp: change.stamp, run_id, hop });
   const counted = countedFire(schedule, deps.clock.now());
   const outcome = await deps.outbox.commit({ writes: [seen, counted, ...writes], publish });

@@ -19,6 +19,8 @@ const AGAIN_MS = 10_000;
 
 export interface WatchedTrigger {
   readonly scheduleId: string;
+  /** When it came to be on, milliseconds since the epoch. */
+  readonly since: number;
   readonly spec: WatchTrigger;
 }
 
@@ -27,20 +29,20 @@ export interface Watcher {
 }
 
 /**
- * Watches the files of a trigger. What was there before it was first watched is old; what was changed since it was
+ * Watches the files of a trigger. What was there before the trigger is old; what was changed since it was
  * last watched fires once; then each new or changed file fires once it has rested for the trigger's `debounce`.
  * `tooMany` is called where there are more files than may be watched.
  */
 export async function watchFiles(
   deps: WatchDeps,
-  { scheduleId, spec }: WatchedTrigger,
+  { scheduleId, since, spec }: WatchedTrigger,
   pattern: WatchPattern,
   tooMany: () => void,
 ): Promise<Watcher> {
   const debounceMs = parseDuration(spec.debounce ?? "") ?? DEFAULT_DEBOUNCE_MS;
   const waiting = new Map<string, NodeJS.Timeout>();
   const under = new Set<Promise<void>>();
-  const found = new Map<string, string>();
+  const found = new Map<string, { readonly stamp: string; readonly changedAt: number }>();
   let isReady = false;
   let isClosed = false;
 
@@ -76,7 +78,7 @@ export async function watchFiles(
       tooMany();
       return;
     }
-    found.set(file, stampOf(stats));
+    found.set(file, { stamp: stampOf(stats), changedAt: Math.floor(stats.mtimeMs) });
     if (isReady) arm(file, debounceMs);
   };
 
@@ -92,10 +94,14 @@ export async function watchFiles(
   watcher.on("error", (error) => deps.log.error("files cannot be watched", { schedule: scheduleId, error }));
   await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
   const seen = await readSeen(deps, scheduleId, spec.path);
-  if (!seen.isKnown) await keepFirstLook(deps, scheduleId, spec.path, found);
+  const old = new Map(
+    [...found].flatMap(([file, { stamp, changedAt }]) => (changedAt <= since ? [[file, stamp]] : [])),
+  );
+  if (!seen.isKnown) await keepFirstLook(deps, scheduleId, spec.path, old);
   isReady = true;
+  const known = seen.isKnown ? new Map([...seen.files].map(([file, { stamp }]) => [file, stamp])) : old;
+  for (const [file, { stamp }] of found) if (known.get(file) !== stamp) arm(file, debounceMs);
   if (seen.isKnown) {
-    for (const [file, stamp] of found) if (seen.files.get(file)?.stamp !== stamp) arm(file, 0);
     await forgetFiles(
       deps,
       scheduleId,

@@ -5,7 +5,7 @@ import type { Catalog, CatalogReader } from "../triggers/matcher.ts";
 import type { WatchDeps } from "./fire.ts";
 import { readPattern } from "./pattern.ts";
 import { forgetAll } from "./seen.ts";
-import { WATCHED_FILES_MAX, type WatchedTrigger, type Watcher, watchFiles } from "./watcher.ts";
+import { WATCHED_FILES_MAX, type Watcher, watchFiles } from "./watcher.ts";
 
 /** Triggers whose files are watched; further ones are not, and their schedules say so. */
 const WATCHES_MAX = 100;
@@ -25,7 +25,8 @@ export interface Watches {
   close(): Promise<void>;
 }
 
-interface Watched extends WatchedTrigger {
+interface Watched {
+  readonly spec: WatchTrigger;
   readonly watcher: Watcher | undefined;
 }
 
@@ -35,20 +36,22 @@ export async function openWatches(deps: WatchesDeps): Promise<Watches> {
   const open = new Map<string, Watched>();
   let work = Promise.resolve();
 
-  const begin = async ({ scheduleId, spec }: WatchedTrigger): Promise<void> => {
+  const begin = async (scheduleId: string, spec: WatchTrigger): Promise<void> => {
     let watcher: Watcher | undefined;
     let problem = "";
     try {
       if (open.size >= WATCHES_MAX) throw new Error(`more than ${WATCHES_MAX} triggers watch files`);
       const pattern = await readPattern(spec.path, deps.workspacesDir, deps.watchRoots);
-      watcher = await watchFiles(deps, { scheduleId, spec }, pattern, () => {
+      const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleId));
+      const since = Date.parse(row?.updated_at ?? new Date(deps.clock.now()).toISOString());
+      watcher = await watchFiles(deps, { scheduleId, since, spec }, pattern, () => {
         void tell(deps, scheduleId, `more than ${WATCHED_FILES_MAX} files: the others are not watched`);
       });
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
       deps.log.error("a watch trigger watches nothing", { schedule: scheduleId, error: problem });
     }
-    open.set(scheduleId, { scheduleId, spec, watcher });
+    open.set(scheduleId, { spec, watcher });
     await tell(deps, scheduleId, problem);
   };
   let last: Catalog | undefined;
@@ -63,7 +66,7 @@ export async function openWatches(deps: WatchesDeps): Promise<Watches> {
       open.delete(scheduleId);
       if (now === undefined) await forgetAll(deps, scheduleId);
     }
-    for (const [scheduleId, spec] of wanted) if (!open.has(scheduleId)) await begin({ scheduleId, spec });
+    for (const [scheduleId, spec] of wanted) if (!open.has(scheduleId)) await begin(scheduleId, spec);
     last = catalog;
   };
   const queued = (): Promise<void> => {

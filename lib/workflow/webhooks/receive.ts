@@ -1,11 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { composeEvents, type EventDeps } from "../../events/publish.ts";
-import { derivedId } from "../../platform/ids.ts";
-import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { findWorkflow } from "../definitions/store.ts";
-import { countedFire } from "../schedules/by-hand.ts";
 import { matchOf } from "../schedules/match.ts";
 import {
   onceKey,
@@ -17,10 +13,13 @@ import {
 } from "../schedules/table.ts";
 import type { RateBreaker } from "../triggers/breaker.ts";
 import { claimOnce, hashOf } from "../triggers/dedupe.ts";
+import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
 import { type Proof, proveCaller, type WebhookCall } from "./caller.ts";
 
-export type WebhookDeps = EventDeps &
-  Pick<Ports, "tables"> & { readonly breaker: RateBreaker; readonly receiverEnabled: boolean };
+export type WebhookDeps = FireNowDeps & {
+  readonly breaker: RateBreaker;
+  readonly receiverEnabled: boolean;
+};
 
 /** Answer to who calls a webhook. */
 export const receivedAnswer = z
@@ -66,27 +65,22 @@ export async function receiveWebhook(
         workflow: schedule.workflow,
         triggered_workflows: [],
       };
-    const { writes, publish, records } = await composeEvents(deps, [
-      {
-        topic: "webhook.received",
-        name: `${schedule.trigger}-received`,
-        source: "api",
-        data_type: "webhook",
-        workflow_name: schedule.workflow,
-        data,
-        also: [match],
-      },
-    ]);
-    const [record] = records;
-    const counted = countedFire(schedule, deps.clock.now());
-    const outcome = await deps.outbox.commit({ writes: [...claims, counted, ...writes], publish });
-    if (!outcome.ok || record === undefined) continue;
+    const draft = {
+      topic: "webhook.received",
+      name: `${schedule.trigger}-received`,
+      source: "api",
+      data_type: "webhook",
+      workflow_name: schedule.workflow,
+      data,
+    };
+    const fired = await fireNow(deps, schedule, match, draft, claims);
+    if (fired === undefined) continue;
     return {
       message: "Webhook received",
-      event_id: `evt_${record.event_id}`,
-      run_id: derivedId("run", record.event_id, match.workflow, match.schedule ?? match.trigger),
+      event_id: `evt_${fired.eventId}`,
+      run_id: fired.runId,
       workflow: schedule.workflow,
-      triggered_workflows: [...new Set(record.matches.map(({ workflow }) => workflow))],
+      triggered_workflows: [...fired.workflows],
     };
   }
   throw new ApiError("conflict", "The webhook could not be recorded, try again");
