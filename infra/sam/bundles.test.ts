@@ -214,7 +214,7 @@ describe("the sizes", () => {
 
   it.each([
     [{}, undefined],
-    [{ own: 111 * 1024 }, "AFunction: our code and zod 201.0 kB, at most 200.0 kB"],
+    [{ own: 131 * 1024 }, "AFunction: our code and zod 221.0 kB, at most 220.0 kB"],
     [{ whole: 701 * 1024 }, "AFunction: 701.0 kB, at most 700.0 kB"],
     [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
     [{ whole: 771 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 771.0 kB, at most 700.0 kB"],

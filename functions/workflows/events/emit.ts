@@ -17,6 +17,7 @@ export const route = defineRoute({
   status: 200,
   response: emitAnswer,
   errors: [413],
+  scripts: true,
   run: async ({ body, request }, deps: Deps) => emitEvent(deps, body, await readHop(deps, request.headers)),
 });
 

@@ -17,6 +17,7 @@ export const route = defineRoute({
   status: 202,
   response: startAnswer,
   errors: [413],
+  scripts: true,
   run: async ({ body, request }, deps: Deps) => {
     const hop = await readHop(deps, request.headers);
     refuseLoop(hop);

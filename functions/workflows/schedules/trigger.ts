@@ -17,6 +17,7 @@ export const route = defineRoute({
   status: 202,
   response: triggeredAnswer,
   errors: [409],
+  scripts: true,
   run: async ({ params, request }, deps: Deps) =>
     triggerByHand(deps, params.id, await readHop(deps, request.headers)),
 });

@@ -18,6 +18,7 @@ export const route = defineRoute({
   status: 202,
   response: receivedAnswer,
   errors: [409, 429],
+  scripts: true,
   run: ({ params, query, request }, deps: Deps) => {
     const { key, ...data } = query;
     return receiveWebhook(deps, params.id, { body: "", headers: request.headers, key, method: "GET" }, data);

@@ -20,6 +20,7 @@ export const route = defineRoute({
   status: 202,
   response: receivedAnswer,
   errors: [409, 413, 429],
+  scripts: true,
   run: ({ params, query, body, request }, deps: Deps) => {
     const call = { body: body.text, headers: request.headers, key: query.key, method: "POST" } as const;
     return receiveWebhook(deps, params.id, call, payloadOf(body.text));
