@@ -141,6 +141,34 @@ steps:
   });
 });
 
+test("a watch goes on after a kill: nothing fires twice, and what changed meanwhile fires once", async () => {
+  const yaml = `name: w
+triggers: [{name: in, type: watch, path: in, debounce: 50ms}]
+steps: [{name: a, type: bash, command: "cat {{target}}"}]
+`;
+  const first = await startWeft({ files: { "workflows/w.yaml": yaml, "workspaces/in/old.txt": "old" } });
+  const folder = join(first.dataDir, "workspaces", "in");
+  const outputs = async (of: Weft): Promise<string[]> => {
+    const { data } = await of.get<Page<RunRecord>>("/runs");
+    const runs = await Promise.all(data.map(({ run_id }) => of.ended(run_id)));
+    return (
+      await Promise.all(runs.map(async ({ run_id }) => (await of.steps(run_id))["a"]?.output ?? ""))
+    ).toSorted();
+  };
+  await writeFile(join(folder, "a.txt"), "one");
+  await until("the first run", async () => (await outputs(first)).length === 1);
+  await first.kill9();
+  await writeFile(join(folder, "a.txt"), "one, changed");
+  await writeFile(join(folder, "b.txt"), "two");
+  const second = await startWeft({ dataDir: first.dataDir });
+  await until("what changed", async () => (await outputs(second)).length >= 3);
+  await writeFile(join(folder, "c.txt"), "three");
+  await until("the last one", async () => (await outputs(second)).includes("three"));
+  expect(await outputs(second)).toEqual(["one", "one, changed", "three", "two"]);
+  await second[Symbol.asyncDispose]();
+  await first[Symbol.asyncDispose]();
+});
+
 test("a signed webhook starts one run however often it is sent, also after a kill", async () => {
   const options = {
     files: {

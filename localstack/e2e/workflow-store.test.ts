@@ -130,7 +130,7 @@ describe("POST /workflows", () => {
     expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
   });
 
-  test("remote-bash, llm and watch are stored, with a warning each, and a run that comes to such a step fails saying so", async () => {
+  test("remote-bash and llm are stored, with a warning each, and a run that comes to such a step fails saying so", async () => {
     const saved = await weft.save(`name: later
 triggers: [{type: watch, path: /tmp/*.txt}]
 steps:
@@ -141,7 +141,6 @@ steps:
     expect([...saved.warnings].sort()).toEqual([
       expect.stringMatching(/remote-bash.*\(line 5\)/),
       expect.stringMatching(/llm.*\(line 6\)/),
-      expect.stringMatching(/watch.*\(line 2\)/),
     ]);
     const run = await weft.run({ module: "later" });
     expect(run).toMatchObject({
