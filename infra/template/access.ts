@@ -60,7 +60,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "run-history": ["Query", "PutItem"],
         "run-values": ["PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        schedules: ["GetItem", "BatchGetItem", "Query:list", "PutItem", "UpdateItem", "DeleteItem"],
+        schedules: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
         steps: ["Query", "PutItem"],
         // What triggers keep: how they were switched, schedules made by request, webhooks, keys that count once.

@@ -25,6 +25,7 @@ type FireDeps = EventDeps & Pick<Ports, "tables">;
 export async function fireDue(deps: FireDeps): Promise<number> {
   const now = deps.clock.now();
   let fired = 0;
+  let failure: unknown;
   let cursor: string | undefined;
   do {
     const page = await deps.tables.query(schedulesTable, {
@@ -34,9 +35,18 @@ export async function fireDue(deps: FireDeps): Promise<number> {
       limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    for (const schedule of page.items) fired += await fire(deps, schedule, now);
+    for (const schedule of page.items) {
+      try {
+        fired += await fire(deps, schedule, now);
+      } catch (error) {
+        // What fails keeps none of the others from its time.
+        deps.log.error("schedule could not be fired", { schedule: schedule.schedule_id, error });
+        failure ??= error;
+      }
+    }
     cursor = page.cursor;
   } while (cursor !== undefined);
+  if (failure !== undefined) throw failure;
   return fired;
 }
 

@@ -39,7 +39,7 @@ export async function createSchedule(
     throw new ApiError("bad_request", `workflow_name: Workflow not found: ${workflow_name}`);
   if (workflow_kind !== undefined && workflow_kind !== head.kind)
     throw new ApiError("bad_request", `workflow_kind: ${workflow_name} is a ${head.kind}`);
-  if (made >= MADE_MAX)
+  if (made.length >= MADE_MAX)
     throw new ApiError("bad_request", `name: there are ${MADE_MAX} schedules already, delete some first`);
   const spec = triggerOf(fields, trigger_type, name);
   const row = newRow(deps, `sch_${deps.ids.ordered()}`, {

@@ -32,17 +32,14 @@ export interface StoredSchedule extends Key {
   readonly updated_at: string;
   /** `1` while enabled and fired by the clock: what the clock looks at. */
   readonly due?: string;
-  readonly list: string;
   /** Sorts as they were made. */
   readonly listed_at: string;
 }
 
 export const schedulesTable: TableSpec<StoredSchedule> = {
   name: "schedules",
-  indexes: { due: { pk: "due", sk: "next_run" }, list: { pk: "list", sk: "listed_at" } },
+  indexes: { due: { pk: "due", sk: "next_run" } },
 };
-
-export const SCHEDULE_LIST = "schedules";
 
 /** Names of workflows and triggers have no colon. */
 export const declaredId = (workflow: string, trigger: string): string => `sch_${workflow}:${trigger}`;

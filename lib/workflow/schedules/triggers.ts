@@ -8,7 +8,6 @@ import { nextFire } from "./cron.ts";
 import {
   declaredId,
   overrideKey,
-  SCHEDULE_LIST,
   type StoredSchedule,
   scheduleKey,
   schedulesTable,
@@ -103,7 +102,6 @@ export function newRow(
     ...(spec.type === "webhook" ? { webhook_id: newWebhookId() } : {}),
     created_at: now,
     updated_at: now,
-    list: SCHEDULE_LIST,
     listed_at: `${now}#${scheduleId}`,
   };
 }

@@ -34,8 +34,8 @@ export interface Catalog {
   /** By the workflow's name. */
   readonly triggers: ReadonlyMap<string, readonly CatalogTrigger[]>;
   readonly eventTriggers: readonly ReadyTrigger[];
-  /** How many schedules were made by request. */
-  readonly made: number;
+  /** Ids of the schedules made by request, those of workflows that are gone too. */
+  readonly made: readonly string[];
 }
 
 /** Keeps the catalog in memory and reads it anew when its version has moved. */
@@ -80,7 +80,7 @@ async function readCatalog(deps: Pick<Ports, "tables">): Promise<Catalog> {
     ]),
   );
   const eventTriggers = heads.flatMap((head) => readyTriggers(head, triggers.get(head.name) ?? []));
-  return { heads, triggers, eventTriggers, made: made.length };
+  return { heads, triggers, eventTriggers, made: made.map(({ sk }) => sk) };
 }
 
 function declaredTriggers(

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Listing, PageQuery } from "../lists/read.ts";
-import { SCHEDULE_LIST, schedulesTable } from "../schedules/table.ts";
+import { scheduleRows } from "../schedules/list.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
 import { webhookSecret } from "./caller.ts";
 
 /** A webhook as its owner sees it: the only place where its secret is shown. */
@@ -25,19 +25,16 @@ type WebhookRecord = z.infer<typeof webhookRecord>;
 
 /** The webhooks of all workflows, newest first. Reference 1.8. */
 export async function listWebhooks(
-  deps: Pick<Ports, "tables" | "clock">,
-  { offset, limit }: PageQuery,
+  deps: Pick<Ports, "tables" | "clock"> & { readonly catalog: CatalogReader },
+  page: PageQuery,
 ): Promise<Listing<WebhookRecord>> {
-  const rows = await readAll(deps, schedulesTable, { index: "list", pk: SCHEDULE_LIST, reverse: true });
-  const webhooks = rows.flatMap(({ spec, webhook_id, ...row }) =>
-    spec.type === "webhook" && webhook_id !== undefined ? [{ ...row, spec, webhook_id }] : [],
-  );
-  const page = await Promise.all(
-    webhooks.slice(offset, offset + limit).map(async ({ spec, webhook_id, ...row }) => ({
+  const { total, rows } = await scheduleRows(deps, { trigger_type: "webhook" }, page);
+  const records = await Promise.all(
+    rows.map(async ({ spec, webhook_id = "", ...row }) => ({
       id: webhook_id,
       url: `/automation/webhooks/${webhook_id}`,
       secret: await webhookSecret(deps, webhook_id),
-      auth: spec.auth,
+      auth: spec.type === "webhook" ? spec.auth : "key",
       schedule_id: row.schedule_id,
       workflow_name: row.workflow,
       trigger_name: row.trigger,
@@ -47,7 +44,7 @@ export async function listWebhooks(
       created_at: row.created_at,
     })),
   );
-  return { total: webhooks.length, items: onePage(page) };
+  return { total, items: onePage(records) };
 }
 
 async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
