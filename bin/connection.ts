@@ -61,9 +61,12 @@ export interface Connection {
 export function openConnection(terminal: Terminal, dataDir?: string): Connection {
   const url = findUrl(terminal.env, dataDir);
   const { token, source } = findToken(terminal.env, dataDir);
+  // From a step: how many runs led to this call.
+  const hop = terminal.env["WEFT_HOP"] ?? "";
+  const headers = { authorization: `Bearer ${token}`, ...(hop === "" ? {} : { "weft-hop": hop }) };
   return {
     request: async (method, path) => {
-      const response = await send(`${url}${path}`, method, token, url);
+      const response = await send(`${url}${path}`, method, headers, url);
       const answer = parse(await response.text());
       if (response.ok) return answer;
       const message = (answer as { message?: unknown } | undefined)?.message;
@@ -75,9 +78,13 @@ export function openConnection(terminal: Terminal, dataDir?: string): Connection
   };
 }
 
-async function send(url: string, method: string, token: string, server: string): Promise<Response> {
+async function send(
+  url: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  server: string,
+): Promise<Response> {
   try {
-    const headers = { authorization: `Bearer ${token}` };
     return await fetch(url, { method, headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   } catch (error) {
     const { cause, name } = error as { cause?: NodeJS.ErrnoException; name?: string };

@@ -12,6 +12,7 @@ import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
 import { openNetwork } from "./workflow/network/network.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
+import { rateBreaker } from "./workflow/triggers/breaker.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 
@@ -26,6 +27,8 @@ export function composeDeps(
 ): Deps {
   const catalog = catalogReader(ports);
   const assetNumbers = numbers(ports, "assets");
+  const breaker = rateBreaker(ports, config.triggerFiresPerMinute);
+  const workspacesDir = own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir;
   const base = {
     ...ports,
     ...own,
@@ -33,11 +36,13 @@ export function composeDeps(
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
     lists: listIndexes(ports),
-    matcher: triggerMatcher(catalog, config.receiverEnabled),
+    matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, config.receiverEnabled),
+    breaker,
     effects: assetEffects({ assetNumbers }),
     runNumbers: numbers(ports, "runs"),
     assetNumbers,
-    workspacesDir: own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir,
+    workspacesDir,
+    watchRoots: config.watchRoots,
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
     network: openNetwork(config.network),

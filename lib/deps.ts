@@ -11,6 +11,7 @@ import type { Network } from "./workflow/network/network.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
+import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
@@ -24,12 +25,15 @@ export interface Deps extends Ports {
   /** Over runs, assets and dead letters, likewise. */
   readonly lists: ListIndexes;
   readonly matcher: Matcher;
+  readonly breaker: RateBreaker;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
   readonly assetNumbers: Numbers;
   readonly paths: StepPaths;
   /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;
+  /** Further folders that watch triggers may look into. Absolute. */
+  readonly watchRoots: readonly string[];
   /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
   readonly sharesWorkspaces: boolean;
   readonly workspaceSync?: WorkspaceSync;

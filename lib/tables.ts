@@ -7,7 +7,7 @@ import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definit
 import { serviceTable } from "./workflow/event-receiver/table.ts";
 import { listEntriesTable } from "./workflow/lists/table.ts";
 import { countersTable, historyTable, runsTable, stepsTable, valuesTable } from "./workflow/runs/table.ts";
-import { schedulesTable } from "./workflow/schedules/table.ts";
+import { schedulesTable, triggerStateTable } from "./workflow/schedules/table.ts";
 import { workspacesTable } from "./workflow/workspaces/table.ts";
 
 /** Every table there is: from here come the DynamoDB resources and the embedded tables. */
@@ -24,6 +24,7 @@ export const tables = {
   values: valuesTable,
   counters: countersTable,
   schedules: schedulesTable,
+  triggerState: triggerStateTable,
   timers: timersTable,
   assets: assetsTable,
   deadLetters: deadLettersTable,

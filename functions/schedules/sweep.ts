@@ -4,6 +4,7 @@ import { resendPending } from "#lib/events/log/process.ts";
 import { sweepLists } from "#lib/workflow/lists/all-lists.ts";
 import { resendStalled } from "#lib/workflow/runs/sweep.ts";
 import { keepRules } from "#lib/workflow/schedules/rules.ts";
+import { forgetExpired } from "#lib/workflow/triggers/dedupe.ts";
 
 /** Events sent on in one sweep. */
 const EVENTS_MAX = 100;
@@ -22,6 +23,7 @@ export const consumer = defineConsumer({
       resendStalled(deps),
       sweepLists(deps),
       keepRules(deps),
+      forgetExpired(deps),
     ]);
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     return undefined;

@@ -67,6 +67,23 @@ steps:
   - {name: hear, type: function, function: 'trim("{{note}}")'}
 `;
 
+/** Every kind of trigger, on what everybody records: a request, a run, the clock. */
+export const TRIGGERED = `
+name: triggered
+triggers:
+  - {name: hook, type: webhook, auth: none, input: {note: event_data.note}}
+  - {name: clock, type: cron, schedule: "0 9 * * *"}
+  - name: once
+    type: event
+    topic: "*.triggered"
+    filters: ["event.data !== null"]
+    dedupe_key: "{{event.topic}}{{event.data.schedule_id}}"
+    dedupe_window: 1h
+  - {name: ended, type: event, topic: run.started, dedupe_key: "{{event.run_id}}", filters: ["event.data.target === 'nobody'"]}
+steps:
+  - {name: hear, type: function, function: 'trim("heard")'}
+`;
+
 export const CHAIN = `
 name: chain
 kind: flow

@@ -29,9 +29,18 @@ export interface EventDraft {
   readonly also?: readonly Match[];
 }
 
-/** Finds the triggers that an event sets off. */
+/** What the triggers say to an event. */
+export interface Matched {
+  readonly matches: readonly Match[];
+  /** What kept a trigger from being set off that should have been: it stands with the record. */
+  readonly notes: readonly string[];
+  /** To be committed with the record; their conditions fail where another event was faster. */
+  readonly writes: readonly Write[];
+}
+
+/** Finds the triggers that an event sets off. `earlier` are writes of the same transaction. */
 export interface Matcher {
-  match(event: EventDraft): Promise<readonly Match[]>;
+  match(event: EventDraft, earlier: readonly Write[]): Promise<Matched>;
 }
 
 /** Further writes that belong to an event, in its own transaction; updates of one item must be able to be merged. */
@@ -66,6 +75,10 @@ export interface EventRecorded {
 export const EVENT_DATA_INLINE_BYTES = 200 * 1024;
 /** Events that may cause one another in a row before no trigger is looked at any more. */
 export const EVENT_HOPS_MAX = 8;
+/** Attempts at recording events where others take what they match. */
+const TRIES_MAX = 8;
+/** What a record tells of triggers that could not be asked, characters. */
+const NOTES_MAX_LENGTH = 2_000;
 /** How long an unprocessed event waits for the sweep, milliseconds. */
 export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 
@@ -79,9 +92,12 @@ export async function composeEvents(
   drafts: readonly EventDraft[],
 ): Promise<ComposedEvents> {
   const effects: Write[] = [];
+  const claims: Write[] = [];
   const prepared: Prepared[] = [];
   for (const draft of drafts) {
-    prepared.push(await prepare(deps, draft));
+    const { writes, ...one } = await prepare(deps, draft, claims);
+    prepared.push(one);
+    claims.push(...writes);
     effects.push(...(await deps.effects.writesFor(draft, new Date(deps.clock.now()).toISOString())));
   }
   const records = prepared.map((one) => recordOf(deps, one));
@@ -89,7 +105,7 @@ export async function composeEvents(
     { op: "put", table: eventLogTable, item },
     { op: "put", table: eventTailTable, item: tailOf(item) },
   ]);
-  return { writes: [...puts, ...onceEach(effects)], publish: records.map(recordedEntry), records };
+  return { writes: [...puts, ...claims, ...onceEach(effects)], publish: records.map(recordedEntry), records };
 }
 
 /**
@@ -101,14 +117,17 @@ export async function emitEvents(
   drafts: readonly EventDraft[],
   mark?: Write,
 ): Promise<readonly StoredEvent[]> {
-  const { writes, publish, records } = await composeEvents(deps, drafts);
-  const outcome = await deps.outbox.commit({
-    writes: mark === undefined ? writes : [mark, ...writes],
-    publish,
-  });
-  if (!outcome.ok && mark !== undefined && outcome.failed.includes(0)) return [];
-  if (!outcome.ok) throw new ApiError("conflict", "The event could not be recorded, try again");
-  return records;
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { writes, publish, records } = await composeEvents(deps, drafts);
+    const outcome = await deps.outbox.commit({
+      writes: mark === undefined ? writes : [mark, ...writes],
+      publish,
+    });
+    if (outcome.ok) return records;
+    if (mark !== undefined && outcome.failed.includes(0)) return [];
+    // Another event took a key that these wanted: they are matched anew.
+  }
+  throw new ApiError("conflict", "The event could not be recorded, try again");
 }
 
 export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "matches">): BusEntry {
@@ -125,20 +144,29 @@ interface Prepared {
   readonly draft: EventDraft;
   readonly matches: readonly Match[];
   readonly cut: boolean;
+  readonly notes: readonly string[];
   readonly data: { readonly data: string } | { readonly data_blob: string };
 }
 
-async function prepare(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Promise<Prepared> {
-  const matches = [...(draft.also ?? []), ...(await deps.matcher.match(draft))];
+async function prepare(
+  deps: Omit<EventDeps, "outbox">,
+  draft: EventDraft,
+  earlier: readonly Write[],
+): Promise<Prepared & Pick<Matched, "writes">> {
+  const found = await deps.matcher.match(draft, earlier);
+  const matches = [...(draft.also ?? []), ...found.matches];
   const cut = matches.length > 0 && (draft.hop ?? 0) > EVENT_HOPS_MAX;
   const data = await keepData(deps, deps.secrets.redact(JSON.stringify(draft.data)));
-  return { draft, matches: cut ? [] : matches, cut, data };
+  const { notes } = found;
+  return cut
+    ? { draft, matches: [], cut, notes, data, writes: [] }
+    : { draft, matches, cut, notes, data, writes: found.writes };
 }
 
 /** An event that matches nothing has nothing to be dispatched: it is processed when it is recorded. */
 function recordOf(
-  deps: Pick<EventDeps, "ids" | "clock" | "log">,
-  { draft, matches, cut, data }: Prepared,
+  deps: Pick<EventDeps, "ids" | "clock" | "log" | "secrets">,
+  { draft, matches, cut, notes, data }: Prepared,
 ): StoredEvent {
   const eventId = deps.ids.ordered();
   const now = deps.clock.now();
@@ -156,7 +184,9 @@ function recordOf(
     workflow_name: draft.workflow_name ?? "",
     processed: matches.length === 0,
     processed_at: matches.length === 0 ? new Date(now).toISOString() : null,
-    error: cut ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another` : "",
+    error: cut
+      ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another`
+      : deps.secrets.redact(notes.join("; ")).slice(0, NOTES_MAX_LENGTH),
     created_at: new Date(now).toISOString(),
     matches,
     hop,

@@ -48,15 +48,22 @@ export const TOPICS = {
     data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), error: z.string() }),
   },
   "schedule.triggered": {
-    meaning: "A cron trigger fired",
+    meaning: "A trigger was fired by the clock, by a file or by hand",
     dataType: "schedule",
     data: z.object({
       schedule_id: z.string(),
-      trigger_type: z.literal("cron"),
+      trigger_type: z.enum(["cron", "watch", "manual"]),
       schedule: z.string(),
-      slot: z.string(),
-      missed: z.int(),
+      slot: z.string().optional(),
+      missed: z.int().optional(),
+      path: z.string().optional(),
+      change: z.enum(["new", "changed"]).optional(),
     }),
+  },
+  "webhook.received": {
+    meaning: "A request came to the address of a webhook trigger",
+    dataType: "webhook",
+    data: z.looseObject({}),
   },
 } as const;
 

@@ -64,6 +64,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly errors?: readonly number[];
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
+  /** Records events, and evaluates the filters of triggers that they meet. */
+  readonly scripts?: true;
   run(
     input: Input<Params, Query, Body>,
     deps: Deps,

@@ -127,6 +127,20 @@ export const settings = z.object({
     description: "The hosts that remote-bash steps may log in on, with their keys, as OpenSSH keeps them",
     default: "~/.ssh/known_hosts",
   }),
+  TRIGGER_FIRES_PER_MINUTE: text("6000")
+    .refine((value) => /^[1-9]\d{0,8}$/.test(value), "must be a whole number of at least 1")
+    .transform(Number)
+    .meta({
+      description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
+      default: "6000",
+    }),
+  WATCH_ROOTS: text("")
+    .transform((value) => value.split(":").filter((root) => root !== ""))
+    .refine((roots) => roots.every((root) => root.startsWith("/")), "must be absolute paths with : between")
+    .meta({
+      description: "Folders that watch triggers may look into besides the workspaces, with : between them",
+      default: "",
+    }),
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -153,6 +167,8 @@ export interface Config {
   readonly network: NetworkPolicy;
   readonly llm: LlmSettings;
   readonly remote: RemoteConfig;
+  readonly triggerFiresPerMinute: number;
+  readonly watchRoots: readonly string[];
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -197,5 +213,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       keysDir: parsed.data.REMOTE_KEYS_DIR,
       knownHostsPath: parsed.data.SSH_KNOWN_HOSTS,
     },
+    triggerFiresPerMinute: parsed.data.TRIGGER_FIRES_PER_MINUTE,
+    watchRoots: parsed.data.WATCH_ROOTS,
   };
 }

@@ -51,6 +51,7 @@ export interface TestDepsOptions {
   readonly clock?: TestClock;
   readonly hostile?: HostileOptions;
   readonly receiverEnabled?: boolean;
+  readonly firesPerMinute?: number;
   /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
   /** Stands for containers and other hosts; there are none without it. */
@@ -110,7 +111,10 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...(options.hostile === undefined ? {} : { hostile: options.hostile }),
   });
   const receiver = options.receiverEnabled === false ? "false" : "true";
-  const config = readConfig({ EVENT_RECEIVER_ENABLED: receiver });
+  const config = readConfig({
+    EVENT_RECEIVER_ENABLED: receiver,
+    TRIGGER_FIRES_PER_MINUTE: options.firesPerMinute?.toString(),
+  });
   const deps = composeDeps(platform.ports, config, {
     auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },

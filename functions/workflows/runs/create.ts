@@ -2,6 +2,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflow/runs/start.ts";
+import { readHop, refuseLoop } from "#lib/workflow/triggers/hops.ts";
+import { refuseByHand } from "#lib/workflow/triggers/manual.ts";
 
 export const route = defineRoute({
   service: "automation",
@@ -15,7 +17,13 @@ export const route = defineRoute({
   status: 202,
   response: startAnswer,
   errors: [413],
-  run: ({ body }, deps: Deps) => startRun(deps, body),
+  scripts: true,
+  run: async ({ body, request }, deps: Deps) => {
+    const hop = await readHop(deps, request.headers);
+    refuseLoop(hop);
+    await refuseByHand(deps, body.flow || body.module || "");
+    return startRun(deps, body, hop);
+  },
 });
 
 export const handler = toHandler(route, openDeps);

@@ -213,25 +213,9 @@ function gotosOf(decision: Decision | undefined): { goto: string | undefined; pa
 }
 
 function nameTriggers(triggers: readonly ReadTrigger[], findings: Findings): readonly Trigger[] {
-  const named = triggers.map((trigger, at): Trigger => {
-    warnOfTrigger(trigger, ["triggers", at], findings);
-    return { ...trigger, name: trigger.name ?? `${trigger.type}-${at + 1}` };
-  });
+  const named = triggers.map(
+    (trigger, at): Trigger => ({ ...trigger, name: trigger.name ?? `${trigger.type}-${at + 1}` }),
+  );
   checkUnique(named, ["triggers"], findings);
   return named;
-}
-
-function warnOfTrigger(trigger: ReadTrigger, path: Path, findings: Findings): void {
-  if (trigger.type === "watch") {
-    findings.warn(path, "watch triggers are stored, listed and counted, but this release does not fire them");
-  }
-  if (trigger.type !== "event") return;
-  const ignored = [
-    ...(trigger.filters.length > 0 ? ["filters"] : []),
-    ...(trigger.filter_functions !== undefined ? ["filter_functions"] : []),
-    ...(trigger.dedupe_key !== undefined ? ["dedupe_key"] : []),
-  ];
-  if (ignored.length > 0) {
-    findings.warn(path, `${ignored.join(", ")}: not carried out yet, every event of the topic starts a run`);
-  }
 }

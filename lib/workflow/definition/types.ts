@@ -89,7 +89,7 @@ export interface FlowModule {
   readonly on_error?: readonly Action[];
 }
 
-export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger;
+export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger | WebhookTrigger;
 
 interface TriggerBase {
   /** Unique in the workflow; `<type>-<position>` where the author gave none. */
@@ -105,6 +105,8 @@ export interface CronTrigger extends TriggerBase {
   readonly schedule: string;
   /** IANA name; UTC where the author gave none. */
   readonly timezone: string;
+  /** What becomes of slots that nobody was there to fire: none, the last one (without a word), or each. */
+  readonly misfire?: "none" | "last" | "all";
 }
 
 export interface EventTrigger extends TriggerBase {
@@ -128,6 +130,15 @@ export interface WatchTrigger extends TriggerBase {
 /** Says whether the workflow may be started by hand; not listed with the others. */
 export interface ManualTrigger extends TriggerBase {
   readonly type: "manual";
+}
+
+/** Fired by requests to an address of its own. */
+export interface WebhookTrigger extends TriggerBase {
+  readonly type: "webhook";
+  /** How a caller shows that it knows the secret: by sending it, by a signature, or not at all. */
+  readonly auth: "key" | "hmac" | "hmac-body" | "none";
+  /** How old a signed request may be; five minutes where the author gave nothing. */
+  readonly tolerance?: string;
 }
 
 export interface Action {

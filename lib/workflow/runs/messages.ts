@@ -41,6 +41,8 @@ export interface StepWork {
   readonly workspace: string;
   /** Of the run: events of the step have one more. */
   readonly hop: number;
+  /** The same, signed: what its commands hand on. */
+  readonly hop_token?: string;
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
   readonly values: Readonly<Record<string, KeptValue>>;

@@ -48,6 +48,7 @@ export const startAnswer = z
 export async function startRun(
   deps: CreateDeps & Pick<Ports, "outbox">,
   body: z.infer<typeof startBody>,
+  hop = 0,
 ): Promise<z.infer<typeof startAnswer>> {
   const workflow = body.flow || body.module;
   if (workflow === undefined || workflow === "")
@@ -58,6 +59,7 @@ export async function startRun(
     target: body.target ?? "",
     params: body.params ?? {},
     triggerType: "api",
+    hop,
     priority: body.priority === "medium" ? "normal" : (body.priority ?? "normal"),
     ...(body.workspace === undefined ? {} : { workspace: body.workspace }),
   });

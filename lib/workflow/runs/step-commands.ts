@@ -8,6 +8,7 @@ import type { Program, ProgramModule } from "../engine/program.ts";
 import { isContainer, type Request, stepAt } from "../engine/walk.ts";
 import { outputName, stepNames } from "../steps/names.ts";
 import { placeOf } from "../steps/place.ts";
+import { hopToken } from "../triggers/hops.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
 import type { StoredRun } from "./table.ts";
@@ -48,7 +49,7 @@ export async function commandEntries(
   );
 }
 
-type CommandDeps = Pick<Ports, "tables" | "blobs"> & {
+type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
   /** Whether steps of a run may be executed on several machines. */
   readonly sharesWorkspaces: boolean;
 };
@@ -74,7 +75,7 @@ interface Wanted {
 }
 
 async function workOf(
-  deps: Pick<Ports, "tables" | "blobs">,
+  deps: Pick<Ports, "tables" | "blobs" | "clock">,
   run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
   wanted: Wanted,
 ): Promise<StepWork> {
@@ -92,6 +93,7 @@ async function workOf(
     workflow_name: run.workflow_name,
     workspace: run.workspace,
     hop: run.hop,
+    hop_token: await hopToken(deps, run),
     step,
     values: kept,
     ...(bases === undefined ? {} : { bases }),

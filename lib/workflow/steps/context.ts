@@ -36,6 +36,8 @@ export interface StepRun {
   readonly workflow_name: string;
   readonly workspace: string;
   readonly hop: number;
+  /** The same, signed. */
+  readonly hop_token?: string;
 }
 
 /** A loop variable in scope: what `[[variable]]` stands for. */

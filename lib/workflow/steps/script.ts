@@ -102,6 +102,7 @@ export function stepEnvironment(attempt: Attempt): Record<string, string> {
     WEFT_WORKFLOW: attempt.run.workflow_name,
     WEFT_STEP: attempt.request.key,
     WEFT_ATTEMPT: String(attempt.number),
+    WEFT_HOP: attempt.run.hop_token ?? "",
   };
 }
 
