@@ -7,6 +7,10 @@ export interface ScriptRequest {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Where relative paths of the file functions start. */
   readonly cwd: string;
+  /** Folders besides `cwd` that functions may reach, absolute; none where it is left out. */
+  readonly folders?: readonly string[];
+  /** False: functions start no processes and publish nothing. */
+  readonly commands?: boolean;
   /** Environment of the processes that functions start. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;

@@ -10,7 +10,8 @@ export const EVALUATOR_SOURCE = "(function () { return eval(arguments[0]); })";
  * Gives `setUp(evaluator, call, namesJson)`, which defines the library's functions and gives the four functions
  * that the host calls. Texts that they give start with `v` (a value as JSON), `e` (an error) or `p` (a promise
  * that is not settled). `call(name, argumentsJson)` gives `v` and JSON, `u` for undefined, `e` and a message,
- * or `s`: the code is out of time, and spins until the engine's own check, which nothing can catch, ends it.
+ * or `s`: the code is out of time, and spins until the engine's own check, which nothing can catch, ends it;
+ * or `x` and a JSON list of code: each is evaluated, and a call without a name takes the texts that they gave.
  */
 export const SETUP_SOURCE = `(function () {
   "use strict";
@@ -43,10 +44,25 @@ export const SETUP_SOURCE = `(function () {
 
   return (evaluator, call, namesJson) => {
     const names = parse(namesJson);
+    const evaluateParts = (codes) => {
+      const texts = [];
+      for (let i = 0; i < codes.length; i++) {
+        let text;
+        try {
+          const value = evaluator(codes[i]);
+          text = value instanceof PromiseClass ? "p" : toJson(value);
+        } catch (thrown) {
+          text = describe(thrown);
+        }
+        defineProperty(texts, i, { __proto__: null, value: text, writable: true, enumerable: true, configurable: true });
+      }
+      return texts;
+    };
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
       define(name, (...args) => {
-        const answer = call(name, stringify(args));
+        let answer = call(name, stringify(args));
+        while (answer[0] === "x") answer = call("", stringify(evaluateParts(parse(slice(answer, 1)))));
         const kind = answer[0];
         if (kind === "s") for (;;);
         if (kind === "u") return undefined;

@@ -6,6 +6,8 @@ export interface ScriptMessage {
   /** A JSON object as text: it is parsed once, inside the VM. */
   readonly variables: string;
   readonly cwd: string;
+  readonly folders?: readonly string[];
+  readonly commands?: boolean;
   readonly env: Readonly<Record<string, string>>;
   /** Milliseconds; 0 means no limit. */
   readonly timeoutMs: number;

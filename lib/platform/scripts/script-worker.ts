@@ -1,13 +1,14 @@
 /** A script thread: evaluates one script at a time, each run's in a VM of that run's own. */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Guest } from "./guest.ts";
-import { answerCall, type CallContext, loadCallables, Trace } from "./library-calls.ts";
+import { type CallContext, Calls, loadCallables, Trace } from "./library-calls.ts";
 import {
   type ExecResult,
   type FromThread,
   REPLY_CELL,
   type ScriptJob,
   STOP_CELL,
+  type TaskResult,
   type ThreadData,
 } from "./script-job.ts";
 import type { ScriptReply } from "./script-messages.ts";
@@ -18,6 +19,7 @@ const callables = await loadCallables(data.functionsModule);
 const names = [...callables.keys()];
 /** Least recently used first. */
 const guests = new Map<string, Guest>();
+const calls = new Calls();
 let context: CallContext | undefined;
 let deadline = Number.POSITIVE_INFINITY;
 
@@ -39,7 +41,7 @@ async function guestOf(isolate: string): Promise<Guest> {
       wasm: data.wasm,
       names,
       call: (name, args) =>
-        context === undefined ? "eno script runs" : answerCall(callables.get(name), args, context),
+        context === undefined ? "eno script runs" : calls.answer(callables.get(name), args, context),
       stop,
     }));
   guests.set(isolate, guest);
@@ -58,12 +60,38 @@ async function prepare(code: string): Promise<void> {
 }
 
 function exec(job: ScriptJob, command: string, env: Readonly<Record<string, string>>): ExecResult {
+  if (job.commands === false) throw refusal("commands are not started here");
   if (stop() !== undefined) return { failure: "the script is out of time", stdout: "" };
+  const request = { command, cwd: job.cwd, env: { ...job.env, ...env }, timeoutMs: timeLeft() };
+  return answerTo<ExecResult>({ kind: "exec", request });
+}
+
+/** An error that functions do not turn into a quiet value. */
+function refusal(message: string): Error {
+  const error = new Error(message);
+  error.name = "ScriptError";
+  return error;
+}
+
+/** Throws what the task failed with. */
+function awaitTask(name: string, input: unknown): unknown {
+  if (stop() !== undefined) throw new Error("the script is out of time");
+  const result = answerTo<TaskResult>({ kind: "task", request: { name, input, timeoutMs: timeLeft() } });
+  if (!result.ok) throw new Error(result.message);
+  return result.value;
+}
+
+/** Milliseconds until the deadline; 0 where there is none. */
+function timeLeft(): number {
+  return deadline === Number.POSITIVE_INFINITY ? 0 : Math.max(1, Math.ceil(deadline - performance.now()));
+}
+
+/** Asks the pool and waits. */
+function answerTo<Answer>(question: FromThread): Answer {
   const before = Atomics.load(cells, REPLY_CELL);
-  const timeoutMs = deadline === Number.POSITIVE_INFINITY ? 0 : Math.max(1, deadline - performance.now());
-  send({ kind: "exec", request: { command, cwd: job.cwd, env: { ...job.env, ...env }, timeoutMs } });
+  send(question);
   for (;;) {
-    const answer: { message: ExecResult } | undefined = receiveMessageOnPort(data.execPort);
+    const answer: { message: Answer } | undefined = receiveMessageOnPort(data.execPort);
     if (answer !== undefined) return answer.message;
     // The pool answers cancelled commands too, once they are gone.
     Atomics.wait(cells, REPLY_CELL, before, 1_000);
@@ -82,14 +110,20 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
   const guest = await guestOf(job.isolate);
   context = {
     cwd: job.cwd,
+    ...(job.folders === undefined ? {} : { folders: job.folders }),
     env: job.env,
     token: job.token,
-    emitEvent: (event) => trace.emitEvent(event),
+    emitEvent: (event) => {
+      if (job.commands === false) throw refusal("events are published by runs only");
+      trace.emitEvent(event);
+    },
     log: (level, message) => trace.log(level, message),
     exec: (command, env = {}) => exec(job, command, env),
     sleep,
+    await: awaitTask,
   };
   deadline = job.timeoutMs > 0 ? performance.now() + job.timeoutMs : Number.POSITIVE_INFINITY;
+  calls.forget();
   const verdict = guest.evaluate(job.variables, job.code);
   deadline = Number.POSITIVE_INFINITY;
   context = undefined;
