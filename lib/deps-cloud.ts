@@ -15,6 +15,7 @@ import { parameterStore } from "./platform/aws/parameters.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
+import { settings } from "./platform/config.ts";
 import { lockDataFolder } from "./platform/embedded/lock.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
@@ -85,7 +86,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
     const { ports } = aws;
     const deps: StepDeps = {
       ...ports,
-      paths: stepPaths(dataDir),
+      paths: stepPaths(dataDir, settings.shape.FUNCTION_FOLDERS.parse(environment["FUNCTION_FOLDERS"])),
       workspaceSync: shareWorkspaces(ports, dataDir),
       shell: findShell(log),
     };

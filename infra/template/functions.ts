@@ -19,7 +19,7 @@ const SCALING_MIN = 2;
 const SCALING_MAX = 1000;
 
 const MS_PER_SECOND = 1000;
-/** Of executors: two scripts at a time, each with a VM and jq full. */
+/** Of what evaluates scripts: two at a time, each with a VM and jq full. */
 const SCRIPTS_MEMORY_MB = 1024;
 
 /** What a function has where it says nothing else. */
@@ -37,8 +37,10 @@ export function functionId(name: string): string {
 export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
-  const properties = { ...sizes(route.timeoutSeconds, route.memoryMb), Role: arnOf(roleId("http")) };
-  const build = buildProperties(entry, { opener: "stored" });
+  const scripts = route.scripts === true;
+  const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
+  const properties = { ...sizes(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
+  const build = buildProperties(entry, { opener: "stored", scripts });
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
   };

@@ -1,3 +1,4 @@
+import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 
 const onOff = z
@@ -16,6 +17,12 @@ const text = (otherwise: string) =>
     .string()
     .optional()
     .transform((value) => (value === undefined || value === "" ? otherwise : value));
+
+const folderList = z
+  .string()
+  .optional()
+  .transform((value) => (value ?? "").split(delimiter).filter((folder) => folder !== ""))
+  .refine((folders) => folders.every(isAbsolute), "must be absolute paths");
 
 /** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
 export const settings = z.object({
@@ -55,6 +62,11 @@ export const settings = z.object({
       "Whether this server also executes steps that touch files; false leaves them to `weft worker`",
     default: "true",
   }),
+  FUNCTION_FOLDERS: folderList.meta({
+    description:
+      "Folders that functions of scripts may use besides the workspaces and the temporary folder, with colons between; / allows all",
+    default: "",
+  }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
@@ -72,6 +84,7 @@ export interface Config {
   readonly dataDir: string;
   readonly accessToken: string | undefined;
   readonly worker: boolean;
+  readonly functionFolders: readonly string[];
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
 }
@@ -96,6 +109,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: parsed.data.WEFT_DATA_DIR,
     accessToken: parsed.data.WEFT_ACCESS_TOKEN,
     worker,
+    functionFolders: parsed.data.FUNCTION_FOLDERS,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
   };

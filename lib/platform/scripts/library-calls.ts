@@ -66,6 +66,8 @@ export class Trace {
   }
 }
 
+const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+
 /** Loads the module's `callables`. Throws when it has none. */
 export async function loadCallables(address: string): Promise<ReadonlyMap<string, Callable>> {
   const module: { readonly callables?: unknown } = await import(address);
@@ -77,19 +79,32 @@ export async function loadCallables(address: string): Promise<ReadonlyMap<string
 export class Calls {
   /** Functions that wait for the VM to evaluate parts of theirs, the last one innermost. */
   readonly #waiting: Parts[] = [];
+  readonly #callables: ReadonlyMap<string, Callable>;
+
+  constructor(callables: ReadonlyMap<string, Callable>) {
+    this.#callables = callables;
+  }
+
+  /** The functions that a code names, by the spellings that it uses. */
+  namesIn(code: string): string[] {
+    const names = new Set<string>();
+    for (const [name] of code.matchAll(IDENTIFIER)) if (this.#callables.has(name)) names.add(name);
+    return [...names];
+  }
 
   /**
-   * Calls a function for the VM: never throws, and answers as guest-source.ts says. Without a function it is the
+   * Calls a function for the VM: never throws, and answers as guest-source.ts says. Without a name it is the
    * function that waits for what the VM has evaluated.
    */
-  answer(callable: Callable | undefined, args: string, context: CallContext): string {
+  answer(name: string, args: string, context: CallContext): string {
     try {
       const parsed: unknown = JSON.parse(args);
       const given = Array.isArray(parsed) ? parsed : [];
-      const value = callable === undefined ? this.#finish(given) : callable.run(given, context);
+      const value = name === "" ? this.#finish(given) : this.#run(name, given, context);
       if (isParts(value)) {
         this.#waiting.push(value);
-        return `x${JSON.stringify(value.codes)}`;
+        const names = JSON.stringify(this.namesIn(value.codes.join("\n")));
+        return `x${JSON.stringify({ codes: value.codes, names })}`;
       }
       const json = JSON.stringify(value);
       return json === undefined ? "u" : `v${json}`;
@@ -101,6 +116,12 @@ export class Calls {
   /** What a script left unfinished that was stopped. */
   forget(): void {
     this.#waiting.length = 0;
+  }
+
+  #run(name: string, args: readonly unknown[], context: CallContext): unknown {
+    const callable = this.#callables.get(name);
+    if (callable === undefined) throw new Error("there is no such function");
+    return callable.run(args, context);
   }
 
   #finish(texts: readonly unknown[]): unknown {

@@ -16,10 +16,9 @@ import type { ScriptReply } from "./script-messages.ts";
 const data: ThreadData = workerData;
 const cells = new Int32Array(data.cells);
 const callables = await loadCallables(data.functionsModule);
-const names = [...callables.keys()];
 /** Least recently used first. */
 const guests = new Map<string, Guest>();
-const calls = new Calls();
+const calls = new Calls(callables);
 let context: CallContext | undefined;
 let deadline = Number.POSITIVE_INFINITY;
 
@@ -39,9 +38,8 @@ async function guestOf(isolate: string): Promise<Guest> {
     kept ??
     (await Guest.create({
       wasm: data.wasm,
-      names,
-      call: (name, args) =>
-        context === undefined ? "eno script runs" : calls.answer(callables.get(name), args, context),
+      namesIn: (code) => calls.namesIn(code),
+      call: (name, args) => (context === undefined ? "eno script runs" : calls.answer(name, args, context)),
       stop,
     }));
   guests.set(isolate, guest);
@@ -54,9 +52,7 @@ async function guestOf(isolate: string): Promise<Guest> {
 }
 
 async function prepare(code: string): Promise<void> {
-  for (const [name, { prepare }] of callables) {
-    if (prepare !== undefined && code.includes(name)) await prepare();
-  }
+  for (const name of calls.namesIn(code)) await callables.get(name)?.prepare?.();
 }
 
 function exec(job: ScriptJob, command: string, env: Readonly<Record<string, string>>): ExecResult {

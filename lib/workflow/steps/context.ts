@@ -9,6 +9,8 @@ export interface StepPaths {
   readonly workspacesDir: string;
   /** Output files of steps, a folder a run. */
   readonly logsDir: string;
+  /** Folders that functions of scripts may use besides the workspaces. */
+  readonly functionFolders?: readonly string[];
 }
 
 /** No tables: what an executor needs to know of a run comes with the command, what it finds out goes back. */

@@ -41,6 +41,7 @@ export async function evaluateScript(
     code,
     variables: { ...named, ...variables },
     cwd: attempt.workspace,
+    folders: [attempt.deps.paths.workspacesDir, ...(attempt.deps.paths.functionFolders ?? [])],
     env: stepEnvironment(attempt),
     timeoutMs,
     isolate: attempt.run.run_id,
