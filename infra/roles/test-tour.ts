@@ -10,7 +10,7 @@ import {
 import type { Key } from "../../lib/platform/tables.ts";
 import { timersTable } from "../../lib/platform/timers-table.ts";
 import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
-import { emptyHead, headKeyOf, rankedIndexTable } from "../../lib/ranked-index/table.ts";
+import { emptyHead, headKeyOf, type IndexHead, rankedIndexTable } from "../../lib/ranked-index/table.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflow/definitions/table.ts";
 import { overMark, releaseMark } from "../../lib/workflow/runs/messages.ts";
 import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
@@ -240,17 +240,32 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
   for (const { id } of await letters()) await client.send("POST", `/automation/dead-letters/${id}/redrive`);
 }
 
-/** With so many records in its recent part, the indexer puts the log's index in order at the next one. */
+/** With so many records in its recent part, whoever takes in the next one puts an index in order. */
 async function mergeIndex({ at, client }: Tour): Promise<void> {
-  const head = async () =>
-    (await at.outside.tables.get(rankedIndexTable, headKeyOf(EVENT_INDEX))) ?? emptyHead(EVENT_INDEX);
-  const index = new RankedIndex(at.outside, EVENT_INDEX, { mergeRows: Number.POSITIVE_INFINITY });
-  const recent = async () => (await head()).last - (await head()).merged;
-  while ((await recent()) < INDEX_RECENT_MAX)
-    await index.take({ entries: Array.from({ length: 100 }, () => ({ key: randomUUID(), fields: {} })) });
-  const { merged } = await head();
+  const { merged } = await filledIndex(at, EVENT_INDEX);
   await client.send("POST", "/automation/events/emit", { topic: "custom.last" });
-  await until("the index to be put in order", async () => (await head()).merged > merged);
+  await until("the index to be put in order", async () => (await headOf(at, EVENT_INDEX)).merged > merged);
+
+  // Nobody but the sweep brings dead letters into their list.
+  const letters = await filledIndex(at, "dead-letters");
+  await at.call("SweepFunction", batchOf("sweep", "this is no JSON either", 3));
+  await until("the sweep to put the list in order", async () => {
+    await at.call("SweepFunction", batchOf("sweep", "{}", 1));
+    return (await headOf(at, "dead-letters")).merged > letters.merged;
+  });
+}
+
+const headOf = async ({ outside }: Installation, name: string): Promise<IndexHead> =>
+  (await outside.tables.get(rankedIndexTable, headKeyOf(name))) ?? emptyHead(name);
+
+/** Fills the recent part of an index, and answers what it was before the next record. */
+async function filledIndex(at: Installation, name: string): Promise<IndexHead> {
+  const index = new RankedIndex(at.outside, name, { mergeRows: Number.POSITIVE_INFINITY });
+  for (;;) {
+    const head = await headOf(at, name);
+    if (head.last - head.merged >= INDEX_RECENT_MAX) return head;
+    await index.take({ entries: Array.from({ length: 100 }, () => ({ key: randomUUID(), fields: {} })) });
+  }
 }
 
 async function lookAtEverything({ client }: Tour): Promise<void> {

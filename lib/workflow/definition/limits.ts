@@ -18,6 +18,13 @@ export const FOREACH_PARALLEL_ITEMS = 10_000;
 export const COMMANDS_PER_STEP = 1_000;
 export const EXPORTS_PER_STEP = 64;
 export const ACTIONS_PER_STEP = 64;
+export const CASES_PER_DECISION = 64;
+export const DEPENDENCIES_PER_KIND = 64;
+/** Tries of one step, the first included. */
+export const RETRY_ATTEMPTS = 100;
+/** Between two tries, and how many times longer each may be than the one before. */
+export const RETRY_DELAY_MS = 86_400_000;
+export const RETRY_BACKOFF = 10;
 export const TRIGGERS_PER_WORKFLOW = 64;
 export const FILTERS_PER_TRIGGER = 64;
 export const PARAMS_PER_WORKFLOW = 256;

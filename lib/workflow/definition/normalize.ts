@@ -2,7 +2,7 @@ import { STEP_NESTING_DEPTH, STEPS_PER_WORKFLOW } from "./limits.ts";
 import type { Path } from "./problems.ts";
 import type { ReadWorkflow } from "./schema.ts";
 import type { ReadTrigger } from "./schema-triggers.ts";
-import type { Definition, FlowModule, Step, Trigger, WorkflowKind } from "./types.ts";
+import type { Decision, Definition, FlowModule, Step, Trigger, WorkflowKind } from "./types.ts";
 
 /** Takes what the rules across parts of a workflow have to say. */
 export interface Findings {
@@ -18,7 +18,18 @@ export function normalize(read: ReadWorkflow, name: string, findings: Findings):
   const steps = read.steps ?? [];
   const modules: readonly FlowModule[] = read.modules ?? [];
   const counter = { steps: 0 };
-  checkSteps(steps, ["steps"], counter, findings);
+  const { pre_scan_steps = [], post_scan_steps = [] } = read.hooks ?? {};
+  checkSteps(
+    [
+      { steps, path: ["steps"] },
+      { steps: pre_scan_steps, path: ["hooks", "pre_scan_steps"] },
+      { steps: post_scan_steps, path: ["hooks", "post_scan_steps"] },
+    ],
+    counter,
+    findings,
+  );
+  if (kind === "flow" && read.hooks !== undefined)
+    findings.warn(["hooks"], "hooks stand in modules: those of a flow are not carried out, ignored");
   checkModules(modules, counter, findings);
   return {
     name,
@@ -30,6 +41,8 @@ export function normalize(read: ReadWorkflow, name: string, findings: Findings):
     triggers: nameTriggers(read.triggers, findings),
     steps,
     modules,
+    ...(read.hooks !== undefined && kind === "module" && { hooks: read.hooks }),
+    ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
   };
 }
 
@@ -49,34 +62,64 @@ function checkUnique(named: readonly { readonly name: string }[], path: Path, fi
 
 function checkModules(modules: readonly FlowModule[], counter: { steps: number }, findings: Findings): void {
   checkUnique(modules, ["modules"], findings);
-  const all = new Set(modules.map((each) => each.name));
-  const before = new Set<string>();
+  checkOrder(modules, ["modules"], "module", findings);
   for (const [at, each] of modules.entries()) {
-    const path = ["modules", at];
-    for (const [position, name] of each.depends_on.entries()) {
-      if (!all.has(name)) {
-        findings.refuse([...path, "depends_on", position], `there is no module "${name}"`);
-      } else if (!before.has(name)) {
-        findings.warn(
-          [...path, "depends_on"],
-          `"${name}" comes later: modules run in the order of the file for now`,
-        );
-      }
-    }
-    before.add(each.name);
-    if (each.condition !== undefined)
-      findings.warn([...path, "condition"], "is known but not carried out yet, ignored");
-    if (each.steps !== undefined) checkSteps(each.steps, [...path, "steps"], counter, findings);
+    if (each.steps === undefined) continue;
+    checkSteps([{ steps: each.steps, path: ["modules", at, "steps"] }], counter, findings);
   }
 }
 
+interface Waiting {
+  readonly name: string;
+  readonly depends_on?: readonly string[];
+}
+
+/** Who is waited for is there, and nobody waits for itself, however far around. */
+function checkOrder(all: readonly Waiting[], path: Path, what: string, findings: Findings): void {
+  const byName = new Map(all.map((each) => [each.name, each]));
+  for (const [at, each] of all.entries()) {
+    for (const [position, name] of (each.depends_on ?? []).entries()) {
+      if (!byName.has(name))
+        findings.refuse([...path, at, "depends_on", position], `there is no ${what} "${name}"`);
+    }
+  }
+  const circle = circleIn(byName);
+  if (circle === undefined) return;
+  const at = all.findIndex(({ name }) => name === circle[0]);
+  findings.refuse([...path, at, "depends_on"], `waits for itself: ${circle.join(" -> ")}`);
+}
+
+/** Names that wait for each other in a circle, the first again at the end. */
+function circleIn(byName: ReadonlyMap<string, Waiting>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const way: string[] = [];
+  const visit = (name: string): readonly string[] | undefined => {
+    const from = way.indexOf(name);
+    if (from >= 0) return [...way.slice(from), name];
+    if (done.has(name)) return undefined;
+    way.push(name);
+    for (const other of byName.get(name)?.depends_on ?? []) {
+      const circle = visit(other);
+      if (circle !== undefined) return circle;
+    }
+    way.pop();
+    done.add(name);
+    return undefined;
+  };
+  for (const name of byName.keys()) {
+    const circle = visit(name);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
+interface PlacedSteps {
+  readonly steps: readonly Step[];
+  readonly path: Path;
+}
+
 /** Names are unique over all steps of a module, nested ones too: outputs and the log are told apart by them. */
-function checkSteps(
-  steps: readonly Step[],
-  path: Path,
-  counter: { steps: number },
-  findings: Findings,
-): void {
+function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, findings: Findings): void {
   const names = new Set<string>();
   const variables = new Map<string, string>();
   const visit = (step: Step, at: Path, depth: number): void => {
@@ -99,11 +142,13 @@ function checkSteps(
       );
     }
     variables.set(variable, step.name);
-    if (step.type === "remote-bash" || step.type === "llm") {
-      findings.warn(
-        at,
-        `${step.type} steps are stored and listed, but this release cannot run them: a run that reaches "${step.name}" fails`,
-      );
+    if (depth > 1) checkNested(step, at, findings);
+    if (step.type === "foreach" || step.type === "parallel-steps") {
+      if (step.retry !== undefined)
+        findings.refuse(
+          [...at, "retry"],
+          "stands on the steps that do the work, not on those that hold others",
+        );
     }
     if (step.type === "foreach") visit(step.step, [...at, "step"], depth + 1);
     if (step.type === "parallel-steps") {
@@ -112,7 +157,47 @@ function checkSteps(
       }
     }
   };
-  for (const [at, step] of steps.entries()) visit(step, [...path, at], 1);
+  for (const { steps, path } of lists) {
+    for (const [at, step] of steps.entries()) visit(step, [...path, at], 1);
+    checkOrder(steps, path, "step", findings);
+    checkGotos(steps, path, findings);
+  }
+}
+
+/** Steps that others hold are started by these. */
+function checkNested(step: Step, at: Path, findings: Findings): void {
+  if (step.depends_on !== undefined)
+    findings.refuse([...at, "depends_on"], "stands on steps of a module's own list, not on nested ones");
+  for (const { goto, path } of gotosOf(step.decision)) {
+    if (goto !== undefined)
+      findings.refuse([...at, ...path, "goto"], "stands on steps of a module's own list, not on nested ones");
+  }
+}
+
+function checkGotos(steps: readonly Step[], path: Path, findings: Findings): void {
+  const names = new Set(steps.map(({ name }) => name));
+  const graph = steps.some(({ depends_on = [] }) => depends_on.length > 0);
+  for (const [at, step] of steps.entries()) {
+    for (const { goto, path: inner } of gotosOf(step.decision)) {
+      const place = [...path, at, ...inner, "goto"];
+      if (goto === undefined) continue;
+      if (goto !== END_OF_MODULE && !names.has(goto)) findings.refuse(place, `there is no step "${goto}"`);
+      else if (graph) findings.warn(place, "steps that name what they wait for follow that alone, ignored");
+    }
+  }
+}
+
+/** Where a goto ends its module. */
+const END_OF_MODULE = "_end";
+
+function gotosOf(decision: Decision | undefined): { goto: string | undefined; path: Path }[] {
+  if (decision === undefined) return [];
+  const { cases, default: otherwise, conditions } = decision;
+  return [
+    ...Object.entries(cases).map(([value, { goto }]) => ({ goto, path: ["decision", "cases", value] })),
+    { goto: otherwise?.goto, path: ["decision", "default"] },
+    ...conditions.map(({ goto }, at) => ({ goto, path: ["decision", "conditions", at] })),
+  ];
 }
 
 function nameTriggers(triggers: readonly ReadTrigger[], findings: Findings): readonly Trigger[] {

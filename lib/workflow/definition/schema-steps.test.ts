@@ -101,13 +101,6 @@ describe("steps that are taken", () => {
       { action: "notify", message: "text" },
     ]);
   });
-
-  it("remote-bash and llm warn that a run fails at them", () => {
-    expect(read({ type: "remote-bash", step_runner: "docker", command: "a" }).warnings).toMatch(
-      /cannot run them/,
-    );
-    expect(read({ type: "llm", messages: [USER] }).warnings).toMatch(/cannot run them/);
-  });
 });
 
 describe("steps that are refused", () => {

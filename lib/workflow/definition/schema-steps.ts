@@ -5,8 +5,10 @@ import {
   EXPORTS_PER_STEP,
   FOREACH_PARALLEL_ITEMS,
   PARALLEL_STEPS,
+  STEPS_PER_WORKFLOW,
 } from "./limits.ts";
 import { shorten } from "./problems.ts";
+import { decision, retry } from "./schema-control.ts";
 import { embeddingInput, messages, toolChoice, tools } from "./schema-llm.ts";
 import {
   boolean,
@@ -66,7 +68,8 @@ function hasWork(value: {
   return value.command !== undefined;
 }
 
-const actions = list(action, ACTIONS_PER_STEP).default([]);
+/** What is carried out after a step, or a module of a flow. */
+export const actions = list(action, ACTIONS_PER_STEP).default([]);
 
 const common = {
   name: stepName,
@@ -76,6 +79,9 @@ const common = {
   exports: textMap(variableKey, EXPORTS_PER_STEP).default({}),
   on_success: actions,
   on_error: actions,
+  depends_on: list(stepName, STEPS_PER_WORKFLOW).exactOptional(),
+  decision: decision.exactOptional(),
+  retry: retry.exactOptional(),
 };
 
 const commands = {

@@ -6,7 +6,8 @@ import {
   TAGS_PER_WORKFLOW,
   TRIGGERS_PER_WORKFLOW,
 } from "./limits.ts";
-import { step } from "./schema-steps.ts";
+import { dependencies } from "./schema-control.ts";
+import { actions, step } from "./schema-steps.ts";
 import { trigger } from "./schema-triggers.ts";
 import {
   boolean,
@@ -62,6 +63,8 @@ const flowModule = z
       params: textMap(variableKey, PARAMS_PER_WORKFLOW).default({}),
       depends_on: list(stepName, MODULES_PER_FLOW).default([]),
       condition: filledText.exactOptional(),
+      on_success: actions,
+      on_error: actions,
     },
     expected("a module: {name, path} or {name, steps}"),
   )
@@ -78,6 +81,22 @@ const flowModule = z
 function workflowOf(path: string): string {
   return (path.trim().split("/").at(-1) ?? "").replace(/\.ya?ml$/i, "");
 }
+
+/** Steps around those of a module; one that gives no type is of bash. */
+const hookSteps = z
+  .array(z.unknown(), expected("a list"))
+  .transform((steps) =>
+    steps.map((one) => (isObject(one) && !("type" in one) ? { type: "bash", ...one } : one)),
+  )
+  .pipe(list(step, STEPS_PER_WORKFLOW))
+  .default([]);
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const hooks = z.strictObject(
+  { pre_scan_steps: hookSteps, post_scan_steps: hookSteps },
+  expected("a map of pre_scan_steps and post_scan_steps"),
+);
 
 const tag = filledText.transform((value) => value.trim());
 const tags = z
@@ -101,6 +120,8 @@ export const workflow = z.strictObject(
     triggers: list(trigger, TRIGGERS_PER_WORKFLOW).default([]),
     steps: list(step, STEPS_PER_WORKFLOW).exactOptional(),
     modules: list(flowModule, MODULES_PER_FLOW).exactOptional(),
+    hooks: hooks.exactOptional(),
+    dependencies: dependencies.exactOptional(),
   },
   { error: "a workflow is a map with name and steps" },
 );

@@ -28,7 +28,39 @@ export interface Definition {
   readonly steps: readonly Step[];
   /** Flows: at least one. Modules: empty. */
   readonly modules: readonly FlowModule[];
+  /** Steps before and after those of a module; what fails in them is passed over. */
+  readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
+  /** What must hold before the first step. */
+  readonly dependencies?: Dependencies;
 }
+
+/** What must hold before a run's first step. Reference 2.3. */
+export interface Dependencies {
+  /** On the path of the machine that executes commands. */
+  readonly commands: readonly string[];
+  /** Paths, templates. */
+  readonly files: readonly string[];
+  /** The target is one of these kinds. */
+  readonly target_types: readonly TargetType[];
+  readonly variables: readonly { readonly name: string; readonly types: readonly TargetType[] }[];
+  /** Conditions, all of which must hold. */
+  readonly functions_conditions: readonly string[];
+}
+
+export const TARGET_TYPES = [
+  "domain",
+  "subdomain",
+  "url",
+  "cidr",
+  "ip",
+  "repo",
+  "path",
+  "file",
+  "folder",
+  "number",
+  "string",
+] as const;
+export type TargetType = (typeof TARGET_TYPES)[number];
 
 export interface Param {
   readonly name: string;
@@ -47,7 +79,10 @@ export interface FlowModule {
   /** Templates, rendered when the run starts. */
   readonly params: Readonly<Record<string, string>>;
   readonly depends_on: readonly string[];
+  /** JavaScript; the module is skipped where it is not true. */
   readonly condition?: string;
+  readonly on_success?: readonly Action[];
+  readonly on_error?: readonly Action[];
 }
 
 export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger;
@@ -111,6 +146,37 @@ export interface StepBase {
   readonly exports: Readonly<Record<string, string>>;
   readonly on_success: readonly Action[];
   readonly on_error: readonly Action[];
+  /** Steps of the same list that it waits for; where any step names some, those that name none start at once. */
+  readonly depends_on?: readonly string[];
+  readonly decision?: Decision;
+  readonly retry?: Retry;
+}
+
+/** What a step that failed is told: to be tried again. */
+export interface Retry {
+  /** Tries in all, the first included. */
+  readonly max_attempts: number;
+  /** Before the second try, milliseconds. */
+  readonly delay: number;
+  /** The delay of a try, as many times that of the one before. */
+  readonly backoff: number;
+}
+
+/** What follows a step that succeeded. Reference 2.4. */
+export interface Decision {
+  /** A template; its text picks a case. */
+  readonly switch?: string;
+  readonly cases: Readonly<Record<string, DecisionCase>>;
+  readonly default?: DecisionCase;
+  /** All that hold are carried out; the last goto wins. */
+  readonly conditions: readonly (DecisionCase & { readonly if: string })[];
+}
+
+export interface DecisionCase {
+  /** Name of a step of the same list, or `_end`. */
+  readonly goto?: string;
+  readonly commands: readonly string[];
+  readonly functions: readonly string[];
 }
 
 export interface BashStep extends StepBase {
@@ -126,6 +192,12 @@ export interface FunctionStep extends StepBase {
   readonly function?: string;
   readonly functions?: readonly string[];
   readonly parallel_functions?: readonly string[];
+  /** Of a step that stands for the beginning of a module. */
+  readonly gate?: {
+    readonly given: Readonly<Record<string, string>>;
+    readonly params: readonly Param[];
+    readonly dependencies?: Dependencies;
+  };
 }
 
 export interface ParallelSteps extends StepBase {

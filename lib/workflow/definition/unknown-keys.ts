@@ -4,20 +4,8 @@ import type { Path } from "./problems.ts";
 type Place = "workflow" | "step" | "module" | "trigger" | "action" | "other";
 
 const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
-  workflow: new Set([
-    "dependencies",
-    "extends",
-    "hooks",
-    "override",
-    "preferences",
-    "reports",
-    "runner",
-    "runner_config",
-  ]),
+  workflow: new Set(["extends", "override", "preferences", "reports", "runner", "runner_config"]),
   step: new Set([
-    "decision",
-    "depends_on",
-    "goto",
     "host_output_file",
     "step_remote_file",
     "step_runner",
@@ -26,7 +14,7 @@ const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
     "suppress_details",
     "variable_pre_process",
   ]),
-  module: new Set(["decision", "on_error", "on_success", "runner", "runner_config"]),
+  module: new Set(["decision", "runner", "runner_config"]),
   trigger: new Set(),
   action: new Set(["export"]),
   other: new Set(),
@@ -43,6 +31,8 @@ const LISTS: Readonly<Record<string, Place>> = {
   parallel_steps: "step",
   modules: "module",
   triggers: "trigger",
+  pre_scan_steps: "step",
+  post_scan_steps: "step",
   on_success: "action",
   on_error: "action",
 };

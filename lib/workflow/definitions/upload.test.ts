@@ -54,11 +54,11 @@ describe("a body", () => {
     });
   });
 
-  it("brings warnings for what is stored but cannot run yet", async () => {
+  it("brings warnings for what is stored and not read", async () => {
     const { warnings } = await upload(
-      "name: a\nsteps: [{name: s, type: llm, messages: [{role: user, content: hi}]}]\n",
+      "name: a\nsteps: [{name: s, type: bash, command: echo, colour: red}]\n",
     );
-    expect(warnings).toEqual([expect.stringContaining("llm")]);
+    expect(warnings).toEqual([expect.stringContaining("colour")]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { childKey, type Decision, decide, type Input } from "./decide.ts";
+import { childKey } from "./containers.ts";
+import { type Decision, decide, type Input, JUMPS_MAX, waiting } from "./decide.ts";
 import { type HistoryEntry, NEW_RUN, type RunState, replay } from "./history.ts";
 import type { Program } from "./program.ts";
 import {
@@ -51,6 +52,7 @@ describe("a sequence", () => {
       "step.finished",
       "step.requested",
       "step.finished",
+      "module.finished",
       "run.finished",
     ]);
     expect(replay(run.history)).toEqual(run.state);
@@ -101,6 +103,48 @@ describe("a sequence", () => {
     expect(asked(run.answer("m1/x"))).toEqual(["m1/p leave"]);
     run.answer("m1/p");
     expect(run.state).toMatchObject({ status: "completed", done: 3 });
+  });
+});
+
+describe("a decision", () => {
+  it("leads on, back, or out of the module; a name that is not there leads nowhere", () => {
+    const run = conducted(programOf([bash("a"), bash("b"), bash("c")]));
+    run.tell({ type: "start" });
+    expect(asked(run.answer("a", { goto: "c" }))).toEqual(["c run"]);
+    expect(asked(run.answer("c", { goto: "a" }))).toEqual(["a run"]);
+    expect(asked(run.answer("a", { goto: "gone" }))).toEqual(["b run"]);
+    run.answer("b", { goto: "_end" });
+    expect(run.state).toMatchObject({ status: "completed", done: 4, jumps: 3 });
+    expect(replay(run.history)).toEqual(run.state);
+  });
+
+  it("that leads back for ever ends in a failure", () => {
+    const run = conducted(programOf([bash("a")]));
+    run.tell({ type: "start" });
+    for (let jump = 0; jump < JUMPS_MAX; jump += 1) run.answer("a", { goto: "a" });
+    expect(run.state.status).toBe("running");
+    run.answer("a", { goto: "a" });
+    expect(run.state).toMatchObject({
+      status: "failed",
+      error: expect.stringMatching(/^goto: .* 1000 times$/),
+    });
+  });
+});
+
+describe("a step that is tried again", () => {
+  it("waits for its time, which only one request answers to", () => {
+    const run = conducted(programOf([bash("a"), bash("b")]));
+    run.tell({ type: "start" });
+    const first = run.state.frames.a?.dispatch ?? 0;
+    expect(asked(run.answer("a", { status: "failed", retry_at: 50 }))).toEqual([]);
+    expect(waiting(run.state)).toEqual([{ input: { type: "retry", key: "a", dispatch: first }, at: 50 }]);
+    expect(run.tell({ type: "result", key: "a", dispatch: first, status: "completed" }).entries).toEqual([]);
+    expect(run.tell({ type: "retry", key: "a", dispatch: first + 1 }).entries).toEqual([]);
+    const again = run.tell({ type: "retry", key: "a", dispatch: first });
+    expect(again.requests).toMatchObject([{ key: "a", phase: "run", tries: 2 }]);
+    expect(run.tell({ type: "retry", key: "a", dispatch: first }).entries).toEqual([]);
+    expect(asked(run.answer("a"))).toEqual(["b run"]);
+    expect(run.history.filter(({ type }) => type === "step.waits")).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
-import type { Definition, Step } from "../definition/types.ts";
+import type { Action, Definition, Dependencies, FlowModule, Param, Step } from "../definition/types.ts";
+import { hookedSteps } from "./hooks.ts";
 
 /** One module of a run: its steps, in order, and where they were read from. */
 export interface ProgramModule {
@@ -7,9 +8,27 @@ export interface ProgramModule {
   readonly revision: number;
   readonly steps: readonly Step[];
   readonly byName: ReadonlyMap<string, Step>;
+  /** Positions of the modules that have to be over before it begins. */
+  readonly after: readonly number[];
+  /** Of each step, positions of those that it waits for; absent where each waits for the one before it. */
+  readonly waitsFor?: readonly (readonly number[])[];
+  /** What is to be found out before its steps: whether it runs at all, and its parameters. */
+  readonly gate?: Gate;
+  /** What the flow tells to do when it is over. */
+  readonly handlers?: Pick<FlowModule, "on_success" | "on_error">;
 }
 
-/** What a run executes: one module, or the modules of a flow one after another. */
+/** What an executor finds out before a module begins. */
+export interface Gate {
+  readonly condition?: string;
+  /** As the flow gives them: templates. */
+  readonly given: Readonly<Record<string, string>>;
+  /** As the module declares them. */
+  readonly params: readonly Param[];
+  readonly dependencies?: Dependencies;
+}
+
+/** What a run executes: one module, or those of a flow. */
 export interface Program {
   readonly modules: readonly ProgramModule[];
 }
@@ -23,25 +42,71 @@ export interface PinnedModule {
   readonly inline?: number;
 }
 
-/** Builds the program of pinned modules from their definitions, in the same order. */
-export function buildProgram(pinned: readonly PinnedModule[], definitions: readonly Definition[]): Program {
+/** Builds the program of pinned modules from their definitions, in the same order, and the flow that holds them. */
+export function buildProgram(
+  pinned: readonly PinnedModule[],
+  definitions: readonly Definition[],
+  flow?: Definition,
+): Program {
   return {
     modules: pinned.map((module, index) => {
       const definition = definitions[index];
-      const steps =
-        module.inline === undefined
-          ? (definition?.steps ?? [])
-          : (definition?.modules[module.inline]?.steps ?? []);
+      const inFlow = flow?.modules[index];
+      const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
+      const own = module.inline === undefined ? definition : undefined;
+      const steps = inline?.steps ?? hookedSteps(own);
+      const waitsFor = waitsOf(steps);
+      const gate = gateOf(own, inFlow);
       return {
         name: module.name,
         workflow: module.workflow,
         revision: module.revision,
         steps,
         byName: new Map(everyStep(steps).map((step) => [step.name, step])),
+        after: (inFlow?.depends_on ?? []).flatMap((name) => positionsOf(pinned, name)),
+        ...(waitsFor === undefined ? {} : { waitsFor }),
+        ...(gate === undefined ? {} : { gate }),
+        ...handlersOf(inFlow),
       };
     }),
   };
 }
+
+function positionsOf(named: readonly { readonly name: string }[], name: string): number[] {
+  const position = named.findIndex((one) => one.name === name);
+  return position < 0 ? [] : [position];
+}
+
+/** Where any step names others that it waits for, those that name none wait for nothing. */
+function waitsOf(steps: readonly Step[]): ProgramModule["waitsFor"] {
+  if (steps.every(({ depends_on }) => depends_on === undefined || depends_on.length === 0)) return undefined;
+  return steps.map((step) => (step.depends_on ?? []).flatMap((name) => positionsOf(steps, name)));
+}
+
+/** A module that is run alone had its parameters from the start. */
+function gateOf(own: Definition | undefined, inFlow: FlowModule | undefined): Gate | undefined {
+  const { condition } = inFlow ?? {};
+  const given = inFlow?.params ?? {};
+  const params = inFlow === undefined ? [] : (own?.params ?? []);
+  const dependencies = own?.dependencies;
+  const nothing = condition === undefined && params.length === 0 && Object.keys(given).length === 0;
+  if (nothing && dependencies === undefined) return undefined;
+  return {
+    given,
+    params,
+    ...(condition === undefined ? {} : { condition }),
+    ...(dependencies === undefined ? {} : { dependencies }),
+  };
+}
+
+function handlersOf(inFlow: FlowModule | undefined): Pick<ProgramModule, "handlers"> {
+  const { on_success = [], on_error = [] } = inFlow ?? {};
+  return on_success.length + on_error.length === 0 ? {} : { handlers: { on_success, on_error } };
+}
+
+/** What a module's handlers are told by, as one of its steps. */
+export const actionsOf = ({ handlers }: ProgramModule, completed: boolean): readonly Action[] =>
+  (completed ? handlers?.on_success : handlers?.on_error) ?? [];
 
 /** All steps, nested ones after the step that holds them. */
 export function everyStep(steps: readonly Step[]): Step[] {

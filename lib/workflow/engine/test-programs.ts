@@ -1,7 +1,8 @@
 import type { ForeachStep, ParallelSteps, Step } from "../definition/types.ts";
-import { decide, type Input, type Request } from "./decide.ts";
+import { decide, type Input, waiting } from "./decide.ts";
 import { type FinishedStatus, type HistoryEntry, NEW_RUN, type RunState } from "./history.ts";
-import { everyStep, type Program } from "./program.ts";
+import { everyStep, type Program, type ProgramModule } from "./program.ts";
+import type { Request } from "./walk.ts";
 
 const COMMON = { exports: {}, on_success: [], on_error: [] } as const;
 
@@ -22,15 +23,23 @@ export const foreach = (name: string, step: Step): ForeachStep => ({
   parallel: 1,
 });
 
-/** A program of modules called `m0`, `m1`, …, each with its steps. */
+/** A program of modules called `m0`, `m1`, …, each with its steps, one after another. */
 export function programOf(...modules: readonly (readonly Step[])[]): Program {
+  return graphOf(...modules.map((steps, index) => ({ steps, after: index === 0 ? [] : [index - 1] })));
+}
+
+/** The same of modules that say what they wait for, and have their gates and handlers. */
+export function graphOf(
+  ...modules: readonly (Pick<ProgramModule, "steps"> & Partial<ProgramModule>)[]
+): Program {
   return {
-    modules: modules.map((steps, index) => ({
+    modules: modules.map((module, index) => ({
       name: `m${index}`,
       workflow: `m${index}`,
       revision: 1,
-      steps,
-      byName: new Map(everyStep(steps).map((step) => [step.name, step])),
+      after: [],
+      byName: new Map(everyStep(module.steps).map((step) => [step.name, step])),
+      ...module,
     })),
   };
 }
@@ -42,6 +51,8 @@ export interface Outcome {
   readonly total?: number;
   readonly parallel?: number;
   readonly failed_items?: number;
+  readonly goto?: string;
+  readonly retry_at?: number;
 }
 export type World = (request: Request) => Outcome;
 
@@ -76,6 +87,7 @@ export function runInOrder(program: Program, world: World): Finished {
     state = decision.state;
     entries.push(...decision.entries);
     inputs.push(...decision.requests.map((request) => resultOf(request, world)));
+    if (inputs.length === 0) inputs.push(...waiting(state).map((one) => one.input));
     peakBytes = Math.max(peakBytes, JSON.stringify(state).length);
   }
   return { state, entries, peakBytes };

@@ -2,12 +2,19 @@ import { composeEvents, type EventDeps, type EventDraft, emitEvents } from "../.
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Definitions } from "../definitions/store.ts";
-import { type Decision, decide, type Input } from "../engine/decide.ts";
+import { type Decision, decide, type Input, waiting } from "../engine/decide.ts";
 import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
+import { stepAt } from "../engine/walk.ts";
 import { withChange } from "../workspaces/layers.ts";
 import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
-import { type ConductMessage, overMark, type StepEvents, type StepReport } from "./messages.ts";
+import {
+  CONDUCT_QUEUE,
+  type ConductMessage,
+  overMark,
+  type StepEvents,
+  type StepReport,
+} from "./messages.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { commandEntries } from "./step-commands.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
@@ -25,7 +32,7 @@ import {
 import { valueWrite } from "./values.ts";
 
 export type ConductDeps = EventDeps &
-  Pick<Ports, "tables" | "bus" | "claims"> & {
+  Pick<Ports, "tables" | "bus" | "claims" | "timers"> & {
     readonly definitions: Definitions;
     readonly sharesWorkspaces: boolean;
   };
@@ -68,13 +75,24 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       // A second command for a step would be the first of its number to a process that has just started.
       if (deps.outbox.atomic !== true)
         await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
+      await setTimers(deps, run);
       return run;
     }
     const committed = await commitDecision(deps, run, program, decision, message);
     if (committed === undefined) continue;
+    if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
     return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
+}
+
+/** Sees that steps which wait to be tried again are told when their time comes; again does no harm. */
+export async function setTimers(deps: Pick<Ports, "timers">, { run_id, state }: StoredRun): Promise<void> {
+  for (const { input, at } of waiting(state)) {
+    const id = `retry:${run_id}:${input.dispatch}`;
+    const body = JSON.stringify({ run_id, input } satisfies ConductMessage);
+    await deps.timers.set(id, at, CONDUCT_QUEUE, { body, groupId: run_id, deduplicationId: id });
+  }
 }
 
 /**
@@ -181,7 +199,7 @@ function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean)
     updated_at: now,
     started_at: run.started_at ?? (state.status === "running" || over ? now : null),
     completed_at: over ? now : null,
-    completed_steps: state.done,
+    completed_steps: state.status === "completed" ? run.total_steps : Math.min(state.done, run.total_steps),
     begun: Object.fromEntries(
       Object.keys(state.frames).flatMap((key) => (isOwn(key) ? [[key, run.begun[key] ?? now]] : [])),
     ),
@@ -262,7 +280,7 @@ function eventsOf(
   const { input, report } = message;
   if (input.type === "result" && report !== undefined && isOwn(input.key)) {
     const frame = run.state.frames[input.key];
-    const step = frame === undefined ? undefined : program.modules[run.state.module]?.byName.get(frame.step);
+    const step = frame === undefined ? undefined : stepAt(program, frame);
     const finished = finishedEntry(decision, input.key);
     if (
       step !== undefined &&

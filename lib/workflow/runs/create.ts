@@ -2,16 +2,15 @@ import { ApiError } from "../../errors.ts";
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Definition, Param } from "../definition/types.ts";
+import type { Definition } from "../definition/types.ts";
 import { type Definitions, findWorkflow } from "../definitions/store.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import { builtinValues } from "./builtins.ts";
 import { runMark } from "./listed.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import type { Numbers } from "./numbers.ts";
+import { paramValues } from "./params.ts";
 import { historyKey, historyTable, runKey, runsTable, type StoredRun, type TriggerType } from "./table.ts";
 import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "./values.ts";
 import { workspaceName } from "./workspace.ts";
@@ -58,7 +57,11 @@ export async function composeRun(
   const revision = request.revision ?? (await findWorkflow(deps, request.workflow)).revision;
   const definition = await deps.definitions.get(request.workflow, revision);
   const pinned = await pinFor(deps, request, definition, revision);
-  const program = buildProgram(pinned.modules, pinned.definitions);
+  const program = buildProgram(
+    pinned.modules,
+    pinned.definitions,
+    definition.kind === "flow" ? definition : undefined,
+  );
   const now = new Date(deps.clock.now()).toISOString();
   const workspace = workspaceName(
     request.workspace || request.params["space_name"] || request.target || definition.name,
@@ -89,6 +92,7 @@ export async function composeRun(
     number,
     workflow_name: definition.name,
     workflow_kind: definition.kind,
+    workflow_revision: revision,
     modules: pinned.modules,
     target: request.target.slice(0, TARGET_MAX_LENGTH),
     params: shownParams(params),
@@ -211,56 +215,6 @@ async function pinModules(deps: CreateDeps, definition: Definition, revision: nu
 /** `common/enum-ports.yaml` names the stored workflow `enum-ports`. */
 function moduleName(path: string): string {
   return (path.split("/").at(-1) ?? path).replace(/\.ya?ml$/, "");
-}
-
-interface ParamValues {
-  readonly values: Record<string, unknown>;
-  readonly params: Record<string, string>;
-  readonly trusted: readonly string[];
-  /** Why the run cannot start. */
-  readonly problem?: string;
-}
-
-/** Reference 2.2: what was given, else the default (which may name earlier ones), else missing when required. */
-function paramValues(
-  params: readonly Param[],
-  base: Record<string, unknown>,
-  request: RunRequest,
-): ParamValues {
-  const values: Record<string, unknown> = { ...base, ...request.params };
-  const given: Record<string, string> = { ...request.params };
-  const trusted: string[] = [];
-  const problems: string[] = [];
-  for (const param of params) {
-    const sent = sentValue(param, request);
-    const text = sent === "" ? defaultValue(param, values, problems) : sent;
-    if (text === undefined || text === "") {
-      if (param.required) problems.push(`required parameter missing: ${param.name}`);
-      if (text === undefined) continue;
-    }
-    given[param.name] = text;
-    if (sent === "" && param.default?.includes("{{") === false) trusted.push(param.name);
-    values[param.name] = param.type === "bool" ? text.toLowerCase() === "true" || text === "1" : text;
-  }
-  const [problem] = problems;
-  return { values, params: given, trusted, ...(problem === undefined ? {} : { problem }) };
-}
-
-function sentValue({ name }: Param, { params, target }: RunRequest): string {
-  const sent = Object.hasOwn(params, name) ? (params[name] ?? "") : "";
-  return sent === "" && name.toLowerCase() === "target" ? target : sent;
-}
-
-function defaultValue(param: Param, values: Record<string, unknown>, problems: string[]): string | undefined {
-  if (param.default === undefined) return undefined;
-  try {
-    return renderText(parseTemplate(param.default), values);
-  } catch (error) {
-    problems.push(
-      `default of parameter ${param.name}: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    return undefined;
-  }
 }
 
 function shownParams(params: Readonly<Record<string, string>>): Record<string, string> {

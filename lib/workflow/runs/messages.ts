@@ -1,7 +1,8 @@
 import type { EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
-import type { Input, Request } from "../engine/decide.ts";
+import type { Input } from "../engine/decide.ts";
+import type { Request } from "../engine/walk.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
 import type { KeptValue } from "./values.ts";
 
@@ -43,8 +44,8 @@ export interface StepWork {
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
   readonly values: Readonly<Record<string, KeptValue>>;
-  /** Parameters and built-in variables, where they are too many to be sent along. */
-  readonly base_blob?: string;
+  /** Parameters and built-in variables, where they are too many to be sent along; earlier ones go before later ones. */
+  readonly bases?: readonly KeptValue[];
   readonly trusted: readonly string[];
   /** Outermost first; a batch's own is not among them. */
   readonly loops: readonly LoopPlace[];
@@ -58,6 +59,8 @@ export interface StepWork {
     readonly foreach_key: string;
     readonly parallel: number;
   };
+  /** A module whose steps are over, without an error where they succeeded. */
+  readonly ended?: { readonly error?: string };
   /** A container that is left: how its children ended, and under which names they left their output. */
   readonly children?: {
     readonly failed: number;

@@ -69,7 +69,7 @@ export function toRunRecord(run: StoredRun): RunRecord {
     run_id: run.run_id,
     workflow_name: run.workflow_name,
     workflow_kind: run.workflow_kind,
-    workflow_revision: run.modules[0]?.revision ?? 0,
+    workflow_revision: run.workflow_revision,
     target: run.target,
     params: { ...run.params },
     status: run.status,

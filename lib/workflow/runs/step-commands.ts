@@ -2,9 +2,10 @@ import { COMMAND_SOURCE } from "../../events/publish.ts";
 import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { ForeachStep, Step } from "../definition/types.ts";
-import { childKey, ITEMS_PER_BATCH, isContainer, type Request } from "../engine/decide.ts";
+import { childKey, ITEMS_PER_BATCH } from "../engine/containers.ts";
 import type { RunState } from "../engine/history.ts";
 import type { Program, ProgramModule } from "../engine/program.ts";
+import { isContainer, type Request, stepAt } from "../engine/walk.ts";
 import { outputName, stepNames } from "../steps/names.ts";
 import { placeOf } from "../steps/place.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
@@ -21,7 +22,7 @@ const OUTPUTS_SHOWN_MAX = 500;
  */
 export async function commandEntries(
   deps: CommandDeps,
-  run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
+  run: Pick<StoredRun, "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "hop">,
   state: RunState,
   program: Program,
   requests: readonly Request[],
@@ -31,11 +32,14 @@ export async function commandEntries(
   return Promise.all(
     requests.map(async (request): Promise<BusEntry> => {
       const module = program.modules[request.module];
-      const step = module?.byName.get(request.step);
+      const step = stepAt(program, request);
       if (module === undefined || step === undefined) throw new Error(`no such step: ${request.step}`);
       const place = placeOf(step, request);
       const command = { type: request.step_type, place, run_id: run.run_id, request };
-      const work = await workOf(deps, run, { state, module, step, request, fresh: fresh.values ?? {} });
+      const ofFlow = run.workflow_kind === "flow";
+      const own = ofFlow ? { ModuleName: { json: JSON.stringify(module.name) } } : {};
+      const values = { ...own, ...fresh.values };
+      const work = await workOf(deps, run, { state, module, step, request, ofFlow, fresh: values });
       if (place === "workspace" && deps.sharesWorkspaces) layers ??= readLayers(deps, run.workspace);
       const shared = place === "workspace" && deps.sharesWorkspaces ? { layers: (await layers) ?? [] } : {};
       const detail = await commandWith(deps, command, { ...work, ...shared });
@@ -64,6 +68,8 @@ interface Wanted {
   readonly module: ProgramModule;
   readonly step: Step;
   readonly request: Request;
+  /** Whether the module stands in a flow. */
+  readonly ofFlow: boolean;
   readonly fresh: Readonly<Record<string, KeptValue>>;
 }
 
@@ -78,8 +84,9 @@ async function workOf(
   const variables = loops.map(({ variable }) => variable);
   if (batch !== undefined) variables.push(batch.variable);
   const children = request.phase === "leave" ? childrenOf(wanted) : undefined;
-  const names = [...stepNames(step, variables).values, ...(children?.outputs ?? [])];
-  const { kept, base_blob, trusted } = await loadKept(deps, run.run_id, names, fresh);
+  const names = [...stepNames(step, variables).values, ...gateNames(step), ...(children?.outputs ?? [])];
+  const holder = wanted.ofFlow ? wanted.module.name : undefined;
+  const { kept, bases, trusted } = await loadKept(deps, run.run_id, names, fresh, holder);
   const deadline = deadlineAround(wanted);
   return {
     workflow_name: run.workflow_name,
@@ -87,13 +94,26 @@ async function workOf(
     hop: run.hop,
     step,
     values: kept,
-    ...(base_blob === undefined ? {} : { base_blob }),
+    ...(bases === undefined ? {} : { bases }),
     trusted,
     loops,
     ...(deadline === undefined ? {} : { deadline }),
     ...(batch === undefined ? {} : { batch }),
     ...(children === undefined ? {} : { children }),
+    ...(request.phase === "handlers" ? { ended: endOf(wanted) } : {}),
   };
+}
+
+function endOf({ state, request }: Wanted): NonNullable<StepWork["ended"]> {
+  const error = state.modules[request.module]?.error;
+  return error === undefined ? {} : { error };
+}
+
+/** What a gate looks at besides its texts: what the run was given goes before defaults. */
+function gateNames(step: Step): string[] {
+  if (step.type !== "function" || step.gate === undefined) return [];
+  const { params, dependencies } = step.gate;
+  return ["Target", ...[...params, ...(dependencies?.variables ?? [])].map(({ name }) => name)];
 }
 
 /** The containers around a step, innermost first. */

@@ -11,7 +11,11 @@ export async function programOf(
   const definitions = await Promise.all(
     run.modules.map((module) => deps.definitions.get(module.workflow, module.revision)),
   );
-  return buildProgram(run.modules, definitions);
+  const flow =
+    run.workflow_kind === "flow"
+      ? await deps.definitions.get(run.workflow_name, run.workflow_revision)
+      : undefined;
+  return buildProgram(run.modules, definitions, flow);
 }
 
 /** Items of a foreach are told of by the foreach: no rows, and one event. */
@@ -24,7 +28,7 @@ export function stepRow(
   key: string,
   frame: Frame,
 ): StoredStep {
-  const module = program.modules[run.state.module];
+  const module = program.modules[frame.module];
   const begun = run.begun[key] ?? run.updated_at;
   return {
     ...stepKey(run.run_id, key),

@@ -1,7 +1,7 @@
 import type { Ports } from "../../platform/ports.ts";
 import { underWay } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
-import { type ConductDeps, endSteps } from "./conduct.ts";
+import { type ConductDeps, endSteps, setTimers } from "./conduct.ts";
 import { startMessage } from "./create.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import { commandEntries } from "./step-commands.ts";
@@ -59,6 +59,7 @@ async function resend(
   }
   const program = await programOf(deps, run);
   const requests = underWay(program, run.state);
+  await setTimers(deps, run);
   await deps.bus.publish(await commandEntries(deps, run, run.state, program, requests));
   return requests.length > 0;
 }

@@ -11,6 +11,7 @@ export interface StoredRun extends Key {
   readonly number: number;
   readonly workflow_name: string;
   readonly workflow_kind: WorkflowKind;
+  readonly workflow_revision: number;
   readonly modules: readonly PinnedModule[];
   readonly target: string;
   readonly params: Readonly<Record<string, string>>;

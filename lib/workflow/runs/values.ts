@@ -41,46 +41,58 @@ export interface BaseValues {
 /** Values as they are kept, on their way to an executor. */
 export interface LoadedValues {
   readonly kept: Readonly<Record<string, KeptValue>>;
-  /** Parameters and built-in variables, where they lie in a blob: whoever opens the values looks there too. */
-  readonly base_blob?: string;
+  /**
+   * Parameters and built-in variables, where some lie in a blob: whoever opens the values looks there too. What an
+   * earlier one holds hides what a later one does.
+   */
+  readonly bases?: readonly KeptValue[];
   readonly trusted: readonly string[];
 }
 
+/** Where a module of a flow keeps its own parameters: they go before those of the run. */
+export const moduleBase = (module: string): string => `${module}/${BASE_VALUES}`;
+
 /**
  * The values of a run by name, without opening those that lie in blobs; unknown names are left out. Values
- * hide parameters and built-in variables; `fresh` hides both.
+ * hide parameters and built-in variables; `fresh` hides both. `module` is given for steps of a flow.
  */
 export async function loadKept(
   deps: Pick<Ports, "tables">,
   runId: string,
   names: readonly string[],
   fresh: Readonly<Record<string, KeptValue>>,
+  module?: string,
 ): Promise<LoadedValues> {
   const kept: Record<string, KeptValue> = Object.create(null) as Record<string, KeptValue>;
   const wanted = new Set(names);
   if (wanted.size === 0) return { kept, trusted: [] };
+  const bases = [...(module === undefined ? [] : [moduleBase(module)]), BASE_VALUES];
   const items = await deps.tables.batchGet(
     valuesTable,
-    [BASE_VALUES, ...wanted].map((name) => valueKey(runId, name)),
+    [...bases, ...wanted].map((name) => valueKey(runId, name)),
   );
-  let base: StoredValue | undefined;
-  for (const item of items) {
-    if (item.sk === BASE_VALUES) base = item;
-    else if (item.blob !== undefined) kept[item.sk] = { blob: item.blob };
-    else if (item.json !== undefined) kept[item.sk] = { json: item.json };
-  }
+  const found = new Map(items.map((item) => [item.sk, keptOf(item)]));
+  for (const [name, value] of Object.entries(fresh)) found.set(name, value);
   for (const name of wanted) {
-    const value = Object.hasOwn(fresh, name) ? fresh[name] : undefined;
+    const value = found.get(name);
     if (value !== undefined) kept[name] = value;
   }
-  if (base?.blob !== undefined) return { kept, base_blob: base.blob, trusted: [] };
-  const { values, trusted } = JSON.parse(base?.json ?? EMPTY_BASE) as BaseValues;
-  const named = trusted.filter((name) => wanted.has(name) && !(name in kept));
-  for (const name of wanted) {
-    if (!(name in kept) && Object.hasOwn(values, name)) kept[name] = { json: JSON.stringify(values[name]) };
+  const held = bases.flatMap((name) => found.get(name) ?? []);
+  if (held.some((base) => "blob" in base)) return { kept, bases: held, trusted: [] };
+  const trusted: string[] = [];
+  for (const base of held) {
+    const own = JSON.parse("json" in base ? base.json : EMPTY_BASE) as BaseValues;
+    trusted.push(...own.trusted.filter((name) => wanted.has(name) && !(name in kept)));
+    for (const name of wanted) {
+      if (!(name in kept) && Object.hasOwn(own.values, name))
+        kept[name] = { json: JSON.stringify(own.values[name]) };
+    }
   }
-  return { kept, trusted: named };
+  return { kept, trusted };
 }
+
+const keptOf = ({ json = "null", blob }: StoredValue): KeptValue =>
+  blob === undefined ? { json } : { blob };
 
 const EMPTY_BASE = JSON.stringify({ values: {}, trusted: [] } satisfies BaseValues);
 
@@ -91,10 +103,12 @@ export async function openValues(
 ): Promise<{ readonly values: Record<string, unknown>; readonly trusted: readonly string[] }> {
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of Object.entries(loaded.values)) values[name] = await openValue(deps, value);
-  if (loaded.base_blob === undefined) return { values, trusted: loaded.trusted };
-  const base = (await openValue(deps, { blob: loaded.base_blob })) as BaseValues;
-  const trusted = base.trusted.filter((name) => !(name in values));
-  for (const [name, value] of Object.entries(base.values)) if (!(name in values)) values[name] = value;
+  const trusted = [...loaded.trusted];
+  for (const kept of loaded.bases ?? []) {
+    const base = ((await openValue(deps, kept)) ?? { values: {}, trusted: [] }) as BaseValues;
+    trusted.push(...base.trusted.filter((name) => !(name in values)));
+    for (const [name, value] of Object.entries(base.values)) if (!(name in values)) values[name] = value;
+  }
   return { values, trusted };
 }
 

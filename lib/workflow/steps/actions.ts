@@ -50,7 +50,7 @@ async function carryOut(
     renderText(parseTemplate(source ?? "", scope), scope.values);
   if (action.action === "export" && action.name !== undefined) exports[action.name] = text(action.value);
   else if (action.action === "run" && action.command !== undefined)
-    await runBash(attempt, scope, bashOf(attempt, action.command));
+    await runCommandAction(attempt, scope, action.command);
   else if (action.action === "run")
     for (const source of action.functions ?? []) await evaluateScript(attempt, scope, source);
   else {
@@ -61,6 +61,11 @@ async function carryOut(
       text: message,
     });
   }
+}
+
+/** Runs a command beside the step's own work. Throws StepFailed. */
+export async function runCommandAction(attempt: Attempt, scope: Scope, command: string): Promise<void> {
+  await runBash(attempt, scope, bashOf(attempt, command));
 }
 
 function bashOf(attempt: Attempt, command: string): BashStep {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LeafStep } from "../definition/types.ts";
 import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { StepCancelled } from "./failure.ts";
@@ -86,7 +87,19 @@ async function attemptItem(
   const position = [...loop.outer.map((outer) => outer.index), index].join(".");
   const key = `${attempt.request.key.split("#")[0]}#${position}`;
   const item: Attempt = { ...attempt, step, request: { ...attempt.request, key } };
-  return attemptLeaf(item, bindLoop(scope, { variable: loop.variable, value, index }), step);
+  const inner = bindLoop(scope, { variable: loop.variable, value, index });
+  // Tries of an item are its batch's own affair: the conductor knows of batches only.
+  for (let tries = 1; ; tries += 1) {
+    const result = await attemptLeaf({ ...item, tries }, inner, step);
+    if (result.retryAt === undefined) return result;
+    await waitUntil(attempt, result.retryAt);
+  }
+}
+
+async function waitUntil({ deps, signal }: Attempt, at: number): Promise<void> {
+  await sleep(Math.max(0, at - deps.clock.now()), undefined, { signal }).catch(() => {
+    throw new StepCancelled();
+  });
 }
 
 function textOf(output: unknown): string {

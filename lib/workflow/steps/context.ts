@@ -1,7 +1,7 @@
 import type { EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
-import type { Request } from "../engine/decide.ts";
+import type { Request } from "../engine/walk.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
@@ -56,6 +56,8 @@ export interface Attempt {
   readonly request: Request;
   /** How often the step was taken, from 1. */
   readonly number: number;
+  /** Which try this is of a step that its author told to be tried again, from 1. */
+  readonly tries: number;
   /** Sends events of the step to the conductor; durable when the promise settles. */
   emit(drafts: readonly EventDraft[]): Promise<void>;
   /** Aborted when the run was cancelled or the platform stops. */

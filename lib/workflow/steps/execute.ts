@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ForeachStep, LeafStep, ParallelSteps, Step } from "../definition/types.ts";
-import type { Input, Request } from "../engine/decide.ts";
+import type { ForeachStep, FunctionStep, LeafStep, ParallelSteps, Step } from "../definition/types.ts";
+import type { Input } from "../engine/decide.ts";
+import type { Request } from "../engine/walk.ts";
 import {
   attemptMark,
   type LoopPlace,
@@ -22,6 +23,7 @@ import { PARALLEL_MAX, runBatch } from "./batch.ts";
 import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
 import { deadlineOf, timeoutOf } from "./deadline.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
+import { passGate, runHandlers } from "./gate.ts";
 import { layOutItems, loadItems } from "./items.ts";
 import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
 import { outputName } from "./names.ts";
@@ -105,12 +107,14 @@ async function open(
   if (!existsSync(workspace)) await mkdir(workspace, { recursive: true });
   if (!existsSync(logs)) await mkdir(logs, { recursive: true, mode: 0o700 });
   let sent = 0;
+  const tries = request.tries ?? 1;
   const attempt: Attempt = {
     deps,
     run: { run_id, workflow_name, workspace: name, hop },
     step,
     request,
-    number,
+    number: number + tries - 1,
+    tries,
     signal,
     workspace,
     logs,
@@ -168,6 +172,9 @@ async function find(taken: Taken): Promise<Finding> {
       return await findBatch(attempt, scope, request.items, work.batch, loops);
     if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
     if (request.phase === "leave") return await findLeft(attempt, scope, work);
+    if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep);
+    if (request.phase === "handlers")
+      return await runHandlers(attempt, scope, step as FunctionStep, work.ended?.error);
     return await attemptLeaf(attempt, scope, step as LeafStep);
   } catch (thrown) {
     if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError"))
@@ -280,7 +287,7 @@ async function report(
   const entered = request.phase === "enter" && finding.status === "completed";
   const values: Record<string, KeptValue> = {};
   let inlineBytes = VALUES_INLINE_BYTES;
-  for (const [name, value] of Object.entries(entered ? {} : namedValues(finding, step, request.key))) {
+  for (const [name, value] of Object.entries(entered ? {} : namedValues(finding, step, request))) {
     const kept = await keepValue(deps, run.run_id, travelling(deps, redacted(deps, value)), inlineBytes);
     if ("json" in kept) inlineBytes -= Buffer.byteLength(kept.json);
     values[name] = kept;
@@ -297,6 +304,8 @@ async function report(
     ...(finding.parallel === undefined ? {} : { parallel: finding.parallel }),
     ...(finding.deadline === undefined ? {} : { deadline: finding.deadline }),
     ...(finding.failedItems === undefined ? {} : { failed_items: finding.failedItems }),
+    ...(finding.goto === undefined ? {} : { goto: finding.goto }),
+    ...(finding.retryAt === undefined ? {} : { retry_at: finding.retryAt }),
   };
   const report: StepReport = {
     attempt: number,
@@ -314,8 +323,9 @@ async function report(
 }
 
 /** What later steps may name; a step inside a foreach leaves its output alone, and that apart. */
-function namedValues(finding: Finding, step: Step, key: string): Record<string, unknown> {
-  return key.includes("#")
+function namedValues(finding: Finding, step: Step, { key, phase }: Request): Record<string, unknown> {
+  const ofModule = phase === "gate" || phase === "handlers";
+  return key.includes("#") && !ofModule
     ? { ...finding.exports, [outputName(step.name, key)]: finding.output }
     : { ...finding.exports };
 }

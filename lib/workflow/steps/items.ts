@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Ports } from "../../platform/ports.ts";
 import type { ForeachStep } from "../definition/types.ts";
-import { ITEMS_PER_BATCH } from "../engine/decide.ts";
+import { ITEMS_PER_BATCH } from "../engine/containers.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderValue } from "../templates/text.ts";
 import { pathIn } from "./bash.ts";

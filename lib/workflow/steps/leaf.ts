@@ -1,9 +1,11 @@
+import { RETRY_DELAY_MS } from "../definition/limits.ts";
 import type { LeafStep, Step } from "../definition/types.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
 import { runActions } from "./actions.ts";
 import { runBash } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
+import { followDecision } from "./decision.ts";
 import { exportsOf } from "./exports.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
@@ -17,6 +19,10 @@ export interface LeafResult extends StepOutput {
   readonly error?: string;
   /** Failed, and the author told to go on. */
   readonly tolerated?: boolean;
+  /** The step that is to follow, or `_end`. */
+  readonly goto?: string;
+  /** Failed, and is to be tried again then, milliseconds since the epoch. */
+  readonly retryAt?: number;
 }
 
 /** Values that one step leaves, with those of its handlers: they are kept in the transaction of its result. */
@@ -62,16 +68,29 @@ export async function guarded(
     const values = { ...exports, ...actions.exports };
     if (Object.keys(values).length > VALUES_MAX)
       throw new StepFailed(`exports: more than ${VALUES_MAX} values of one step`);
-    return { ...output, status: "completed", exports: values };
+    const goto =
+      step.decision === undefined
+        ? undefined
+        : await followDecision(attempt, { ...scope, values: { ...scope.values, ...values } }, step.decision);
+    return { ...output, status: "completed", exports: values, ...(goto === undefined ? {} : { goto }) };
   } catch (thrown) {
     if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
     if (isPlatformFault(thrown)) throw thrown;
     const error = attempt.deps.secrets.redact(failureText(thrown));
+    const retryAt = nextTry(attempt, step);
+    if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
     const failed = { ...scope, values: { ...scope.values, error } };
     const actions = await runActions(attempt, failed, step.on_error);
     const values = Object.fromEntries(Object.entries(actions.exports).slice(0, VALUES_MAX));
     return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: values };
   }
+}
+
+/** When a step that failed is to be tried again; undefined where it is not. */
+function nextTry({ deps, tries }: Attempt, { retry }: Step): number | undefined {
+  if (retry === undefined || tries >= retry.max_attempts) return undefined;
+  const delay = Math.min(RETRY_DELAY_MS, retry.delay * retry.backoff ** (tries - 1));
+  return deps.clock.now() + Math.round(delay);
 }
 
 /** A fault of the machinery, not of the step: the message is delivered again. */

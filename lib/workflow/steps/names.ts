@@ -68,6 +68,8 @@ const SCRIPT_FIELDS: ReadonlySet<string> = new Set([
   "parallel_functions",
   "exports",
   "condition",
+  "if",
+  "functions_conditions",
 ]);
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 

@@ -1,6 +1,6 @@
 import { parseDuration } from "../definition/durations.ts";
-import type { Action, Step } from "../definition/types.ts";
-import type { Request } from "../engine/decide.ts";
+import type { Action, Decision, DecisionCase, FunctionStep, Step } from "../definition/types.ts";
+import type { Request } from "../engine/walk.ts";
 import { aliasOf } from "../functions/names.ts";
 import { WORKSPACE_FUNCTIONS } from "../functions/workspace-functions.ts";
 import type { Place } from "../runs/messages.ts";
@@ -22,7 +22,19 @@ export function placeOf(step: Step, { phase, items }: Pick<Request, "phase" | "i
   if (items !== undefined || !isShort(step.timeout)) return "workspace";
   // The input may turn out to be a file.
   if (step.type === "foreach" && phase === "enter" && typeof step.input === "string") return "workspace";
+  if (step.type === "function" && looksAround(step)) return "workspace";
   return callsWorkspace(step) ? "workspace" : "anywhere";
+}
+
+/** Commands, files and folders are where the steps are executed. */
+function looksAround({ gate }: FunctionStep): boolean {
+  if (gate?.dependencies === undefined) return false;
+  const { commands, files, target_types, variables, functions_conditions } = gate.dependencies;
+  const types = [...target_types, ...variables.flatMap((variable) => variable.types)];
+  return (
+    commands.length + files.length + functions_conditions.length > 0 ||
+    types.some((type) => type === "file" || type === "folder")
+  );
 }
 
 /** A template is known only once it is rendered. */
@@ -36,6 +48,10 @@ function callsWorkspace(step: Step): boolean {
   const sources = [step.pre_condition, ...Object.values(step.exports)];
   if (step.type === "function")
     sources.push(step.function, ...(step.functions ?? []), ...(step.parallel_functions ?? []));
+  for (const one of casesOf(step.decision)) {
+    if (startsCommands(one)) return true;
+    sources.push(one.if, ...one.functions);
+  }
   for (const action of [...step.on_success, ...step.on_error]) {
     if (startsCommand(action)) return true;
     sources.push(action.condition, ...(action.functions ?? []));
@@ -43,4 +59,11 @@ function callsWorkspace(step: Step): boolean {
   return sources.some((source) => (source?.match(IDENTIFIER) ?? []).some((name) => NAMES.has(name)));
 }
 
+function casesOf(decision: Decision | undefined): readonly (DecisionCase & { readonly if?: string })[] {
+  if (decision === undefined) return [];
+  const { cases, default: otherwise, conditions } = decision;
+  return [...Object.values(cases), ...(otherwise === undefined ? [] : [otherwise]), ...conditions];
+}
+
+const startsCommands = ({ commands }: DecisionCase): boolean => commands.length > 0;
 const startsCommand = ({ action, command }: Action): boolean => action === "run" && command !== undefined;

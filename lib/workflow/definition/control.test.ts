@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { parseDefinition } from "./parse.ts";
+import type { Definition } from "./types.ts";
+
+const step = (name: string, more: object = {}) => ({ name, type: "bash", command: "true", ...more });
+
+function read(workflow: object): { definition: Definition; warnings: readonly string[] } {
+  const outcome = parseDefinition({ json: { name: "w", ...workflow } });
+  if (!outcome.ok) throw new Error(outcome.errors.map(({ message }) => message).join("; "));
+  return outcome;
+}
+
+function refusals(workflow: object): string[] {
+  const outcome = parseDefinition({ json: { name: "w", ...workflow } });
+  return outcome.ok ? [] : outcome.errors.map(({ path = "", message }) => `${path}: ${message}`);
+}
+
+describe("a step that is tried again", () => {
+  it("takes delays in every form of a duration, and has defaults", () => {
+    const retries = [
+      { max_attempts: 3, delay: "2m" },
+      { max_attempts: 2, delay: 0.5, backoff: 1 },
+      { max_attempts: 1 },
+    ];
+    const { definition } = read({ steps: retries.map((retry, at) => step(`s${at}`, { retry })) });
+    expect(definition.steps.map(({ retry }) => retry)).toEqual([
+      { max_attempts: 3, delay: 120_000, backoff: 2 },
+      { max_attempts: 2, delay: 500, backoff: 1 },
+      { max_attempts: 1, delay: 1_000, backoff: 2 },
+    ]);
+  });
+
+  it.each([
+    [{ max_attempts: 0 }, /retry\.max_attempts: must be at least 1/],
+    [{ max_attempts: 101 }, /retry\.max_attempts: must be at most 100/],
+    [{ max_attempts: 2, delay: "soon" }, /retry\.delay: is no duration/],
+    [{ max_attempts: 2, delay: "2d" }, /retry\.delay: must be at most 1d/],
+    [{ max_attempts: 2, backoff: 0 }, /retry\.backoff: must be at least 1/],
+    [3, /retry: must be a retry/],
+  ])("refuses %j", (retry, message) => {
+    expect(refusals({ steps: [step("s", { retry })] }).join("\n")).toMatch(message);
+  });
+
+  it("is none that holds others", () => {
+    const holder = {
+      name: "p",
+      type: "parallel-steps",
+      parallel_steps: [step("a")],
+      retry: { max_attempts: 2 },
+    };
+    expect(refusals({ steps: [holder] })[0]).toMatch(
+      /^steps\[0\]\.retry: stands on the steps that do the work/,
+    );
+  });
+});
+
+describe("steps that wait for others", () => {
+  it("name steps of their own list, and never themselves", () => {
+    const steps = [step("a", { depends_on: ["c"] }), step("b", { depends_on: ["a", "nobody"] }), step("c")];
+    expect(refusals({ steps })).toEqual(['steps[1].depends_on[1]: there is no step "nobody"']);
+    const circle = [step("a", { depends_on: ["b"] }), step("b", { depends_on: ["a"] })];
+    expect(refusals({ steps: circle })).toEqual(["steps[0].depends_on: waits for itself: a -> b -> a"]);
+  });
+
+  it("are not nested ones", () => {
+    const holder = { name: "p", type: "parallel-steps", parallel_steps: [step("a", { depends_on: ["b"] })] };
+    expect(refusals({ steps: [holder, step("b")] })[0]).toMatch(
+      /^steps\[0\]\.parallel_steps\[0\]\.depends_on/,
+    );
+  });
+});
+
+describe("a decision", () => {
+  it("brings its cases to one form", () => {
+    const decision = {
+      switch: "{{x}}",
+      cases: { a: { goto: "b" }, c: { command: "echo c", functions: ["log_info('c')"] } },
+      default: { goto: "_end", function: "1" },
+    };
+    expect(read({ steps: [step("a", { decision }), step("b")] }).definition.steps[0]?.decision).toEqual({
+      switch: "{{x}}",
+      cases: {
+        a: { goto: "b", commands: [], functions: [] },
+        c: { commands: ["echo c"], functions: ["log_info('c')"] },
+      },
+      default: { goto: "_end", commands: [], functions: ["1"] },
+      conditions: [],
+    });
+  });
+
+  it.each([
+    [{ conditions: [{ if: "true", goto: "nowhere" }] }, 'conditions[0].goto: there is no step "nowhere"'],
+    [{ switch: "x", cases: { a: { goto: "gone" } } }, 'cases.a.goto: there is no step "gone"'],
+    [{}, "a decision needs switch with cases, or conditions"],
+    [{ conditions: [{ goto: "a" }] }, "conditions[0].if: is required"],
+  ])("is refused as %j", (decision, message) => {
+    expect(refusals({ steps: [step("a", { decision })] }).join("\n")).toContain(message);
+  });
+
+  it("leads nowhere where steps name what they wait for, which is told", () => {
+    const decision = { conditions: [{ if: "true", goto: "b" }] };
+    const { warnings } = read({ steps: [step("a", { decision }), step("b", { depends_on: ["a"] })] });
+    expect(warnings).toEqual([expect.stringContaining("steps[0].decision.conditions[0].goto")]);
+  });
+});
+
+describe("hooks and dependencies", () => {
+  it("take steps without a type as bash, and names that no other step has", () => {
+    const hooks = { pre_scan_steps: [{ name: "before", command: "true" }] };
+    expect(read({ steps: [step("a")], hooks }).definition.hooks).toMatchObject({
+      pre_scan_steps: [{ type: "bash", name: "before" }],
+      post_scan_steps: [],
+    });
+    expect(refusals({ steps: [step("before")], hooks })).toEqual([
+      'hooks.pre_scan_steps[0].name: the step name "before" is used twice',
+    ]);
+  });
+
+  it("take several types with commas, and refuse unknown ones", () => {
+    const variables = [{ name: "Target", type: "domain, url", required: true }];
+    expect(read({ steps: [step("a")], dependencies: { variables } }).definition.dependencies).toEqual({
+      ...{ commands: [], files: [], target_types: [], functions_conditions: [] },
+      variables: [{ name: "Target", types: ["domain", "url"] }],
+    });
+    expect(refusals({ steps: [step("a")], dependencies: { target_types: ["planet"] } })[0]).toMatch(
+      /^dependencies\.target_types\[0\]: must be one of domain/,
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import type { Param } from "../definition/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
+
+/** What was given for parameters, by their names. */
+export interface Given {
+  readonly params: Readonly<Record<string, string>>;
+  /** Of the run: stands for a parameter of that name. */
+  readonly target: string;
+  /** Those that are text of a workflow file. */
+  readonly trusted?: ReadonlySet<string>;
+}
+
+export interface ParamValues {
+  /** All that templates may name: what was there before, and parameters over it. */
+  readonly values: Record<string, unknown>;
+  readonly params: Record<string, string>;
+  /** Parameters whose value is text of a workflow file, with nothing from outside in it. */
+  readonly trusted: readonly string[];
+  /** Why the run cannot start. */
+  readonly problem?: string;
+}
+
+/** Reference 2.2: what was given, else the default (which may name earlier ones), else missing when required. */
+export function paramValues(
+  params: readonly Param[],
+  base: Readonly<Record<string, unknown>>,
+  given: Given,
+): ParamValues {
+  const values: Record<string, unknown> = { ...base, ...given.params };
+  const known: Record<string, string> = { ...given.params };
+  const trusted = [...(given.trusted ?? [])];
+  const problems: string[] = [];
+  for (const param of params) {
+    const sent = sentValue(param, given);
+    const text = sent === "" ? defaultValue(param, values, problems) : sent;
+    if (text === undefined || text === "") {
+      if (param.required) problems.push(`required parameter missing: ${param.name}`);
+      if (text === undefined) continue;
+    }
+    known[param.name] = text;
+    if (sent === "" && param.default?.includes("{{") === false) trusted.push(param.name);
+    values[param.name] = param.type === "bool" ? text.toLowerCase() === "true" || text === "1" : text;
+  }
+  const [problem] = problems;
+  return { values, params: known, trusted, ...(problem === undefined ? {} : { problem }) };
+}
+
+function sentValue({ name }: Param, { params, target }: Given): string {
+  const sent = Object.hasOwn(params, name) ? (params[name] ?? "") : "";
+  return sent === "" && name.toLowerCase() === "target" ? target : sent;
+}
+
+function defaultValue(
+  param: Param,
+  values: Readonly<Record<string, unknown>>,
+  problems: string[],
+): string | undefined {
+  if (param.default === undefined) return undefined;
+  try {
+    return renderText(parseTemplate(param.default), values);
+  } catch (error) {
+    problems.push(
+      `default of parameter ${param.name}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  }
+}
