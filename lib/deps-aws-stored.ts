@@ -5,6 +5,8 @@ import type { Environment } from "./platform/aws/clients.ts";
 import { parameterStore, readParameter } from "./platform/aws/parameters.ts";
 import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
+import { readConfig } from "./platform/config.ts";
+import { llmKeys } from "./platform/llm-settings.ts";
 
 /** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
 export async function openStoredAwsDeps<Composed>(
@@ -14,6 +16,7 @@ export async function openStoredAwsDeps<Composed>(
   const client = parameterStore(environment);
   const path = environment.WEFT_SECRETS_PATH || undefined;
   const secrets = storedSecrets({ client, path, clock: systemClock });
+  for (const key of llmKeys(readConfig(environment).llm)) secrets.alsoRedact(key);
   return openAwsDeps(environment, compose, { secrets, auth: ownerAuth(environment, client, secrets) });
 }
 

@@ -58,14 +58,20 @@ export async function openAwsDeps<Composed>(
       functionsModule: new URL("./library-without-files.mjs", import.meta.url),
     }),
   });
-  return compose(platform.ports, config, {
-    auth,
-    // Nothing is kept in them: steps with files are a worker's.
-    paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
-    queueNames: queues.map(({ name }) => name),
-    queueNamePrefix: `${stack}-`,
-    sharesWorkspaces: true,
-  });
+  // Lambda's own interface listens on the loopback address.
+  const network = { ...config.network, loopback: "deny" } as const;
+  return compose(
+    platform.ports,
+    { ...config, network },
+    {
+      auth,
+      // Nothing is kept in them: steps with files are a worker's.
+      paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
+      queueNames: queues.map(({ name }) => name),
+      queueNamePrefix: `${stack}-`,
+      sharesWorkspaces: true,
+    },
+  );
 }
 
 /** The value of a setting. Throws where it is not there. */

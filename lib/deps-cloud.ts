@@ -15,11 +15,13 @@ import { parameterStore } from "./platform/aws/parameters.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
-import { settings } from "./platform/config.ts";
+import { readConfig } from "./platform/config.ts";
 import { lockDataFolder } from "./platform/embedded/lock.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
+import { llmKeys } from "./platform/llm-settings.ts";
 import type { Queues } from "./platform/queues.ts";
+import { openNetwork } from "./workflow/network/network.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
 import { workspaceSync } from "./workflow/workspaces/sync.ts";
@@ -70,6 +72,7 @@ export interface WorkerDeps {
 export async function openWorkerDeps(options: WorkerDepsOptions): Promise<WorkerDeps> {
   const { log, resources, stack, environment } = options;
   const dataDir = resolve(options.dataDir);
+  const config = readConfig({ ...environment, WEFT_PLATFORM: "aws" });
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockDataFolder(dataDir);
   let runner: Runner | undefined;
@@ -82,13 +85,16 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       path === undefined
         ? fileSecrets(dataDir)
         : storedSecrets({ client: parameterStore(environment), path, clock: systemClock });
+    for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
     const aws = await openAws({ stack, resources, log, environment, commands, scripts, secrets });
     const { ports } = aws;
     const deps: StepDeps = {
       ...ports,
-      paths: stepPaths(dataDir, settings.shape.FUNCTION_FOLDERS.parse(environment["FUNCTION_FOLDERS"])),
+      paths: stepPaths(dataDir, config.functionFolders),
       workspaceSync: shareWorkspaces(ports, dataDir),
       shell: findShell(log),
+      network: openNetwork(config.network),
+      llm: config.llm,
     };
     return {
       deps: { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) },

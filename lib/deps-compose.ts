@@ -10,6 +10,7 @@ import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
+import { openNetwork } from "./workflow/network/network.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
@@ -36,6 +37,8 @@ export function composeDeps(
     workspacesDir: own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir,
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
+    network: openNetwork(config.network),
+    llm: config.llm,
   };
   return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
 }

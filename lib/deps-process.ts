@@ -9,6 +9,7 @@ import type { Config } from "./platform/config.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
 import { PlatformFault } from "./platform/faults.ts";
+import { llmKeys } from "./platform/llm-settings.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { Resources } from "./platform/resources.ts";
@@ -73,6 +74,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     platform = opened;
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
+    for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
     const deps = composeDeps(opened.ports, config, {
       auth: ownerAuthenticator(hashToken(token.value)),
       paths: stepPaths(dataDir, config.functionFolders),

@@ -2,10 +2,12 @@ import { openedOnce } from "./deps-once.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
+import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
+import type { Network } from "./workflow/network/network.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
@@ -31,6 +33,8 @@ export interface Deps extends Ports {
   readonly sharesWorkspaces: boolean;
   readonly workspaceSync?: WorkspaceSync;
   readonly shell: string;
+  readonly network: Network;
+  readonly llm: LlmSettings;
   readonly receiverEnabled: boolean;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];

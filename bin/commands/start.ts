@@ -51,5 +51,7 @@ async function overLocalStack(environment: Terminal["env"]): Promise<Terminal["e
   const stack = environment.WEFT_STACK || "weft";
   const { provisionTemplate } = await import("../../infra/provision.ts");
   await provisionTemplate(stack, process.env);
-  return { ...environment, WEFT_PLATFORM: "aws", WEFT_STACK: stack };
+  // The services of AWS are this machine's own here, and so is what steps may reach.
+  const reach = { HTTP_STEP_PRIVATE_ADDRESSES: environment.HTTP_STEP_PRIVATE_ADDRESSES || "allow" };
+  return { ...environment, ...reach, WEFT_PLATFORM: "aws", WEFT_STACK: stack };
 }

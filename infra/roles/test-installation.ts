@@ -12,6 +12,7 @@ import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
+import { openNetwork } from "../../lib/workflow/network/network.ts";
 import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
@@ -90,7 +91,10 @@ export async function openInstallation(
       return opened.deps;
     }
     const clock = clockOf(logicalId);
-    const deps = { ...(await openStoredAwsDeps(environment, composeDeps)), scripts: runner.scripts, log };
+    // The tour asks the gateway here, which a function in AWS would not reach.
+    const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
+    const stored = await openStoredAwsDeps(environment, composeDeps);
+    const deps = { ...stored, scripts: runner.scripts, log, network };
     return clock === undefined ? deps : { ...deps, clock };
   };
   installLambdaRuntime();

@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
+import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
 
 const onOff = z
   .string()
@@ -72,6 +73,37 @@ export const settings = z.object({
     description: "Whether events trigger workflows",
     default: "as SCHEDULER_ENABLED",
   }),
+  HTTP_STEP_PRIVATE_ADDRESSES: z
+    .enum(["", "allow", "deny"], "must be allow or deny")
+    .optional()
+    .transform((value) => (value === "" ? undefined : value))
+    .meta({
+      description:
+        "Whether http and llm steps may reach private addresses; metadata addresses are never reached",
+      default: "allow; deny on the platform aws",
+    }),
+  LLM_BASE_URL: z
+    .preprocess((value) => (value === "" ? undefined : value), llmBaseUrl.optional())
+    .meta({ description: "API of the first provider of llm steps, such as https://host/v1", default: "" }),
+  LLM_API_KEY: z
+    .string()
+    .optional()
+    .transform((value) => (value === "" ? undefined : value))
+    .meta({ description: "Its key; without it the secret of this name, if there is one", default: "" }),
+  LLM_MODEL: z
+    .string()
+    .optional()
+    .transform((value) => (value === "" ? undefined : value))
+    .meta({ description: "Model of llm steps that name none", default: "" }),
+  LLM_PROVIDERS: llmProviders.meta({
+    description:
+      "Further providers, tried in order: JSON, a list of {name, base_url, api_key or api_key_secret, model}",
+    default: "",
+  }),
+  LLM_ALLOWED_HOSTS: llmAllowedHosts.meta({
+    description: "Hosts (host or host:port) that llm_config.base_url of a step may name, by commas",
+    default: "",
+  }),
 });
 
 export type Platform = "embedded" | "aws";
@@ -87,6 +119,15 @@ export interface Config {
   readonly functionFolders: readonly string[];
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
+  readonly network: NetworkPolicy;
+  readonly llm: LlmSettings;
+}
+
+/** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
+export interface NetworkPolicy {
+  readonly privateAddresses: "allow" | "deny";
+  /** Apart from other private ones: in a function of Lambda its own runtime listens there. */
+  readonly loopback: "as private" | "deny";
 }
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
@@ -112,5 +153,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     functionFolders: parsed.data.FUNCTION_FOLDERS,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
+    network: {
+      privateAddresses:
+        parsed.data.HTTP_STEP_PRIVATE_ADDRESSES ?? (parsed.data.WEFT_PLATFORM === "aws" ? "deny" : "allow"),
+      loopback: "as private",
+    },
+    llm: llmSettings(parsed.data),
   };
 }

@@ -24,6 +24,10 @@ beforeAll(async () => {
     seen.push({ method, url: path, headers, body });
     const status = Number(/status=(\d+)/.exec(path)?.[1] ?? 200);
     if (path.startsWith("/slow")) return;
+    if (path.startsWith("/moved"))
+      return void outgoing
+        .writeHead(302, { location: new URL(path, url).searchParams.get("to") ?? "" })
+        .end();
     if (path.startsWith("/cut")) return void outgoing.destroy();
     if (path.startsWith("/once") && seen.length === 1) return void outgoing.writeHead(503).end("busy");
     if (path.startsWith("/endless")) {
@@ -142,6 +146,38 @@ describe("seed 2.7: http steps", () => {
       scheme: expect.stringMatching(/url/),
       wrong: expect.stringMatching(/url/),
     });
+  });
+
+  test("what came with a failure is there for handlers and later steps", async () => {
+    const { status, steps } = await runSteps(`
+  - name: broken
+    type: http
+    method: POST
+    url: "${url}/?status=503"
+    on_error: [{action: export, name: seen, value: "{{broken_status_code}}"}, {action: continue}]
+  - {name: closed, type: http, method: POST, url: "http://127.0.0.1:1/", on_error: [{action: continue}]}
+  - {name: told, type: function, function: 'JSON.stringify([seen, broken_http_resp.error, broken_http_resp.message, closed_status_code, closed_http_resp.error])'}
+`);
+    expect([status, JSON.parse(String(steps["told"]?.output))]).toEqual([
+      "completed",
+      ["503", true, `POST ${url}/?status=503 answered 503`, 0, true],
+    ]);
+  });
+
+  test("redirects are followed, and never to a metadata service", async () => {
+    const { steps } = await runSteps(`
+  - {name: near, type: http, url: "${url}/moved?to=/a", headers: {Authorization: Bearer x}}
+  - {name: far, type: http, url: "${url}/moved?to=http://169.254.169.254/latest/", on_error: [{action: continue}]}
+  - {name: direct, type: http, url: "http://0xa9fea9fe/latest/", on_error: [{action: continue}]}
+`);
+    expect(steps["near"]).toMatchObject({ status: "completed", exports: { near_status_code: "200" } });
+    expect(seen.map((one) => one.url)).toEqual([
+      "/moved?to=/a",
+      "/a",
+      "/moved?to=http://169.254.169.254/latest/",
+    ]);
+    expect(steps["far"]?.error_message).toMatch(/169\.254\.169\.254 is a link-local or metadata address/);
+    expect(steps["direct"]?.error_message).toMatch(/169\.254\.169\.254 is a link-local or metadata address/);
   });
 
   test("it reads the service itself, with the token as a secret", async () => {

@@ -1,7 +1,9 @@
 import type { EventDraft } from "../../events/publish.ts";
+import type { LlmSettings } from "../../platform/llm-settings.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
+import type { Network } from "../network/network.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
@@ -23,6 +25,8 @@ export type StepDeps = Pick<
   readonly workspaceSync?: WorkspaceSync;
   /** `bash`, or `sh` where there is none. */
   readonly shell: string;
+  readonly network: Network;
+  readonly llm: LlmSettings;
 };
 
 /** What a step knows of its run. */

@@ -1,8 +1,11 @@
 /** A step that cannot succeed by being tried again as it is: recorded as its failure. */
 export class StepFailed extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
+  /** Values that the step leaves nevertheless, for its handlers and later steps. */
+  readonly exports: Readonly<Record<string, unknown>>;
+  constructor(message: string, options?: { cause?: unknown; exports?: Readonly<Record<string, unknown>> }) {
     super(message, options);
     this.name = "StepFailed";
+    this.exports = options?.exports ?? {};
   }
 }
 

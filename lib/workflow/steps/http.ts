@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpStep } from "../definition/types.ts";
+import { RequestFailed } from "../network/failure.ts";
+import { type HttpAnswer, type HttpRequest, sendRequest, shownUrl } from "../network/request.ts";
+import { retryAfterMs } from "../network/retry-after.ts";
 import { variableName } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderHeader, renderText } from "../templates/text.ts";
@@ -13,50 +16,43 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const RESPONSE_MAX_BYTES = 10 * 1024 * 1024;
 const TRIES = 3;
 const RETRY_DELAY_MS = 200;
+/** The longest wait that an answer may ask for. */
+const RETRY_AFTER_MAX_MS = 10_000;
 /** Methods that may be sent again without doing their work twice. */
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly durationMs: number;
-}
-
 /**
  * Sends the request of an http step. An answer below 500 is a success; network errors and 5xx are tried
- * again where the method allows. Throws StepFailed. Seed: workflow 2.7.
+ * again where the method allows. What came is exported in either case. Throws StepFailed. Seed: workflow 2.7.
  */
 export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): Promise<StepOutput> {
   const url = checkedUrl(renderUrl(parseTemplate(step.url, scope), scope.values));
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(step.headers)) {
-    headers.set(name, renderHeader(parseTemplate(value, scope), scope.values));
-  }
+  const headers = renderHeaders(step, scope);
   const body =
     step.request_body === undefined
       ? undefined
       : renderText(parseTemplate(step.request_body, scope), scope.values);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", defaultType(body));
-  const answer = await sendWithRetries(attempt, { url, method: step.method, headers, body });
-  const text = attempt.deps.secrets.redact(answer.body);
-  const prefix = variableName(step.name);
-  const exports = {
-    [`${prefix}_status_code`]: answer.status,
-    [`${prefix}_body`]: text,
-    [`${prefix}_headers`]: answer.headers,
-    [`${prefix}_http_resp`]: {
-      status_code: answer.status,
-      error: false,
-      message: "",
-      response_headers: answer.headers,
-      response_body: text,
-      content_length: Buffer.byteLength(answer.body),
-      response_time_ms: answer.durationMs,
-    },
-  };
-  if (answer.status >= 500) throw new StepFailed(`${step.method} ${shownUrl(url)} answered ${answer.status}`);
-  return { command: `${step.method} ${shownUrl(url)}`, output: text, exports, logFile: "" };
+  const shown = `${step.method} ${shownUrl(url)}`;
+  const started = performance.now();
+  try {
+    const answer = await sendWithRetries(attempt, { url, method: step.method, headers, body });
+    const text = attempt.deps.secrets.redact(answer.body.toString("utf8"));
+    const exports = exportsOf(step, { answer, text, message: "", durationMs: since(started) });
+    if (answer.status < 500) return { command: shown, output: text, exports, logFile: "" };
+    const message = `${shown} answered ${answer.status}`;
+    const failed = exportsOf(step, { answer, text, message, durationMs: since(started) });
+    throw new StepFailed(message, { exports: failed });
+  } catch (thrown) {
+    if (!(thrown instanceof RequestFailed)) throw thrown;
+    const message = attempt.deps.secrets.redact(thrown.message);
+    const failed = exportsOf(step, { text: "", message, durationMs: since(started) });
+    throw new StepFailed(message, { cause: thrown, exports: failed });
+  }
+}
+
+function since(started: number): number {
+  return Math.round(performance.now() - started);
 }
 
 function checkedUrl(text: string): URL {
@@ -71,77 +67,79 @@ function checkedUrl(text: string): URL {
   return url;
 }
 
-/** Without user name and password. */
-function shownUrl(url: URL): string {
-  return `${url.origin}${url.pathname}${url.search}`;
+function renderHeaders(step: HttpStep, scope: Scope): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(step.headers)) {
+    const text = renderHeader(parseTemplate(value, scope), scope.values);
+    try {
+      headers.set(name, text);
+    } catch {
+      throw new StepFailed(`headers: the value of ${name} has characters that no header may have`);
+    }
+  }
+  return headers;
 }
 
 function defaultType(body: string): string {
   return /^\s*[[{]/.test(body) ? "application/json" : "text/plain; charset=utf-8";
 }
 
-interface Sending {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: Headers;
-  readonly body: string | undefined;
+interface Outcome {
+  /** Undefined where there was none. */
+  readonly answer?: HttpAnswer;
+  readonly text: string;
+  /** What is wrong; empty where nothing is. */
+  readonly message: string;
+  readonly durationMs: number;
 }
 
-async function sendWithRetries(attempt: Attempt, sending: Sending): Promise<Answer> {
+function exportsOf({ name }: HttpStep, { answer, text, message, durationMs }: Outcome) {
+  const prefix = variableName(name);
+  const status = answer?.status ?? 0;
+  const headers = answer?.headers ?? {};
+  return {
+    [`${prefix}_status_code`]: status,
+    [`${prefix}_body`]: text,
+    [`${prefix}_headers`]: headers,
+    [`${prefix}_http_resp`]: {
+      status_code: status,
+      error: message !== "",
+      message,
+      response_headers: headers,
+      response_body: text,
+      content_length: answer?.body.length ?? 0,
+      response_time_ms: durationMs,
+    },
+  };
+}
+
+type Sending = Pick<HttpRequest, "url" | "method" | "headers" | "body">;
+
+async function sendWithRetries(attempt: Attempt, sending: Sending): Promise<HttpAnswer> {
   const tries = REPEATABLE.has(sending.method) ? TRIES : 1;
   for (let number = 1; ; number += 1) {
+    let waitMs = RETRY_DELAY_MS * 2 ** (number - 1);
     try {
       const answer = await send(attempt, sending);
       if (answer.status < 500 || number >= tries) return answer;
+      waitMs = Math.max(waitMs, retryAfterMs((name) => answer.headers[name], Date.now()) ?? 0);
+      // Who asks for more patience than there is has answered.
+      if (waitMs > remaining(attempt, RETRY_AFTER_MAX_MS)) return answer;
     } catch (error) {
       if (attempt.signal.aborted) throw new StepCancelled();
-      if (!(error instanceof NetworkError) || number >= tries) throw toFailure(error);
+      if (!(error instanceof RequestFailed && error.passing) || number >= tries) throw error;
     }
-    await sleep(RETRY_DELAY_MS * 2 ** (number - 1), undefined, { signal: attempt.signal });
+    await sleep(waitMs, undefined, { signal: attempt.signal });
   }
 }
 
-class NetworkError extends Error {}
-
-function toFailure(error: unknown): unknown {
-  return error instanceof NetworkError ? new StepFailed(error.message) : error;
-}
-
-async function send(attempt: Attempt, { url, method, headers, body }: Sending): Promise<Answer> {
-  const timeoutMs = remaining(attempt, REQUEST_TIMEOUT_MS);
-  const started = performance.now();
-  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(timeoutMs)]);
-  try {
-    const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal });
-    const text = await readCapped(response);
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: text,
-      durationMs: Math.round(performance.now() - started),
-    };
-  } catch (error) {
-    if (error instanceof StepFailed) throw error;
-    if (error instanceof Error && error.name === "TimeoutError") {
-      throw new StepFailed(`${method} ${shownUrl(url)} timed out after ${timeoutMs} ms`);
-    }
-    throw new NetworkError(`${method} ${shownUrl(url)} failed: ${networkReason(error)}`);
-  }
-}
-
-function networkReason(error: unknown): string {
-  const cause = (error as { cause?: { code?: unknown; message?: unknown } }).cause;
-  return String(cause?.code ?? cause?.message ?? (error as Error).message);
-}
-
-async function readCapped(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > RESPONSE_MAX_BYTES)
-      throw new StepFailed(`the answer is larger than ${RESPONSE_MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function send(attempt: Attempt, sending: Sending): Promise<HttpAnswer> {
+  const { secrets, network } = attempt.deps;
+  return sendRequest(network, {
+    ...sending,
+    timeoutMs: remaining(attempt, REQUEST_TIMEOUT_MS),
+    maxBytes: RESPONSE_MAX_BYTES,
+    signal: attempt.signal,
+    isSecret: (value) => secrets.redact(value) !== value,
+  });
 }

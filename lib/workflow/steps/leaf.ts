@@ -79,9 +79,10 @@ export async function guarded(
     const error = attempt.deps.secrets.redact(failureText(thrown));
     const retryAt = nextTry(attempt, step);
     if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
-    const failed = { ...scope, values: { ...scope.values, error } };
+    const left = thrown instanceof StepFailed ? thrown.exports : {};
+    const failed = { ...scope, values: { ...scope.values, ...left, error } };
     const actions = await runActions(attempt, failed, step.on_error);
-    const values = Object.fromEntries(Object.entries(actions.exports).slice(0, VALUES_MAX));
+    const values = Object.fromEntries(Object.entries({ ...left, ...actions.exports }).slice(0, VALUES_MAX));
     return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: values };
   }
 }

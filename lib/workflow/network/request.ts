@@ -1,0 +1,150 @@
+import type { Readable } from "node:stream";
+import { RequestFailed, toRequestFailed } from "./failure.ts";
+import type { Network, OpenAnswer } from "./network.ts";
+
+/** Redirects of one request that are followed. */
+const REDIRECTS_MAX = 10;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** What proves who asks: it is for the host that the author named alone. */
+const CREDENTIALS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+export interface HttpRequest {
+  /** http or https; user name and password in it become basic authentication. */
+  readonly url: URL;
+  /** Upper case. */
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string | undefined;
+  /** Milliseconds for the whole of it, redirects and body included. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Whether a header's value holds a secret: it is then kept from other hosts, as credentials are. */
+  isSecret?(value: string): boolean;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Where it came from in the end, without user name and password. */
+  readonly url: URL;
+}
+
+/**
+ * Sends a request, follows redirects and reads the answer. A redirect to another origin gets no credentials;
+ * 303, and 301 or 302 after a POST, go on as GET. Throws RequestFailed, also where `signal` is aborted.
+ */
+export async function sendRequest(network: Network, request: HttpRequest): Promise<HttpAnswer> {
+  const { timeoutMs, maxBytes } = request;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([request.signal, timeout]);
+  let sent = withBasicAuth(request);
+  try {
+    for (let hops = 0; ; hops += 1) {
+      const answer = await network.exchange({ ...sent, signal });
+      const target = redirectOf(answer, sent.url);
+      if (target === undefined) {
+        const body = await readCapped(answer.body, maxBytes, shownRequest(request));
+        return { status: answer.status, headers: answer.headers, body, url: sent.url };
+      }
+      answer.body.destroy();
+      if (hops === REDIRECTS_MAX) throw failed(request, `it is redirected more than ${REDIRECTS_MAX} times`);
+      sent = redirected(sent, answer.status, target, request);
+    }
+  } catch (thrown) {
+    if (timeout.aborted && !request.signal.aborted)
+      throw new RequestFailed(`${shownRequest(request)} timed out after ${timeoutMs} ms`, {
+        passing: false,
+        cause: thrown,
+      });
+    throw toRequestFailed(shownRequest(request), thrown);
+  }
+}
+
+/** A URL without user name and password. */
+export function shownUrl(url: URL): string {
+  return `${url.origin}${url.pathname}${url.search}`;
+}
+
+function shownRequest({ method, url }: Pick<HttpRequest, "method" | "url">): string {
+  return `${method} ${shownUrl(url)}`;
+}
+
+function failed(request: HttpRequest, reason: string): RequestFailed {
+  return new RequestFailed(`${shownRequest(request)} failed: ${reason}`, { passing: false });
+}
+
+interface Sent {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string;
+}
+
+function withBasicAuth({ url, method, headers, body }: HttpRequest): Sent {
+  const plain = withoutUser(url);
+  const sent = { url: plain, method, ...(body === undefined ? {} : { body }) };
+  if ((url.username === "" && url.password === "") || headers.has("authorization"))
+    return { ...sent, headers };
+  const pair = `${unescaped(url.username)}:${unescaped(url.password)}`;
+  const authorized = new Headers(headers);
+  authorized.set("authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+  return { ...sent, headers: authorized };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function withoutUser(url: URL): URL {
+  const plain = new URL(url);
+  plain.username = "";
+  plain.password = "";
+  return plain;
+}
+
+/** Where an answer sends its asker; undefined where it is the answer itself. */
+function redirectOf({ status, headers, body }: OpenAnswer, from: URL): URL | undefined {
+  const location = headers["location"];
+  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+  const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (target !== undefined && /^https?:$/.test(target.protocol)) return withoutUser(target);
+  body.destroy();
+  throw new RequestFailed(`${shownUrl(from)} redirects to what is no http or https URL`, { passing: false });
+}
+
+function redirected(sent: Sent, status: number, url: URL, { isSecret }: HttpRequest): Sent {
+  const { method } = sent;
+  const becomesGet =
+    (status === 303 && method !== "GET" && method !== "HEAD") ||
+    ((status === 301 || status === 302) && method === "POST");
+  const headers = new Headers();
+  const elsewhere = url.origin !== sent.url.origin;
+  for (const [name, value] of sent.headers) {
+    if (becomesGet && name.startsWith("content-")) continue;
+    if (elsewhere && (CREDENTIALS.has(name) || name === "host" || isSecret?.(value) === true)) continue;
+    headers.set(name, value);
+  }
+  if (becomesGet) return { url, method: "GET", headers };
+  return { url, method, headers, ...(sent.body === undefined ? {} : { body: sent.body }) };
+}
+
+async function readCapped(body: Readable, maxBytes: number, what: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      throw new RequestFailed(`${what} failed: the answer is larger than ${maxBytes} bytes`, {
+        passing: false,
+      });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

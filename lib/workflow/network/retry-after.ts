@@ -1,0 +1,15 @@
+/**
+ * How long an answer asks its caller to wait, milliseconds; undefined where it does not say, never negative.
+ * Knows `retry-after` (seconds or a date) and `retry-after-ms`.
+ */
+export function retryAfterMs(
+  header: (name: "retry-after" | "retry-after-ms") => string | null | undefined,
+  now: number,
+): number | undefined {
+  const exact = Number.parseFloat(header("retry-after-ms") ?? "");
+  if (exact >= 0) return exact;
+  const text = (header("retry-after") ?? "").trim();
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  const date = text === "" ? Number.NaN : Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
