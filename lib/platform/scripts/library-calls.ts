@@ -1,3 +1,4 @@
+import type { NetworkPolicy } from "../config.ts";
 import type { ScriptEvent } from "../scripts.ts";
 import type { ExecResult } from "./script-job.ts";
 import type { LogLevel, ScriptLogLine } from "./script-messages.ts";
@@ -11,12 +12,15 @@ const LOGS_LIMIT_CHARS = 256 * 1024;
 export interface CallContext {
   readonly cwd: string;
   readonly folders?: readonly string[];
+  readonly network?: NetworkPolicy;
   /** As a process of this step sees it, but for its token. */
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
   /** Throws when an evaluation asks for more than it may. */
   emitEvent(event: ScriptEvent): void;
   log(level: LogLevel, message: string): void;
+  /** Notes that the steps after this one are not wanted; the first message counts. */
+  skip(message: string): void;
   /** Runs `bash -c command` with further variables and waits for its end. */
   exec(command: string, env?: Readonly<Record<string, string>>): ExecResult;
   /** Waits, but not longer than the script may run. */
@@ -44,6 +48,7 @@ type Part = { readonly value: unknown } | { readonly error: string };
 export class Trace {
   readonly events: ScriptEvent[] = [];
   readonly logs: ScriptLogLine[] = [];
+  skipped: string | undefined;
   #eventChars = 0;
   #logChars = 0;
 

@@ -107,6 +107,7 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
   context = {
     cwd: job.cwd,
     ...(job.folders === undefined ? {} : { folders: job.folders }),
+    ...(job.network === undefined ? {} : { network: job.network }),
     env: job.env,
     token: job.token,
     emitEvent: (event) => {
@@ -114,6 +115,9 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
       trace.emitEvent(event);
     },
     log: (level, message) => trace.log(level, message),
+    skip: (message) => {
+      trace.skipped ??= message;
+    },
     exec: (command, env = {}) => exec(job, command, env),
     sleep,
     await: awaitTask,
@@ -127,7 +131,8 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
     guests.delete(job.isolate);
     guest.dispose();
   }
-  return { ...verdict, events: trace.events, logs: trace.logs };
+  const skipped = trace.skipped === undefined ? {} : { skipped: trace.skipped };
+  return { ...verdict, ...skipped, events: trace.events, logs: trace.logs };
 }
 
 function failed(error: unknown): ScriptReply {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import type { Ports } from "../../platform/ports.ts";
+import type { StepDeps } from "../steps/context.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
 import { TemplateError } from "../templates/template-error.ts";
@@ -47,7 +47,7 @@ let underWay = 0;
  * events, for at most 10 s. Throws `bad_request` for what the script does wrong, `too_many_requests`.
  */
 export async function evaluateFunctions(
-  deps: Pick<Ports, "scripts" | "secrets">,
+  deps: Pick<StepDeps, "scripts" | "secrets" | "network">,
   body: z.infer<typeof evaluateBody>,
 ): Promise<z.infer<typeof evaluateAnswer>> {
   const source = body.script ?? "";
@@ -68,6 +68,7 @@ export async function evaluateFunctions(
         variables,
         cwd: folder,
         commands: false,
+        network: deps.network.policy,
         env: {},
         timeoutMs: TIMEOUT_MS,
         isolate: `eval-${id}`,

@@ -12,6 +12,7 @@ const VARIABLE_MAX_CHARS = 1024 * 1024;
 const NAME_MAX_CHARS = 256;
 const ENVIRONMENT_MAX_CHARS = 96 * 1024;
 const PICKED_MAX = 10;
+const SKIP_MESSAGE_CHARS = 1_000;
 const LONGEST_SLEEP_SECONDS = 3_600;
 const kept = new WeakMap<FunctionContext, Kept>();
 
@@ -103,6 +104,18 @@ export const evaluationFunctions = {
     run: ([seconds], context: FunctionContext) => {
       const wanted = Math.min(Math.max(0, numberOf(seconds, 0)), LONGEST_SLEEP_SECONDS);
       context.sleep(wanted * 1000);
+    },
+  },
+  skip: {
+    group: "utility",
+    params: ["message?"],
+    returns: "nothing",
+    summary: "Ends the script well and leaves out the steps after this one (in a flow: of this module)",
+    example: 'skip("nothing to do")',
+    run: ([message], context: FunctionContext) => {
+      const text = textOf(message).slice(0, SKIP_MESSAGE_CHARS);
+      context.skip(text);
+      throw new ScriptError(`skip: ${text}`);
     },
   },
   exit: {

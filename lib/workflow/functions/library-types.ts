@@ -13,12 +13,19 @@ export interface FunctionContext {
   readonly cwd: string;
   /** Folders besides it that functions may reach. Absolute. */
   readonly folders?: readonly string[];
+  /** Which addresses requests may go to; none that are private where it is left out. */
+  readonly network?: {
+    readonly privateAddresses: "allow" | "deny";
+    readonly loopback: "as private" | "deny";
+  };
   /** The step's environment, as its processes see it. */
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
   /** Throws when one script asks for too many. */
   emitEvent(event: GeneratedEvent): void;
   log(level: "debug" | "info" | "warn" | "error", message: string): void;
+  /** Notes that the steps after this one are not wanted; the first message counts. */
+  skip(message: string): void;
   /** Runs `bash -c command` and waits; `failure` says why it did not succeed. */
   exec(
     command: string,

@@ -23,6 +23,7 @@ function watchedContext(): { readonly context: FunctionContext; readonly asked: 
     token: "step",
     emitEvent: () => {},
     log: () => {},
+    skip: () => {},
     exec: () => {
       asked.push("exec");
       return { stdout: "", failure: "none here" };

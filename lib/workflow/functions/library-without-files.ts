@@ -1,7 +1,7 @@
 /** The library where no run's workspace is, as in Lambda: a bundle of its own, with `jq.wasm` beside it. */
 import { type Callable, spellingsOf, toCallables } from "./callables.ts";
-import { functionsAnywhere } from "./library-anywhere.ts";
-import { ScriptError } from "./library-types.ts";
+import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
+import { ScriptError, type Task } from "./library-types.ts";
 import { prepareJq } from "./query.ts";
 import { unavailableFunctions } from "./unavailable.ts";
 import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
@@ -28,3 +28,5 @@ export const callables: ReadonlyMap<string, Callable> = new Map([
     .flatMap(spellingsOf)
     .map((spelling): [string, Callable] => [spelling, refused(spelling)]),
 ]);
+
+export const tasks: ReadonlyMap<string, Task> = new Map(tasksAnywhere);

@@ -7,7 +7,7 @@ import { fileLineFunctions } from "./file-lines.ts";
 import { fileSourceFunctions } from "./file-sources.ts";
 import { fileTreeFunctions } from "./file-trees.ts";
 import { fileFunctions } from "./files.ts";
-import { functionsAnywhere } from "./library-anywhere.ts";
+import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
 import { markdownFunctions } from "./markdown.ts";
 import { nmapFunctions } from "./nmap.ts";
@@ -48,6 +48,7 @@ export const callables = toCallables(functions);
 
 /** Work that functions wait for, loaded when it is first asked for. */
 export const tasks: ReadonlyMap<string, Task> = new Map<string, Task>([
+  ...tasksAnywhere,
   ["zip", async (input, signal) => (await import("./zip-tasks.ts")).zip(input, signal)],
   ["unzip", async (input, signal) => (await import("./zip-tasks.ts")).unzip(input, signal)],
 ]);

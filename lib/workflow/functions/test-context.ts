@@ -60,6 +60,7 @@ export function testContext(env: Readonly<Record<string, string>> = {}): TestCon
     slept,
     emitEvent: (event) => void events.push(event),
     log: (level, message) => void logs.push(`${level} ${message}`),
+    skip: (message) => void logs.push(`skip ${message}`),
     exec: (command, more = {}) => {
       const done = spawnSync("bash", ["-c", command], {
         cwd,

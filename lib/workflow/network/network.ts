@@ -40,6 +40,7 @@ export interface OpenAnswer {
 
 /** The way of steps to the network: every connection is made under the address policy. */
 export interface Network {
+  readonly policy: NetworkPolicy;
   /**
    * Sends one request and follows no redirect. Throws AddressRefused, and the error of the socket where the
    * connection fails or is cut.
@@ -56,6 +57,7 @@ export function openNetwork(policy: NetworkPolicy, resolve?: Resolve): Network {
   const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS };
   let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
   return {
+    policy,
     exchange: async (exchange) => {
       checkHost(exchange.url, policy);
       agents ??= { http: new HttpAgent(kept), https: new HttpsAgent(kept) };

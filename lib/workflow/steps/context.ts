@@ -83,4 +83,6 @@ export interface StepOutput {
   /** Further values that templates may name, under whole names. */
   readonly exports: Readonly<Record<string, unknown>>;
   readonly logFile: string;
+  /** The step that is to follow, or `_end`, where the work itself says so. */
+  readonly goto?: string;
 }
