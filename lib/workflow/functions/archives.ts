@@ -16,8 +16,8 @@ function zipTo(source: unknown, dest: unknown, context: FunctionContext): true {
   return true;
 }
 
-function unzipTo(source: unknown, dest: unknown, context: FunctionContext): true {
-  context.await("unzip", { source: pathOf(source, context), dest: destOf(source, dest, context) });
+function unzipTo(source: unknown, dest: unknown, context: FunctionContext, empty = false): true {
+  context.await("unzip", { source: pathOf(source, context), dest: destOf(source, dest, context), empty });
   return true;
 }
 
@@ -91,8 +91,9 @@ export const archiveFunctions = {
       if (!statSync(from).isFile()) throw new Error("the archive is no file");
       const folder = entryOf(dest, context);
       if (join(from, "/").startsWith(join(folder, "/"))) throw new Error("the archive lies in the folder");
+      if (ZIP.test(from)) return unzipTo(source, dest, context, true);
       rmSync(folder, { recursive: true, force: true });
-      return ZIP.test(from) ? unzipTo(source, dest, context) : untarTo(source, dest, context);
+      return untarTo(source, dest, context);
     },
   },
   zip_unix: {

@@ -7,7 +7,8 @@ import { textOf } from "./values.ts";
 let parse: typeof import("csv-parse/sync").parse | undefined;
 let stringify: typeof import("csv-stringify/sync").stringify | undefined;
 
-const prepare = async (): Promise<void> => {
+/** Loads what reads and writes CSV. */
+export const prepare = async (): Promise<void> => {
   parse ??= (await import("csv-parse/sync")).parse;
   stringify ??= (await import("csv-stringify/sync")).stringify;
 };

@@ -1,3 +1,4 @@
+import { prepare as prepareCsv } from "./csv.ts";
 import { joinLines, readText, writeLines } from "./file-access.ts";
 import {
   type EvaluatedPart,
@@ -6,6 +7,7 @@ import {
   type LibraryFunction,
 } from "./library-types.ts";
 import { cellOf, tableOf } from "./markdown-tables.ts";
+import { prepare as prepareJqFunctions } from "./query.ts";
 import { columnsOf, recordsOf } from "./records.ts";
 import { readSarif, SEVERITIES } from "./sarif.ts";
 import { textOf } from "./values.ts";
@@ -85,6 +87,11 @@ function report(template: unknown, output: unknown, context: FunctionContext): E
   });
 }
 
+/** What code of templates is likely to call; it is known only when the template is read. */
+const prepareReport = async (): Promise<void> => {
+  await Promise.all([prepareJqFunctions(), prepareCsv()]);
+};
+
 /** `otherwise` stands for a name that nothing has. */
 function shown(part: EvaluatedPart | undefined, otherwise: string): string {
   if (part === undefined) return otherwise;
@@ -143,6 +150,7 @@ export const markdownFunctions = {
       "Writes a report from a template: {{Name}} is a value of the script, a code block osm-func or `code`{.osm-func} what it comes to",
     example: 'render_markdown_report("report-template.md", "report.md")',
     failure: false,
+    prepare: prepareReport,
     run: ([template, output], context: FunctionContext) => report(template, output, context),
   },
   generate_security_report: {
@@ -151,6 +159,7 @@ export const markdownFunctions = {
     returns: "boolean",
     summary: `As render_markdown_report, into ${REPORT_FILE} of the workspace`,
     failure: false,
+    prepare: prepareReport,
     run: ([template], context: FunctionContext) => report(template, REPORT_FILE, context),
   },
 } satisfies Record<string, LibraryFunction>;

@@ -57,6 +57,51 @@ const CASES: readonly (readonly [FunctionName, readonly unknown[], unknown])[] =
   ["command_exists", ["bash"], true],
   ["command_exists", ["no-such-program"], false],
   ["command_exists", ["../"], false],
+  ["trim_string", ["--a--b--", "--"], "a--b"],
+  ["trim_left", ["//a/", "/"], "a/"],
+  ["trim_right", ["a/", ""], "a/"],
+  ["cut_with_delim", ["a:b:c", ":", 2], "b"],
+  ["cut", ["a:b", ":", "3"], ""],
+  ["cut", ["a:b", ":", 0], ""],
+  ["cut_space", ["  GET   /x 200 ", 2], "/x"],
+  ["normalize_path", ['https://a/b?c|"<>*\\'], "https___a_b_c______"],
+  ["normalize_path", [".."], "__"],
+  ["get_target_space", ["a.example:80"], "a.example_80"],
+  ["pick_valid", ["", null, "undefined", false, [], 0, "x"], 0],
+  ["pick_valid", ["", " ", "x", "y"], "x"],
+  ["pick_valid", [], ""],
+  ["set_var", ["a", { b: 1 }], { b: 1 }],
+  ["get_var", ["never set"], ""],
+  ["exit", [0], null],
+  ["is_compress", ["a/b.tar.gz"], true],
+  ["is_compress", ["a.txt"], false],
+  ["get_parent_url", ["https://example.com/a/b.php?x=1#y"], "https://example.com/a/"],
+  ["get_parent_url", ["https://example.com/a/b/"], "https://example.com/a/"],
+  ["get_parent_url", ["https://example.com"], "https://example.com/"],
+  ["get_parent_url", ["no address"], ""],
+  [
+    "parse_url",
+    [
+      "https://u:p@api.sub.example.co.uk:8443/a/b.JPG?x=1#f",
+      "%s|%u|%d|%S|%r|%t|%P|%p|%e|%q|%f|%a|%%|%@%:%?%#|%z",
+    ],
+    "https|u:p|api.sub.example.co.uk|api.sub|example|co.uk|8443|/a/b.JPG|JPG|x=1|f|u:p@api.sub.example.co.uk:8443|%|@:?#|%z",
+  ],
+  ["parse_url", ["http://10.0.0.1/", "%S.%r.%t%:%P"], ".10.0.0.1."],
+  ["parse_url", ["nothing", "%d"], ""],
+  [
+    "query_replace",
+    ["https://x.example/?a=1&b&c=3#h", "F Z"],
+    "https://x.example/?a=F%20Z&b=F%20Z&c=F%20Z#h",
+  ],
+  ["query_replace", ["https://x.example/?a=1", "F", "append"], "https://x.example/?a=1F"],
+  ["query_replace", ["https://x.example/p", "F"], "https://x.example/p"],
+  ["path_replace", ["https://x.example/a/b/c?q", "n"], "https://x.example/n/b/c?q"],
+  ["path_replace", ["https://x.example/a/b/c", "n/m", 2], "https://x.example/a/n%2Fm/c"],
+  ["path_replace", ["https://x.example/a/b/", "n", 0], "https://x.example/n/n/"],
+  ["path_replace", ["https://x.example/a", "n", 7], "https://x.example/a"],
+  ["get_ip", ["http://[::1]:80/x"], "::1"],
+  ["get_ip", ["10.1.2.3:8080"], "10.1.2.3"],
 ];
 
 describe("a function gives", () => {
@@ -86,7 +131,10 @@ test("every function is there under both spellings but JavaScript's own, and no 
 
 test("no function that touches no files throws on arguments of any type, but what it says it throws", () => {
   const names = Object.keys(functions).filter(
-    (name) => functions[name]!.unavailable !== true && !WORKSPACE_FUNCTIONS.has(name),
+    (name) =>
+      functions[name]!.unavailable !== true &&
+      functions[name]!.group !== "http" &&
+      !WORKSPACE_FUNCTIONS.has(name),
   );
   fc.assert(
     fc.property(fc.constantFrom(...names), fc.array(fc.jsonValue(), { maxLength: 4 }), (name, args) => {
@@ -123,6 +171,62 @@ test("a pattern that other engines take for ever over is quick", () => {
   const started = performance.now();
   expect(context.call("match", `${"a".repeat(20_000)}!`, "(a+)+$")).toBe(false);
   expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+test.each(["(a+)+$", "(?:a|aa)+$", "([a-z]+)*$", "(.*)(.*)(.*)(.*)[^!]$", "^(a?){100}a{100}$"])(
+  "the pattern %s takes no longer for a text that was made for it",
+  (pattern) => {
+    const started = performance.now();
+    context.call("match", `${"a".repeat(30_000)}!`, pattern);
+    context.call("match", "x", "a{1000}{1000}");
+    context.call("match", "x", "a".repeat(20_000));
+    expect(performance.now() - started).toBeLessThan(3_000);
+  },
+);
+
+test("a longer name of a workspace is cut, and told apart", () => {
+  const one = context.call("get_target_space", `${"a".repeat(60)}1`);
+  const two = context.call("get_target_space", `${"a".repeat(60)}2`);
+  expect(String(one)).toMatch(/^a{21}-[0-9a-f]{8}$/);
+  expect(two).not.toBe(one);
+});
+
+test("values and variables are kept for one script, and commands see the variables", () => {
+  expect(context.call("set_var", "x", 5)).toBe(5);
+  expect(context.call("get_var", "x")).toBe(5);
+  expect(context.call("os_setenv", "MADE_HERE", "a b")).toBe(true);
+  expect(context.call("os_getenv", "MADE_HERE")).toBe("a b");
+  expect(context.call("exec_cmd", 'printf %s "$MADE_HERE"')).toBe("a b");
+  expect(context.call("os_setenv", "A=B", "x")).toBe(false);
+  const other = testContext();
+  expect([other.call("get_var", "x"), other.call("os_getenv", "MADE_HERE")]).toEqual(["", ""]);
+  other.remove();
+});
+
+test("the server's own variables are not to be read", () => {
+  process.env.WEFT_TEST_SECRET = "secret";
+  expect(context.call("os_getenv", "WEFT_TEST_SECRET")).toBe("");
+  delete process.env.WEFT_TEST_SECRET;
+});
+
+test("exit and skip end the script", () => {
+  expect(() => context.call("exit", 3)).toThrow("exit: the script ended with code 3");
+  context.logs.length = 0;
+  expect(() => context.call("skip", "nothing to do")).toThrow("skip: nothing to do");
+  expect(context.logs).toEqual(["skip nothing to do"]);
+});
+
+test("what needs another product says so, by both spellings", () => {
+  const missing = Object.entries(functions).filter(([, { unavailable }]) => unavailable === true);
+  expect(missing.length).toBeGreaterThan(35);
+  for (const [name] of missing)
+    for (const spelling of [name, aliasOf(name)])
+      expect(() => callables.get(spelling)?.run([], context)).toThrow(`${name} is not available: `);
+});
+
+test("programs get their text as data", () => {
+  expect(context.call("exec_python", "import sys\nprint('$HOME `id`', len(sys.argv))")).toBe("$HOME `id` 1");
+  expect(context.call("exec_python", "raise SystemExit(1)")).toBe("");
 });
 
 test("sleep is bounded", () => {

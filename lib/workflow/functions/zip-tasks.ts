@@ -58,12 +58,13 @@ export const zip: Task = async (input, signal) => {
   }
 };
 
-/** Unpacks a zip file into a folder; nothing of it is outside, nothing is a link, and it is bounded. */
+/** Unpacks a zip file into a folder, which may be emptied first; nothing of it is outside, nothing is a link, and it is bounded. */
 export const unzip: Task = async (input, signal) => {
-  const { source, dest } = paths.parse(input);
+  const { source, dest, empty } = paths.extend({ empty: z.boolean() }).parse(input);
   const { openPromise } = await import("yauzl");
   const archive = await openPromise(source, { strictFileNames: true });
   try {
+    if (empty) await rm(dest, { recursive: true, force: true });
     const budget = new Budget();
     const made = new Set<string>();
     for await (const entry of archive.eachEntry()) {
