@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import {
-  createWriteStream,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -10,10 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { crc32, deflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ZipFile } from "yazl";
 import { ENTRIES_MAX, RATIO_FREE_BYTES, UNPACKED_MAX_BYTES } from "./archive-limits.ts";
 import { type TestContext, testContext } from "./test-context.ts";
 
@@ -174,13 +171,14 @@ describe("a zip file is refused", () => {
   });
 
   test("with too many members", async () => {
-    const zip = new ZipFile();
-    for (let index = 0; index <= ENTRIES_MAX; index += 1)
-      zip.addBuffer(Buffer.alloc(0), `d/${index}`, { compress: false });
-    zip.end();
-    await pipeline(zip.outputStream, createWriteStream(at("many.zip")));
+    const members = Array.from({ length: ENTRIES_MAX + 1 }, (_, index) => ({
+      name: `${index}`,
+      content: Buffer.alloc(0),
+    }));
+    writeFileSync(at("many.zip"), zipOf(members));
     expect(await context.prepared("unzip_dir", "many.zip", "out")).toBe(false);
     expect(context.logs.at(-1)).toContain(`more than ${ENTRIES_MAX} members`);
+    expect(existsSync(at("out/0"))).toBe(false);
   }, 60_000);
 });
 

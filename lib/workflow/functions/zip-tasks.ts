@@ -65,6 +65,7 @@ export const unzip: Task = async (input, signal) => {
   const archive = await openPromise(source, { strictFileNames: true });
   try {
     if (empty) await rm(dest, { recursive: true, force: true });
+    if (archive.entryCount > ENTRIES_MAX) throw new Error(`the archive has more than ${ENTRIES_MAX} members`);
     const budget = new Budget();
     const made = new Set<string>();
     for await (const entry of archive.eachEntry()) {
