@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { settings } from "../lib/platform/config.ts";
-import { functionEntries } from "../lib/workflow/functions/entries.ts";
+import { functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
@@ -64,9 +64,10 @@ export function functionsTables(): string {
   return `${tables.join("\n\n")}\n\n### Not available\n\nKnown by name, so that a call says what to use instead: ${missing.join(", ")}.`;
 }
 
-/** The functions as `GET /functions` answers them: that process does not load the library. */
+/** What `GET /functions` tells of the functions: that process does not load the library. */
 export function functionsJson(): string {
-  return `${JSON.stringify(functionEntries(functions), null, 1)}\n`;
+  const rows = functionRows(functions).map((row) => JSON.stringify(row));
+  return `[\n${rows.join(",\n")}\n]\n`;
 }
 
 /** A benchmark's result as far as it is shown. */

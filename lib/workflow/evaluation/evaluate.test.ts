@@ -122,7 +122,7 @@ describe("GET /functions", () => {
       { params: undefined, query: listRoute.query!.parse(query), body: undefined, request },
       undefined as never,
     ) as {
-      functions: { name: string; tags: string[]; available: boolean }[];
+      functions: { name: string; tags: readonly string[]; available: boolean }[];
       total: number;
     };
 

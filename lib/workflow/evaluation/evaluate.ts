@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { jsonObject } from "../../events/json-object.ts";
 import type { StepDeps } from "../steps/context.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
@@ -19,6 +20,11 @@ const TIMEOUT_MS = 10_000;
 const EVALUATIONS_AT_ONCE = 4;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 
+function hasFewNames(params: Readonly<Record<string, unknown>>): boolean {
+  const names = Object.keys(params);
+  return names.length <= PARAMS_MAX && names.every((name) => name.length <= NAME_MAX_CHARS);
+}
+
 export const evaluateBody = z.object({
   script: z
     .string("must be text")
@@ -26,15 +32,14 @@ export const evaluateBody = z.object({
     .nullish()
     .describe("JavaScript with functions of the library; {{name}} stands for a value. Must not be empty"),
   target: z.string().max(TARGET_MAX_CHARS).nullish(),
-  params: z
-    .record(z.string().max(NAME_MAX_CHARS), z.json())
-    .refine((params) => Object.keys(params).length <= PARAMS_MAX, `at most ${PARAMS_MAX} are taken`)
+  params: jsonObject
+    .refine(hasFewNames, `must have at most ${PARAMS_MAX} names of at most ${NAME_MAX_CHARS} characters`)
     .nullish(),
 });
 
 export const evaluateAnswer = z
   .object({
-    result: z.json(),
+    result: z.unknown(),
     rendered_script: z.string(),
     logs: z.array(z.object({ level: z.string(), message: z.string() })),
   })

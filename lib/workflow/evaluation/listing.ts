@@ -1,16 +1,20 @@
 import * as z from "zod";
+import { describedByRows, type FunctionEntry, functionEntries } from "../functions/entries.ts";
 // Written from the library by infra/readme.ts: the library itself is loaded only where scripts are evaluated.
-import listed from "./functions.json" with { type: "json" };
+import rows from "./functions.json" with { type: "json" };
+
+/** Made when it is first asked for. */
+let listed: readonly FunctionEntry[] | undefined;
 
 export const functionEntry = z
   .object({
     name: z.string(),
     signature: z.string().describe("With its parameters; ? marks those that may be left out"),
-    aliases: z.array(z.string()).describe("Further spellings of the name"),
+    aliases: z.array(z.string()).readonly().describe("Further spellings of the name"),
     return_type: z.string(),
     description: z.string(),
     example: z.string(),
-    tags: z.array(z.string()).describe("Its group"),
+    tags: z.array(z.string()).readonly().describe("Its group"),
     available: z.boolean().describe("False: a call says that this installation cannot do it"),
     place: z
       .string()
@@ -32,6 +36,7 @@ export interface FunctionFilters {
 /** The functions that scripts may call, by group, all at once. Reference 1.10, GET /functions/list. */
 export function listFunctions({ group, search = "" }: FunctionFilters): z.infer<typeof functionList> {
   const sought = search.toLowerCase();
+  listed ??= functionEntries(describedByRows(rows));
   const functions = listed.filter(
     ({ name, description, aliases, tags }) =>
       (group === undefined || tags.includes(group)) &&

@@ -2,13 +2,20 @@ import { spellingsOf } from "./callables.ts";
 import type { LibraryFunction } from "./library-types.ts";
 import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
+/** A function without what it does: what is known of it where the library is not loaded. */
+export interface DescribedFunction extends Pick<LibraryFunction, "group" | "params" | "summary"> {
+  readonly returns: string;
+  readonly example?: string;
+  readonly unavailable?: boolean;
+}
+
 /** A function as it is listed. */
 export interface FunctionEntry {
   readonly name: string;
   /** With its parameters. */
   readonly signature: string;
   readonly aliases: readonly string[];
-  readonly return_type: LibraryFunction["returns"];
+  readonly return_type: string;
   readonly description: string;
   readonly example: string;
   /** Its group. */
@@ -40,13 +47,13 @@ const EXAMPLE_VALUES: Readonly<Record<string, string>> = {
 };
 
 /** The functions by group, groups and functions in the order of the library; those that are not available last. */
-export function functionEntries(functions: Readonly<Record<string, LibraryFunction>>): FunctionEntry[] {
+export function functionEntries(functions: Readonly<Record<string, DescribedFunction>>): FunctionEntry[] {
   const all = Object.entries(functions).map(([name, entry]): FunctionEntry => toEntry(name, entry));
   const groups = [...Map.groupBy(all, ({ tags, available }) => `${available} ${tags[0]}`).values()].flat();
   return [...groups.filter(({ available }) => available), ...groups.filter(({ available }) => !available)];
 }
 
-function toEntry(name: string, entry: LibraryFunction): FunctionEntry {
+function toEntry(name: string, entry: DescribedFunction): FunctionEntry {
   const [, ...aliases] = spellingsOf(name);
   return {
     name,
@@ -62,8 +69,42 @@ function toEntry(name: string, entry: LibraryFunction): FunctionEntry {
 }
 
 /** A call with something in the place of each parameter that is needed. */
-function exampleOf(name: string, { example, params }: LibraryFunction): string {
+function exampleOf(name: string, { example, params }: DescribedFunction): string {
   if (example !== undefined) return example;
   const needed = params.filter((param) => !param.endsWith("?"));
   return `${name}(${needed.map((param) => EXAMPLE_VALUES[param] ?? `"${param}"`).join(", ")})`;
+}
+
+/** What is kept of the functions for those who list them, short: a row of texts each. */
+export function functionRows(functions: Readonly<Record<string, LibraryFunction>>): string[][] {
+  return Object.entries(functions).map(([name, entry]) => [
+    name,
+    entry.group,
+    entry.params.join(","),
+    entry.returns,
+    entry.summary,
+    entry.example ?? "",
+    entry.unavailable === true ? UNAVAILABLE : "",
+  ]);
+}
+
+const UNAVAILABLE = "unavailable";
+
+/** The contrary of `functionRows`. */
+export function describedByRows(
+  rows: readonly (readonly string[])[],
+): Readonly<Record<string, DescribedFunction>> {
+  return Object.fromEntries(
+    rows.map(([name = "", group = "", params = "", returns = "", summary = "", example = "", state = ""]) => [
+      name,
+      {
+        group,
+        params: params === "" ? [] : params.split(","),
+        returns,
+        summary,
+        ...(example === "" ? {} : { example }),
+        unavailable: state === UNAVAILABLE,
+      },
+    ]),
+  );
 }

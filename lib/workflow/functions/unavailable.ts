@@ -126,7 +126,7 @@ export const unavailableFunctions: Readonly<Record<string, LibraryFunction>> = O
         group,
         params: params === "" ? [] : params.split(", "),
         returns,
-        summary: `Not available: ${instead}. (${summary})`,
+        summary: `Not available (${summary}): ${instead}`,
         unavailable: true,
         run: () => {
           throw new ScriptError(`${name} is not available: ${instead}`);
