@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { settings } from "../lib/platform/config.ts";
-import { functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
+import { describedByRows, functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
@@ -46,7 +46,7 @@ export function endpointsTable({ paths }: Endpoints): string {
 
 /** The functions of scripts, a table a group; what is not available has one line a group. */
 export function functionsTables(): string {
-  const entries = functionEntries(functions);
+  const entries = functionEntries(describedByRows(functionRows(functions)));
   const groups = Map.groupBy(
     entries.filter(({ available }) => available),
     ({ tags: [group = ""] }) => group,

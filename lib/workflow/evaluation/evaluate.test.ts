@@ -6,7 +6,7 @@ import { route as listRoute } from "../../../functions/workflows/functions/list.
 import { route as oldListRoute } from "../../../functions/workflows/functions/list-all.ts";
 import { startTestRunner, type TestRunner } from "../../platform/embedded/runner/test-runner.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { functionEntries } from "../functions/entries.ts";
+import { describedByRows, functionEntries, functionRows } from "../functions/entries.ts";
 import { functions } from "../functions/library.ts";
 import { evaluateBody } from "./evaluate.ts";
 
@@ -128,7 +128,7 @@ describe("GET /functions", () => {
 
   test("has every function of the library, as it is now", () => {
     const { functions: listed, total } = list({});
-    expect(listed).toEqual(functionEntries(functions));
+    expect(listed).toEqual(functionEntries(describedByRows(functionRows(functions))));
     expect(total).toBe(Object.keys(functions).length);
     expect(listed.find(({ name }) => name === "file_exists")).toEqual({
       name: "file_exists",

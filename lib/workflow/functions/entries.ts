@@ -7,6 +7,7 @@ export interface DescribedFunction extends Pick<LibraryFunction, "group" | "para
   readonly returns: string;
   readonly example?: string;
   readonly unavailable?: boolean;
+  readonly place: FunctionEntry["place"];
 }
 
 /** A function as it is listed. */
@@ -64,7 +65,7 @@ function toEntry(name: string, entry: DescribedFunction): FunctionEntry {
     example: exampleOf(name, entry),
     tags: [entry.group],
     available: entry.unavailable !== true,
-    place: WORKSPACE_FUNCTIONS.has(name) ? "workspace" : "anywhere",
+    place: entry.place,
   };
 }
 
@@ -84,11 +85,12 @@ export function functionRows(functions: Readonly<Record<string, LibraryFunction>
     entry.returns,
     entry.summary,
     entry.example ?? "",
-    entry.unavailable === true ? UNAVAILABLE : "",
+    entry.unavailable === true ? UNAVAILABLE : WORKSPACE_FUNCTIONS.has(name) ? IN_WORKSPACE : "",
   ]);
 }
 
-const UNAVAILABLE = "unavailable";
+const UNAVAILABLE = "-";
+const IN_WORKSPACE = "w";
 
 /** The contrary of `functionRows`. */
 export function describedByRows(
@@ -104,6 +106,7 @@ export function describedByRows(
         summary,
         ...(example === "" ? {} : { example }),
         unavailable: state === UNAVAILABLE,
+        place: state === IN_WORKSPACE ? "workspace" : "anywhere",
       },
     ]),
   );
