@@ -9,7 +9,6 @@ import {
 import { cellOf, tableOf } from "./markdown-tables.ts";
 import { prepare as prepareJqFunctions } from "./query.ts";
 import { columnsOf, recordsOf } from "./records.ts";
-import { readSarif, SEVERITIES } from "./sarif.ts";
 import { textOf } from "./values.ts";
 
 const group = "markdown";
@@ -28,7 +27,15 @@ function* jsonlTable(path: unknown, context: FunctionContext): Generator<string>
   yield* tableOf(names, rows());
 }
 
+let sarif: typeof import("./sarif.ts") | undefined;
+
+const prepareSarif = async (): Promise<void> => {
+  sarif ??= await import("./sarif.ts");
+};
+
 function* sarifReport(text: string): Generator<string> {
+  if (sarif === undefined) throw new Error("SARIF is loaded only for scripts that name the function");
+  const { readSarif, SEVERITIES } = sarif;
   const { tool, findings } = readSarif(text);
   const counts = SEVERITIES.map((name) => [
     name,
@@ -89,7 +96,7 @@ function report(template: unknown, output: unknown, context: FunctionContext): E
 
 /** What code of templates is likely to call; it is known only when the template is read. */
 const prepareReport = async (): Promise<void> => {
-  await Promise.all([prepareJqFunctions(), prepareCsv()]);
+  await Promise.all([prepareJqFunctions(), prepareCsv(), prepareSarif()]);
 };
 
 /** `otherwise` stands for a name that nothing has. */
@@ -137,6 +144,7 @@ export const markdownFunctions = {
     returns: "boolean",
     summary: "Writes the findings of a SARIF file of up to 10 MiB as a table in Markdown, the worst first",
     failure: false,
+    prepare: prepareSarif,
     run: ([input, output], context: FunctionContext) => {
       writeLines(output, sarifReport(readText(input, context)), context);
       return true;
