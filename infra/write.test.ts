@@ -6,7 +6,7 @@ import { FIXTURE_FILES, makeTree } from "./fixture-tree.ts";
 import { generate, staleFiles } from "./write.ts";
 
 const NESTED = "infra/stacks/workflows.yaml";
-const FILES = ["template.yaml", NESTED, "openapi.json"];
+const FILES = ["template.yaml", NESTED, "openapi.json", "examples/workflow.schema.json"];
 
 describe("generate", () => {
   it("gives the same bytes whatever order the files were made in", async () => {

@@ -7,6 +7,7 @@ import { toOpenApi } from "./openapi/document.ts";
 import { ScanError, scan } from "./scan.ts";
 import { countResources, templateText } from "./template/sam-template.ts";
 import { toTemplates } from "./template/template.ts";
+import { WORKFLOW_SCHEMA_FILE, workflowSchema } from "./workflow-schema.ts";
 
 /** What is written from code. */
 export interface Generated {
@@ -37,6 +38,7 @@ export async function generate(root: string): Promise<Generated> {
     files: new Map([
       ...templates.map(([file, template]) => [file, templateText(template)] as const),
       [OPENAPI_FILE, `${JSON.stringify(toOpenApi(found.routes, version), null, 2)}\n`],
+      [WORKFLOW_SCHEMA_FILE, `${JSON.stringify(workflowSchema(), null, 2)}\n`],
     ]),
     sizes,
   };

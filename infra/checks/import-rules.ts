@@ -24,7 +24,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "workflow-endpoints",
     why: "an endpoint of the workflow service uses lib/http, its service, lib/events and lib/deps",
     from: /^functions\/workflows\//,
-    only: /^lib\/(?:http|workflow|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$/,
+    only: /^lib\/(?:http|workflow|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$|^examples\/workflow\.schema\.json$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {

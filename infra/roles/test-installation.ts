@@ -64,6 +64,12 @@ export async function openInstallation(
     BlobsBucketName: bucket,
     AccessTokenParameter: parameters.token,
     SecretsPath: parameters.secrets,
+    HttpStepPrivateAddresses: "allow",
+    // Nobody listens there.
+    LlmBaseUrl: "http://127.0.0.1:1/v1",
+    LlmModel: "tour",
+    LlmProviders: "",
+    LlmAllowedHosts: "",
   });
   // Beside what the template gives them, where AWS is: nothing else of this process.
   const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));

@@ -5,15 +5,15 @@ export interface Client {
   /** `path` as the template has it; a text body is a workflow. */
   send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body>;
   list<Item>(path: string): Promise<readonly Item[]>;
-  /** The status of an answer to GET, whatever it is. */
-  status(path: string): Promise<number>;
+  /** The status of an answer to GET, or to POST where there is a body, whatever it is. */
+  status(path: string, body?: unknown): Promise<number>;
 }
 
 export function clientOf({ url, token }: Pick<Installation, "url" | "token">): Client {
   const authorization = `Bearer ${token}`;
-  const send: Client["send"] = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
+  const ask = (method: string, path: string, body?: unknown): Promise<Response> => {
     const isText = typeof body === "string";
-    const answer = await fetch(`${url}${path}`, {
+    return fetch(`${url}${path}`, {
       method,
       headers: {
         authorization,
@@ -21,13 +21,16 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
       },
       ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     });
+  };
+  const send: Client["send"] = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
+    const answer = await ask(method, path, body);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
     return JSON.parse(text) as Body;
   };
   return {
     send,
-    status: async (path) => (await fetch(`${url}${path}`, { headers: { authorization } })).status,
+    status: async (path, body) => (await ask(body === undefined ? "GET" : "POST", path, body)).status,
     list: async <Item>(path: string) => (await send<{ data: readonly Item[] }>("GET", path)).data,
   };
 }

@@ -66,10 +66,15 @@ export async function tour(at: Installation): Promise<void> {
 
 /** What an installation answers before anything has happened in it. */
 async function lookAround({ client }: Tour): Promise<void> {
-  for (const path of ["/health", "/health/ready", "/openapi.json", "/automation/event-receiver/status"])
-    await client.send("GET", path);
+  const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
+  for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
   const unknown = await client.status("/automation/nowhere");
   if (unknown !== 404) throw new Error(`an unknown path answered ${unknown}`);
+  const asked = await Promise.all([
+    client.status("/automation/llm/v1/chat/completions", { messages: [{ role: "user", content: "hello" }] }),
+    client.status("/automation/llm/v1/embeddings", { input: "hello" }),
+  ]);
+  if (asked.some((status) => status !== 503)) throw new Error(`no language model answered ${asked}`);
 }
 
 async function storeWorkflows({ at, client }: Tour): Promise<void> {
@@ -77,6 +82,9 @@ async function storeWorkflows({ at, client }: Tour): Promise<void> {
   for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, ...versions])
     await client.send("POST", "/automation/workflows", yaml);
   await client.send("DELETE", "/automation/workflows/brief");
+  // With a parent that is stored, and one that is not.
+  for (const parent of ["heard", "nobody"])
+    await client.send("POST", "/automation/workflows/validate", `name: heir\nextends: ${parent}\n`);
   await client.send("GET", "/automation/workflows/waiting");
   await client.list("/automation/workflows");
   await client.list("/automation/event-receiver/workflows");

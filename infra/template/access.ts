@@ -36,6 +36,8 @@ export interface Access {
   readonly scheduleRules?: "ensure" | "reconcile";
   /** Reads the owner's token from the parameter store. */
   readonly readsToken?: true;
+  /** Reads the secrets whose names begin with `LLM_`: keys of language models. */
+  readonly readsModelKeys?: true;
   /** Reads the secrets of workflows from the parameter store. */
   readonly readsSecrets?: true;
 }
@@ -77,6 +79,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       },
       scheduleRules: "ensure",
       readsToken: true,
+      readsModelKeys: true,
     },
     consumers: {
       tables: {

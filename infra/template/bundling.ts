@@ -15,6 +15,12 @@ const UNUSED_PACKAGES = [
   "@smithy/credential-provider-imds",
 ] as const;
 
+/** Packages that are only loaded by functions of these files; elsewhere nothing comes to what would load them. */
+const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
+  // A step is executed by the function of its type; many at once are a worker's.
+  openai: /(?:^|\/)llm(?:\/|\.ts$)/,
+};
+
 /** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */
 const OPENERS = {
   stored: "deps-lambda.ts",
@@ -32,7 +38,6 @@ const ESBUILD = {
   SourcesContent: "false",
   OutExtension: [".js=.mjs"],
   Banner: [REQUIRE_BANNER],
-  External: UNUSED_PACKAGES,
 } as const;
 
 /** What evaluates scripts: bundles of their own and Web Assembly, all in one folder with the function's. */
@@ -55,6 +60,7 @@ export function buildProperties(
   const own = codeEntry(entry);
   const build = {
     ...ESBUILD,
+    External: [...UNUSED_PACKAGES, ...foreignPackages(own)],
     // By the folder that esbuild is called in.
     Alias: [`#lib/deps.ts=../lib/${OPENERS[options.opener ?? "inner"]}`],
   };
@@ -65,6 +71,12 @@ export function buildProperties(
     EntryNames: "[name]",
     Loader: [".wasm=copy"],
   };
+}
+
+function foreignPackages(entry: string): string[] {
+  return Object.entries(OWN_PACKAGES)
+    .filter(([, files]) => !files.test(entry))
+    .map(([name]) => name);
 }
 
 /** A function's file, from the folder of the functions. */

@@ -66,6 +66,7 @@ describe("the roles", () => {
       (prefix) => `{"Fn::Sub":"arn:\${AWS::Partition}:s3:::\${BlobsBucketName}/${prefix}/*"}`,
     ),
     '{"Fn::Sub":"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/*"}',
+    '{"Fn::Sub":"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/LLM_*"}',
     '{"Fn::Sub":"arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:rule/${StackName}-schedule-*"}',
     '["events:ListRules"] "*"',
   ];
@@ -83,15 +84,19 @@ describe("the roles", () => {
     }
   });
 
-  it("let the token be read by requests alone, and secrets by what executes steps alone", () => {
+  it("let the token be read by requests alone, and secrets, but for keys of models, by what executes steps alone", () => {
     const granted = ROLES.map((role) => [role, grantedFor(role, "ssm:GetParameter")]);
-    const parameter = (name: string): string =>
-      `[{"Fn::Sub":"arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}"}]`;
+    const parameters = (...names: readonly string[]): string =>
+      JSON.stringify(
+        names.map((name) => ({
+          "Fn::Sub": `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}`,
+        })),
+      );
     expect(Object.fromEntries(granted)).toEqual({
-      HttpRole: parameter("${AccessTokenParameter}"),
+      HttpRole: parameters("${AccessTokenParameter}", "${SecretsPath}/LLM_*"),
       ConsumersRole: "[]",
       SchedulesRole: "[]",
-      ExecutorsRole: parameter("${SecretsPath}/*"),
+      ExecutorsRole: parameters("${SecretsPath}/*"),
     });
   });
 

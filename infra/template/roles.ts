@@ -109,6 +109,9 @@ function statements(
     ...(access.readsToken === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${TOKEN_PARAMETER}}`)])]
       : []),
+    ...(access.readsModelKeys === true
+      ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/LLM_*`)])]
+      : []),
     ...(access.readsSecrets === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/*`)])]
       : []),

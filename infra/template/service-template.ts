@@ -14,6 +14,7 @@ import {
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
 import type { ServiceScan } from "./services.ts";
+import { handedParameters, settingVariables } from "./step-settings.ts";
 
 /** What a service's stack is handed by the main one. */
 export const SERVICE_PARAMETERS = {
@@ -29,6 +30,7 @@ export const SERVICE_PARAMETERS = {
     Description: "What the names of parameters that hold secrets of workflows begin with",
   },
   [RETENTION_PARAMETER]: { Type: "Number", Description: "Days that logs are kept" },
+  ...handedParameters(),
 } as const;
 
 /** The nested template of a service: its API, functions, queues, roles and logs. */
@@ -90,5 +92,6 @@ function environment({ consumers }: ServiceScan): Record<string, unknown> {
     WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
     WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
     WEFT_SECRETS_PATH: ref(SECRETS_PARAMETER),
+    ...settingVariables(),
   };
 }

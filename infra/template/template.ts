@@ -9,6 +9,7 @@ import { BUS_ID, busResources, ruleResources } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
 import { toServiceTemplate } from "./service-template.ts";
 import { type ServiceScan, servicesOf, stackFile, stackId } from "./services.ts";
+import { settingArguments, settingParameters } from "./step-settings.ts";
 import { BLOBS_ID, bucketResources, tableId, tableResources } from "./storage.ts";
 
 export const MAIN_TEMPLATE = "template.yaml";
@@ -63,6 +64,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
         Default: "",
         AllowedPattern: "^$|^arn:[a-z-]+:sns:.+$",
       },
+      ...settingParameters(),
     },
     Conditions: { [TOPIC_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(TOPIC_PARAMETER), ""] }] } },
     Resources: merged([
@@ -113,6 +115,7 @@ function stackResource({ service }: ServiceScan): ResourceMap {
           [TOKEN_PARAMETER]: ref(TOKEN_PARAMETER),
           [SECRETS_PARAMETER]: ref(SECRETS_PARAMETER),
           [RETENTION_PARAMETER]: ref(RETENTION_PARAMETER),
+          ...settingArguments(),
         },
       },
     },

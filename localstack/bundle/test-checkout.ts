@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const FOLDERS = ["bin", "functions", "infra", "lib", "localstack"];
+const FOLDERS = ["bin", "examples", "functions", "infra", "lib", "localstack"];
 const FILES = ["package.json", "tsconfig.json", "template.yaml", "openapi.json"];
 
 /** A copy of this checkout with the packages of this one and a cache of its own; gone at the end. */

@@ -218,3 +218,15 @@ test("a timeout on a foreach and on parallel-steps ends what is under way", asyn
   }
   expect(steps["after"]?.output).toBe("after");
 });
+
+test("variable_pre_process makes of each item what its variable stands for, and never code of it", async () => {
+  const { steps } = await runSteps(`
+  - name: each
+    type: foreach
+    input: ["https://a.example/x", "b'+process.exit()+'", "3"]
+    variable: url
+    variable_pre_process: "'[[url]]'.startsWith('https') ? [[url]].split('/')[2] : ([[url]] === '3' ? nothing.at.all : [[url]].toUpperCase())"
+    step: {name: show, type: function, function: "[[url]]"}
+`);
+  expect(steps["each"]?.output.split("\n")).toEqual(["a.example", "B'+PROCESS.EXIT()+'", "3"]);
+});

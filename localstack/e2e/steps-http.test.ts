@@ -122,6 +122,25 @@ describe("seed 2.7: http steps", () => {
     expect(seen).toHaveLength(1);
   });
 
+  test("a step with retry is tried as often as it says, whatever its method", async () => {
+    const retry = "retry: {max_attempts: 2, delay: 10ms}";
+    const { status } = await runSteps(
+      `  - {name: s, type: http, method: POST, url: "${url}/once", request_body: again, ${retry}}`,
+    );
+    expect([status, seen.map(({ method, body }) => [method, body])]).toEqual([
+      "completed",
+      [
+        ["POST", "again"],
+        ["POST", "again"],
+      ],
+    ]);
+    seen = [];
+    expect((await runSteps(`  - {name: s, type: http, url: "${url}/?status=500", ${retry}}`)).status).toBe(
+      "failed",
+    );
+    expect(seen).toHaveLength(2);
+  });
+
   test("timeouts, cut connections, closed ports, endless answers and wrong URLs fail the step and say so", async () => {
     const tolerated = "on_error: [{action: continue}]";
     const { steps } = await runSteps(

@@ -1,6 +1,6 @@
+import type { WorkflowParts } from "./inherit.ts";
 import { STEP_NESTING_DEPTH, STEPS_PER_WORKFLOW } from "./limits.ts";
 import type { Path } from "./problems.ts";
-import type { ReadWorkflow } from "./schema.ts";
 import type { ReadTrigger } from "./schema-triggers.ts";
 import type { Decision, Definition, FlowModule, Step, Trigger, WorkflowKind } from "./types.ts";
 
@@ -11,7 +11,7 @@ export interface Findings {
 }
 
 /** Applies the rules that no single part can know, and gives the one form; worthless once something was refused. */
-export function normalize(read: ReadWorkflow, name: string, findings: Findings): Definition {
+export function normalize(read: WorkflowParts, name: string, findings: Findings): Definition {
   const kind = read.kind ?? (read.modules !== undefined && read.steps === undefined ? "flow" : "module");
   checkKind(read, kind, findings);
   checkUnique(read.params, ["params"], findings);
@@ -46,7 +46,7 @@ export function normalize(read: ReadWorkflow, name: string, findings: Findings):
   };
 }
 
-function checkKind(read: ReadWorkflow, kind: WorkflowKind, findings: Findings): void {
+function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {
   const [own, other] = kind === "module" ? (["steps", "modules"] as const) : (["modules", "steps"] as const);
   if (read[other] !== undefined) findings.refuse([other], `a ${kind} has ${own}, not ${other}`);
   if ((read[own] ?? []).length === 0) findings.refuse([own], `a ${kind} needs at least one entry in ${own}`);

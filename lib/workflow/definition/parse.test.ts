@@ -144,15 +144,16 @@ steps:
   it("warns of what it knows but does not carry out", () => {
     const { warnings } = parsed({
       name: "w",
+      reports: [],
       preferences: {},
       help: {},
-      steps: [{ ...STEP, suppress_details: true, goto: "x" }],
+      steps: [{ ...STEP, suppress_details: true, stream: true, goto: "x" }],
     });
 
     expect(warnings).toEqual([
-      "steps[0].suppress_details: is known but not carried out yet, ignored",
+      "steps[0].stream: is known but not carried out yet, ignored",
       "steps[0].goto: unknown key, ignored",
-      "preferences: is known but not carried out yet, ignored",
+      "reports: is known but not carried out yet, ignored",
     ]);
   });
 

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { inherit } from "./inherit.ts";
 import { readJson, type Source } from "./json-source.ts";
 import { normalize } from "./normalize.ts";
 import { cutList, formatPath, type Path, type Problem } from "./problems.ts";
@@ -10,11 +11,20 @@ import { readYaml } from "./yaml-source.ts";
 
 export type ParseOutcome =
   | { readonly ok: true; readonly definition: Definition; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly errors: readonly Problem[] };
+  | {
+      readonly ok: false;
+      readonly errors: readonly Problem[];
+      /** The workflow that it extends, where that was not given. */
+      readonly wants?: string;
+    };
 
 export interface ParseOptions {
+  /** The workflow that is extended, as it is stored. */
+  readonly parent?: Definition;
   /** Name of a workflow that does not name itself: its file's. */
   readonly fallbackName?: string;
+  /** Keys that nothing reads are errors. */
+  readonly strict?: boolean;
 }
 
 /**
@@ -29,7 +39,7 @@ export function parseDefinition(
   const outcome = read.ok ? parseSource(read.source, options) : read;
   if (!outcome.ok) {
     return {
-      ok: false,
+      ...outcome,
       errors: cutList(outcome.errors, (count) => ({ message: `and ${count} more problems` })),
     };
   }
@@ -47,12 +57,21 @@ function parseSource(source: Source, options: ParseOptions): ParseOutcome {
     warnings.push(`${formatPath(path)}: ${message}${line === undefined ? "" : ` (line ${line})`}`);
   };
 
-  const read = readWorkflow(source, refuse, warn);
+  const read = readWorkflow(source, refuse, options.strict === true ? refuse : warn);
   if (read === undefined) return { ok: false, errors };
   const name = workflowName.safeParse(read.name ?? options.fallbackName);
   for (const issue of name.error?.issues ?? []) refuse(["name"], messageOf(issue));
-  const definition = normalize(read, name.data ?? "", { refuse, warn });
-  return errors.length > 0 ? { ok: false, errors } : { ok: true, definition, warnings };
+  const { parent } = options;
+  if (read.extends !== undefined && parent === undefined) {
+    refuse(["extends"], `there is no workflow "${read.extends}"`);
+    return { ok: false, errors, wants: read.extends };
+  }
+  const whole = parent === undefined ? read : inherit(read, parent, { refuse, warn });
+  const definition = normalize(whole, name.data ?? "", { refuse, warn });
+  if (read.extends === undefined && read.override !== undefined)
+    warn(["override"], "changes nothing in a workflow that extends no other, ignored");
+  const own = read.extends === undefined ? definition : { ...definition, extends: read.extends };
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, definition: own, warnings };
 }
 
 /** Keys that the schema does not name are taken out with a warning; what is then still wrong is an error. */

@@ -40,7 +40,7 @@ const message = z
 
 export const messages = filledList(message, COMMANDS_PER_STEP);
 export const embeddingInput = filledList(filledText, COMMANDS_PER_STEP);
-export const toolChoice = filledText;
+export const toolChoice = z.union([filledText, looseMap], expected("text or a map"));
 
 export const tools = list(
   z.looseObject(

@@ -161,6 +161,7 @@ function foreach(anyStep: z.ZodType<Step>) {
       ...common,
       input: z.union([filledText, z.array(text)], expected("a path, a template or a list of texts")),
       variable: loopVariable,
+      variable_pre_process: filledText.exactOptional(),
       step: anyStep,
       parallel: parallelItems.exactOptional(),
       threads: parallelItems.exactOptional(),
@@ -208,6 +209,7 @@ const llm = z
     llm_config: object("a map").exactOptional(),
     tools: tools.exactOptional(),
     tool_choice: toolChoice.exactOptional(),
+    stream: boolean.exactOptional(),
     extra_llm_parameters: object("a map").exactOptional(),
   })
   .refine((step) => step.is_embedding || step.messages !== undefined, {

@@ -31,14 +31,15 @@ const PARAM_TYPES = {
   integer: "int",
 } as const;
 
+const paramType = z
+  .enum(["string", "bool", "boolean", "int", "integer"], expected("string, bool or int"))
+  .transform((type) => PARAM_TYPES[type]);
+
 const param = z
   .strictObject(
     {
       name: variableName,
-      type: z
-        .enum(["string", "bool", "boolean", "int", "integer"], expected("string, bool or int"))
-        .default("string")
-        .transform((type) => PARAM_TYPES[type]),
+      type: paramType.prefault("string"),
       default: text.exactOptional(),
       required: boolean.default(false),
       generator: filledText.exactOptional(),
@@ -108,6 +109,52 @@ const tags = z
   )
   .pipe(list(tag, TAGS_PER_WORKFLOW));
 
+/** A scalar is a default. */
+const paramChange = z.union([
+  text.transform((value) => ({ default: value })),
+  z.strictObject({
+    type: paramType.exactOptional(),
+    default: text.exactOptional(),
+    required: boolean.exactOptional(),
+    generator: filledText.exactOptional(),
+  }),
+]);
+
+const MODES = ["append", "prepend", "replace", "merge"] as const;
+
+/** What becomes of a list of steps or modules besides those that come to it. */
+const change = {
+  mode: z.enum(MODES, expected(`one of ${MODES.join(", ")}`)).default("append"),
+  remove: list(stepName, STEPS_PER_WORKFLOW).default([]),
+};
+const someSteps = list(step, STEPS_PER_WORKFLOW).default([]);
+const someModules = list(flowModule, MODULES_PER_FLOW).default([]);
+const stepsChange = z
+  .strictObject(
+    { ...change, steps: someSteps, replace: someSteps },
+    expected("a map of mode, steps, remove, replace"),
+  )
+  .transform(({ steps, ...rest }) => ({ ...rest, items: steps }));
+const modulesChange = z
+  .strictObject(
+    { ...change, modules: someModules, replace: someModules },
+    expected("a map of mode, modules, remove, replace"),
+  )
+  .transform(({ modules, ...rest }) => ({ ...rest, items: modules }));
+
+const override = z.strictObject(
+  {
+    params: z.record(variableKey, paramChange, expected("a map")).exactOptional(),
+    steps: stepsChange.exactOptional(),
+    modules: modulesChange.exactOptional(),
+    triggers: list(trigger, TRIGGERS_PER_WORKFLOW).exactOptional(),
+    dependencies: dependencies.exactOptional(),
+  },
+  expected("a map of params, steps, modules, triggers, dependencies"),
+);
+
+export type ReadOverride = z.output<typeof override>;
+
 /** A workflow as its author writes it; keys that it does not name are refused here and forgiven by the caller. */
 export const workflow = z.strictObject(
   {
@@ -122,6 +169,8 @@ export const workflow = z.strictObject(
     modules: list(flowModule, MODULES_PER_FLOW).exactOptional(),
     hooks: hooks.exactOptional(),
     dependencies: dependencies.exactOptional(),
+    extends: filledText.transform(workflowOf).exactOptional(),
+    override: override.exactOptional(),
   },
   { error: "a workflow is a map with name and steps" },
 );

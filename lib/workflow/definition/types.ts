@@ -28,6 +28,8 @@ export interface Definition {
   readonly steps: readonly Step[];
   /** Flows: at least one. Modules: empty. */
   readonly modules: readonly FlowModule[];
+  /** The workflow whose parts it took over. */
+  readonly extends?: string;
   /** Steps before and after those of a module; what fails in them is passed over. */
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
@@ -210,6 +212,8 @@ export interface ForeachStep extends StepBase {
   /** A path, a template that gives a path or a list, or the list itself. */
   readonly input: string | readonly string[];
   readonly variable: string;
+  /** JavaScript that makes of each item what the variable stands for. */
+  readonly variable_pre_process?: string;
   readonly step: Step;
   /** How many items run at the same time; 1 where the author gave none. Taken from `parallel` or `threads`. */
   readonly parallel: number | string;
@@ -241,7 +245,9 @@ export interface LlmStep extends StepBase {
   readonly embedding_input?: readonly string[];
   readonly llm_config?: Readonly<Record<string, unknown>>;
   readonly tools?: readonly Readonly<Record<string, unknown>>[];
-  readonly tool_choice?: string;
+  readonly tool_choice?: string | Readonly<Record<string, unknown>>;
+  /** The answer is asked for in pieces, and collected. */
+  readonly stream?: boolean;
   readonly extra_llm_parameters?: Readonly<Record<string, unknown>>;
 }
 

@@ -4,16 +4,8 @@ import type { Path } from "./problems.ts";
 type Place = "workflow" | "step" | "module" | "trigger" | "action" | "other";
 
 const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
-  workflow: new Set(["extends", "override", "preferences", "reports", "runner", "runner_config"]),
-  step: new Set([
-    "host_output_file",
-    "step_remote_file",
-    "step_runner",
-    "step_runner_config",
-    "stream",
-    "suppress_details",
-    "variable_pre_process",
-  ]),
+  workflow: new Set(["reports", "runner", "runner_config"]),
+  step: new Set(["host_output_file", "step_remote_file", "step_runner", "step_runner_config", "stream"]),
   module: new Set(["decision", "runner", "runner_config"]),
   trigger: new Set(),
   action: new Set(["export"]),
@@ -22,7 +14,8 @@ const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
 
 /** Words for the reader only; dropping them changes no run. */
 const EXPLANATIONS: Readonly<Partial<Record<Place, ReadonlySet<string>>>> = {
-  workflow: new Set(["help"]),
+  workflow: new Set(["help", "preferences"]),
+  step: new Set(["suppress_details"]),
   module: new Set(["description"]),
 };
 

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { basename, extname, relative } from "node:path";
 import type { FSWatcher } from "chokidar";
 import type { Log } from "../../platform/log.ts";
-import { parseDefinition } from "../definition/parse.ts";
 import { describeProblem } from "../definition/problems.ts";
 import { lintDefinition } from "./lint.ts";
-import { allWorkflows, type DefinitionDeps, deleteWorkflow, saveWorkflow } from "./store.ts";
+import { parseStored, saveWithHeirs } from "./save-text.ts";
+import { allWorkflows, type DefinitionDeps, deleteWorkflow } from "./store.ts";
 
 const EXTENSIONS: ReadonlySet<string> = new Set([".yaml", ".yml"]);
 /** A file is read once it has not changed for so long, milliseconds. */
@@ -30,6 +30,8 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
     awaitWriteFinish: { stabilityThreshold: SETTLED_MS, pollInterval: 25 },
   });
   const seen = new Set<string>();
+  /** Files whose workflow extends one that is not there, and its name. */
+  const waiting = new Map<string, string>();
   let work = Promise.resolve();
   const queue = (task: () => Promise<void>): void => {
     work = work.then(task).catch((error: unknown) => deps.log.error("workflow folder", { error }));
@@ -37,8 +39,15 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
   const load = (path: string): void =>
     queue(async () => {
       seen.add(relative(folder, path));
-      await loadFile(deps, folder, path);
+      await loadAndHeirs(path);
     });
+  /** A file may come before that of the workflow that it extends. */
+  const loadAndHeirs = async (path: string): Promise<void> => {
+    waiting.delete(path);
+    const { loaded, wants } = await loadFile(deps, folder, path);
+    if (wants !== undefined) waiting.set(path, wants);
+    for (const [heir, parent] of [...waiting]) if (parent === loaded) await loadAndHeirs(heir);
+  };
   watcher.on("add", load);
   watcher.on("change", load);
   watcher.on("unlink", (path) => queue(() => unload(deps, relative(folder, path))));
@@ -54,32 +63,35 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
   };
 }
 
-async function loadFile(deps: FolderDeps, folder: string, path: string): Promise<void> {
+interface Loaded {
+  readonly loaded?: string;
+  /** The workflow that the one in the file extends, where that is not there. */
+  readonly wants?: string;
+}
+
+async function loadFile(deps: FolderDeps, folder: string, path: string): Promise<Loaded> {
   const file = relative(folder, path);
   let yaml: string;
   try {
     yaml = await readFile(path, "utf8");
   } catch {
-    return;
+    return {};
   }
-  const parsed = parseDefinition(yaml, { fallbackName: basename(path, extname(path)) });
+  const parsed = await parseStored(deps, yaml, { fallbackName: basename(path, extname(path)) });
   if (!parsed.ok) {
     deps.log.error("workflow file refused", { file, errors: parsed.errors.map(describeProblem) });
-    return;
+    return parsed.wants === undefined ? {} : { wants: parsed.wants };
   }
-  const saved = await saveWorkflow(deps, {
-    definition: parsed.definition,
-    yaml,
-    source: "file",
-    filePath: file,
-  });
-  if (!saved.changed) return;
+  const saved = await saveWithHeirs(deps, parsed, { yaml, source: "file", filePath: file });
+  const loaded = saved.head.name;
+  if (!saved.changed) return { loaded };
   deps.log.info("workflow file loaded", {
     file,
     workflow: saved.head.name,
     revision: saved.head.revision,
     warnings: [...parsed.warnings, ...lintDefinition(parsed.definition)],
   });
+  return { loaded };
 }
 
 async function unload(deps: FolderDeps, file: string): Promise<void> {

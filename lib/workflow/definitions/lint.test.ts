@@ -11,7 +11,9 @@ function findings(yaml: string): string[] {
 describe("the lint of a workflow", () => {
   it("finds nothing in templates that are sound", () => {
     expect(
-      findings('name: w\nsteps: [{name: s, type: bash, command: "echo {{Target}} \'{{x}}\'", log: "{{y}}"}]'),
+      findings(
+        'name: w\nparams: [{name: x}, {name: y}]\nsteps: [{name: s, type: bash, command: "echo {{Target}} \'{{x}}\'", log: "{{y}}"}]',
+      ),
     ).toEqual([]);
   });
 
@@ -34,7 +36,7 @@ steps:
 
   it("warns of values that an inner interpreter or a quoted here-document would read, but for the file's own text", () => {
     const command = 'bash -c "run {{Target}}"; bash -c "{{tool}}"; cat <<\'E\'\n{{Target}}\nE\n{{x | raw}}';
-    const yaml = `name: w\nparams: [{name: tool, default: ls}]\nsteps: [{name: s, type: bash, command: ${JSON.stringify(command)}}]`;
+    const yaml = `name: w\nparams: [{name: tool, default: ls}, {name: x}]\nsteps: [{name: s, type: bash, command: ${JSON.stringify(command)}}]`;
     const found = findings(yaml);
     expect(found).toHaveLength(3);
     expect(found.every((line) => line.startsWith("s.command: "))).toBe(true);

@@ -2,6 +2,7 @@ import type { Definition, Step } from "../definition/types.ts";
 import { everyStep } from "../engine/program.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { lintShell } from "../templates/shell-lint.ts";
+import { textsIn, undefinedNames } from "./lint-names.ts";
 
 /** Findings told of one workflow, at most. */
 const FINDINGS_MAX = 50;
@@ -10,15 +11,18 @@ const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "na
 
 /**
  * What is odd about the templates of a workflow, one line each: those that do not parse (a run that comes to
- * them fails) and values that a second interpreter would read as its syntax.
+ * them fails), values that a second interpreter would read as its syntax, and names that nothing gives a value.
  */
 export function lintDefinition(definition: Definition): string[] {
   const findings: string[] = [];
-  const all = [definition.steps, ...definition.modules.map((module) => module.steps ?? [])];
+  const { pre_scan_steps = [], post_scan_steps = [] } = definition.hooks ?? {};
+  const ownSteps = [...pre_scan_steps, ...definition.steps, ...post_scan_steps];
+  const all = [ownSteps, ...definition.modules.map((module) => module.steps ?? [])];
   const own = new Set(
     definition.params.filter(({ default: text }) => text?.includes("{{") === false).map(({ name }) => name),
   );
   for (const step of all.flatMap(everyStep)) findings.push(...lintStep(step, (root) => own.has(root)));
+  findings.push(...undefinedNames(definition));
   return findings.slice(0, FINDINGS_MAX);
 }
 
@@ -47,10 +51,4 @@ function textProblems(text: string): string[] {
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }
-}
-
-function* textsIn(value: unknown): Generator<string> {
-  if (typeof value === "string") yield value;
-  else if (typeof value === "object" && value !== null)
-    for (const inner of Object.values(value)) yield* textsIn(inner);
 }

@@ -31,6 +31,8 @@ export interface SaveRequest {
   readonly yaml: string;
   readonly source: "api" | "file";
   readonly filePath?: string;
+  /** Checksum of the workflow that it extends: with it, the same text is another workflow. */
+  readonly inherited?: string;
 }
 
 export interface Saved {
@@ -44,7 +46,10 @@ export type DefinitionDeps = Pick<Ports, "tables" | "blobs" | "clock" | "schedul
 /** Stores a definition as the newest revision of its name; the same text again changes nothing. */
 export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): Promise<Saved> {
   const { definition } = request;
-  const checksum = createHash("sha256").update(request.yaml).digest("hex");
+  const checksum = createHash("sha256")
+    .update(request.yaml)
+    .update(request.inherited ?? "")
+    .digest("hex");
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const before = await deps.tables.get(workflowsTable, headKey(definition.name));
     if (before !== undefined && isKnown(before, request, checksum)) {
@@ -123,6 +128,7 @@ function summary(definition: Definition) {
     triggers: definition.triggers,
     step_count: definition.steps.length,
     module_count: definition.modules.length,
+    ...(definition.extends === undefined ? {} : { extends: definition.extends }),
     params: definition.params.map(({ name, type, required, default: value }) => ({
       name,
       type,

@@ -17,6 +17,8 @@ export interface WorkflowHead extends Key {
   readonly triggers: readonly Trigger[];
   readonly step_count: number;
   readonly module_count: number;
+  /** The workflow whose parts it took over. */
+  readonly extends?: string;
   readonly params: readonly { name: string; type: string; required: boolean; default?: string }[];
   readonly created_at: string;
   readonly updated_at: string;

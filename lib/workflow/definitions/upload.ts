@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { parseDefinition } from "../definition/parse.ts";
+import type { Ports } from "../../platform/ports.ts";
 import { describeProblem } from "../definition/problems.ts";
 import { lintDefinition } from "./lint.ts";
-import { type DefinitionDeps, saveWorkflow } from "./store.ts";
+import { parseStored, saveWithHeirs } from "./save-text.ts";
+import type { DefinitionDeps } from "./store.ts";
 import type { WorkflowHead } from "./table.ts";
 
 /** A workflow as lists show it. */
@@ -71,13 +72,9 @@ export async function uploadWorkflow(
   body: { readonly text: string; readonly contentType: string },
 ): Promise<z.infer<typeof savedAnswer>> {
   const source = readSource(body);
-  const parsed = parseDefinition(source.parse);
+  const parsed = await parseStored(deps, source.parse);
   if (!parsed.ok) throw new ApiError("bad_request", parsed.errors.map(describeProblem).join("; "));
-  const { head } = await saveWorkflow(deps, {
-    definition: parsed.definition,
-    yaml: source.text,
-    source: "api",
-  });
+  const { head } = await saveWithHeirs(deps, parsed, { yaml: source.text, source: "api" });
   return {
     message: "Workflow saved",
     name: head.name,
@@ -86,6 +83,43 @@ export async function uploadWorkflow(
     revision: head.revision,
     warnings: [...parsed.warnings, ...lintDefinition(parsed.definition)],
   };
+}
+
+const problem = z.object({
+  message: z.string(),
+  path: z.string().optional().describe("Where in the workflow: `steps[0].name`"),
+  line: z.int().optional(),
+  column: z.int().optional(),
+});
+
+export const validatedAnswer = z
+  .object({
+    valid: z.boolean(),
+    name: z.string(),
+    kind: z.enum(["module", "flow", ""]),
+    errors: z.array(problem),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: "ValidatedWorkflow" });
+
+/** What storing a workflow would say, and stores nothing. With `strict`, keys that nothing reads are errors. */
+export async function validateWorkflow(
+  deps: Pick<Ports, "tables" | "blobs">,
+  body: { readonly text: string; readonly contentType: string },
+  strict: boolean,
+): Promise<z.infer<typeof validatedAnswer>> {
+  const parsed = await parseStored(deps, readSource(body).parse, { strict });
+  if (!parsed.ok)
+    return {
+      valid: false,
+      name: "",
+      kind: "",
+      errors: parsed.errors.map((one) => ({ ...one })),
+      warnings: [],
+    };
+  const { definition, warnings } = parsed;
+  const { name, kind } = definition;
+  return { valid: true, name, kind, errors: [], warnings: [...warnings, ...lintDefinition(definition)] };
 }
 
 const YAML_TYPES: ReadonlySet<string> = new Set([

@@ -19,8 +19,9 @@ export function advance(walk: Walk): void {
       if (before.some((other) => other === undefined || other.status === "running")) continue;
       moved = true;
       const failed = before.findIndex((other) => other !== undefined && hasFailed(other));
-      if (failed < 0) startModule(walk, index, module);
-      else passOver(walk, index, modules[module.after[failed] ?? -1]?.name ?? "");
+      if (failed >= 0) passOver(walk, index, `${modules[module.after[failed] ?? -1]?.name ?? ""} failed`);
+      else if (module.excluded === true) passOver(walk, index, "excluded");
+      else startModule(walk, index, module);
     }
   }
   if (underWay(walk) === 0) endRun(walk);
@@ -31,8 +32,8 @@ const underWay = ({ state }: Walk): number =>
 
 const hasFailed = ({ status, tolerated }: ModuleState): boolean => status === "failed" && tolerated !== true;
 
-function passOver(walk: Walk, module: number, waitedFor: string): void {
-  walk.add({ type: "module.finished", module, status: "skipped", error: `${waitedFor} failed` });
+function passOver(walk: Walk, module: number, error: string): void {
+  walk.add({ type: "module.finished", module, status: "skipped", error });
 }
 
 function endRun(walk: Walk): void {

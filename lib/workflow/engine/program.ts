@@ -14,6 +14,8 @@ export interface ProgramModule {
   readonly waitsFor?: readonly (readonly number[])[];
   /** What is to be found out before its steps: whether it runs at all, and its parameters. */
   readonly gate?: Gate;
+  /** The run was told to leave it out. */
+  readonly excluded?: true;
   /** What the flow tells to do when it is over. */
   readonly handlers?: Pick<FlowModule, "on_success" | "on_error">;
 }
@@ -42,12 +44,19 @@ export interface PinnedModule {
   readonly inline?: number;
 }
 
+/** A flow that holds modules, and what its run was given, which may leave some of them out. */
+export interface HoldingFlow {
+  readonly definition: Definition;
+  readonly params: Readonly<Record<string, string>>;
+}
+
 /** Builds the program of pinned modules from their definitions, in the same order, and the flow that holds them. */
 export function buildProgram(
   pinned: readonly PinnedModule[],
   definitions: readonly Definition[],
-  flow?: Definition,
+  holder?: HoldingFlow,
 ): Program {
+  const flow = holder?.definition;
   return {
     modules: pinned.map((module, index) => {
       const definition = definitions[index];
@@ -67,9 +76,23 @@ export function buildProgram(
         ...(waitsFor === undefined ? {} : { waitsFor }),
         ...(gate === undefined ? {} : { gate }),
         ...handlersOf(inFlow),
+        ...(holder !== undefined && isExcluded(module.name, holder.params) ? { excluded: true } : {}),
       };
     }),
   };
+}
+
+/** `exclude_modules` has whole names, `fuzzy_exclude_modules` parts of them, with commas between. Reference 2.8. */
+function isExcluded(name: string, params: HoldingFlow["params"]): boolean {
+  const words = (param: string): string[] =>
+    (params[param] ?? "")
+      .split(",")
+      .map((word) => word.trim())
+      .filter((word) => word !== "");
+  return (
+    words("exclude_modules").includes(name) ||
+    words("fuzzy_exclude_modules").some((part) => name.includes(part))
+  );
 }
 
 function positionsOf(named: readonly { readonly name: string }[], name: string): number[] {

@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import {
+  type AgentOptions,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -9,6 +14,8 @@ import { checkHost, guardedLookup, type Resolve } from "./policy.ts";
 const IDLE_MS = 4_000;
 /** Idle connections kept to one host. */
 const IDLE_SOCKETS = 16;
+/** Methods that go over a kept connection, which the server may be about to close: they may be sent again. */
+const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 /** Headers that are the connection's own; one of an author would contradict what is sent. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
@@ -54,19 +61,22 @@ export interface Network {
  */
 export function openNetwork(policy: NetworkPolicy, resolve?: Resolve): Network {
   const lookup = guardedLookup(policy, resolve);
-  const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS };
-  let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
+  let agents: Readonly<Record<"kept" | "own", Agents>> | undefined;
   return {
     policy,
     exchange: async (exchange) => {
       checkHost(exchange.url, policy);
-      agents ??= { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+      agents ??= {
+        kept: openAgents({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS }),
+        own: openAgents({ keepAlive: false }),
+      };
+      const agent = REPEATABLE.has(exchange.method) ? agents.kept : agents.own;
       const secure = exchange.url.protocol === "https:";
       const message = await send(exchange, (headers) => {
         const { url, method, signal } = exchange;
         const options = { method, headers, signal, lookup };
-        if (secure) return requestHttps(url, { ...options, agent: agents?.https });
-        return requestHttp(url, { ...options, agent: agents?.http });
+        if (secure) return requestHttps(url, { ...options, agent: agent.https });
+        return requestHttp(url, { ...options, agent: agent.http });
       });
       return {
         status: message.statusCode ?? 0,
@@ -75,6 +85,15 @@ export function openNetwork(policy: NetworkPolicy, resolve?: Resolve): Network {
       };
     },
   };
+}
+
+interface Agents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+function openAgents(options: AgentOptions): Agents {
+  return { http: new HttpAgent(options), https: new HttpsAgent(options) };
 }
 
 type Start = (headers: Record<string, string>) => ReturnType<typeof requestHttp>;

@@ -108,6 +108,18 @@ describe("a request", () => {
     expect(seen[0]?.headers["transfer-encoding"]).toBeUndefined();
   });
 
+  it("that must not be sent twice has a connection of its own; others share one", async () => {
+    const { url } = await serve((_, outgoing) => void outgoing.end("x"));
+    let connections = 0;
+    servers.at(-1)?.on("connection", () => {
+      connections += 1;
+    });
+    for (const method of ["GET", "PUT", "GET"]) await ask(url, { method });
+    expect(connections).toBe(1);
+    for (const method of ["POST", "PATCH"]) await ask(url, { method, body: "x" });
+    expect(connections).toBe(3);
+  });
+
   it("fails on an answer that is too large, also one that only unpacks to it", async () => {
     const { url } = await serve((incoming, outgoing) => {
       if (incoming.url === "/bomb") outgoing.writeHead(200, { "content-encoding": "gzip" });
@@ -197,6 +209,18 @@ describe("a redirect", () => {
     const { headers } = other.seen[0] as Seen;
     expect(headers).toMatchObject({ "x-own": "1", host: `127.0.0.1:${other.port}` });
     for (const name of ["authorization", "cookie", "x-key"]) expect(headers[name]).toBeUndefined();
+  });
+
+  it("to another origin takes no body there that holds a secret", async () => {
+    const other = await serve((_, outgoing) => void outgoing.end("other"));
+    const { url } = await serve((_, outgoing) => {
+      outgoing.writeHead(307, { location: other.url }).end();
+    });
+    const isSecret = (text: string) => text.includes("sesame");
+    const failed = await failure(ask(url, { method: "POST", body: "open sesame", isSecret }));
+    expect(failed.message).toMatch(/would take a secret of its body to 127\.0\.0\.1/);
+    expect(other.seen).toHaveLength(0);
+    expect((await ask(url, { method: "POST", body: "open", isSecret })).text).toBe("other");
   });
 
   it("within its origin keeps them", async () => {

@@ -19,8 +19,8 @@ export interface HttpRequest {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Whether a header's value holds a secret: it is then kept from other hosts, as credentials are. */
-  isSecret?(value: string): boolean;
+  /** Whether a text holds a secret: headers and bodies that do are kept from other hosts, as credentials are. */
+  isSecret?(text: string): boolean;
 }
 
 export interface HttpAnswer {
@@ -119,8 +119,8 @@ function redirectOf({ status, headers, body }: OpenAnswer, from: URL): URL | und
   throw new RequestFailed(`${shownUrl(from)} redirects to what is no http or https URL`, { passing: false });
 }
 
-function redirected(sent: Sent, status: number, url: URL, { isSecret }: HttpRequest): Sent {
-  const { method } = sent;
+function redirected(sent: Sent, status: number, url: URL, request: HttpRequest): Sent {
+  const { method, body } = sent;
   const becomesGet =
     (status === 303 && method !== "GET" && method !== "HEAD") ||
     ((status === 301 || status === 302) && method === "POST");
@@ -128,11 +128,15 @@ function redirected(sent: Sent, status: number, url: URL, { isSecret }: HttpRequ
   const elsewhere = url.origin !== sent.url.origin;
   for (const [name, value] of sent.headers) {
     if (becomesGet && name.startsWith("content-")) continue;
-    if (elsewhere && (CREDENTIALS.has(name) || name === "host" || isSecret?.(value) === true)) continue;
+    if (elsewhere && (CREDENTIALS.has(name) || name === "host" || request.isSecret?.(value) === true))
+      continue;
     headers.set(name, value);
   }
   if (becomesGet) return { url, method: "GET", headers };
-  return { url, method, headers, ...(sent.body === undefined ? {} : { body: sent.body }) };
+  if (body === undefined) return { url, method, headers };
+  if (elsewhere && request.isSecret?.(body) === true)
+    throw failed(request, `a redirect would take a secret of its body to ${url.host}`);
+  return { url, method, headers, body };
 }
 
 async function readCapped(body: Readable, maxBytes: number, what: string): Promise<Buffer> {

@@ -33,3 +33,21 @@ export function builtinValues(run: {
     PlatformArch: process.arch,
   };
 }
+
+/** Names of them. */
+export const BUILTIN_NAMES: readonly string[] = Object.keys(
+  builtinValues({
+    ...{
+      runId: "",
+      target: "",
+      workspace: "",
+      workspacesDir: "",
+      triggerType: "",
+      now: new Date(0).toISOString(),
+    },
+    definition: {
+      ...{ name: "", kind: "module", description: "", tags: [], hidden: false },
+      ...{ params: [], triggers: [], steps: [], modules: [] },
+    },
+  }),
+);

@@ -60,7 +60,7 @@ export async function composeRun(
   const program = buildProgram(
     pinned.modules,
     pinned.definitions,
-    definition.kind === "flow" ? definition : undefined,
+    definition.kind === "flow" ? { definition, params: request.params } : undefined,
   );
   const now = new Date(deps.clock.now()).toISOString();
   const workspace = workspaceName(
@@ -76,7 +76,7 @@ export async function composeRun(
   const { values, params, trusted, problem } = paramValues(
     definition.params,
     { ...request.values, ...builtins },
-    request,
+    { ...request, now: Date.parse(now) },
   );
   const number = await deps.runNumbers.next();
   const tooLong =

@@ -112,6 +112,20 @@ modules:
     expect(commands[0]).toContain("| $(id) |");
   });
 
+  it("are left out where the run says so, by their names or parts of them", async () => {
+    const names = ["probe-web", "probe-dns", "report"];
+    const modules = names.map(
+      (name) => `  - {name: ${name}, steps: [{name: s, type: bash, command: echo ${name}}]}\n`,
+    );
+    await store(test.deps, `name: f\nmodules:\n${modules.join("")}`);
+    const runId = await run({ flow: "f", params: { exclude_modules: "report, probe" } });
+    expect(commands.toSorted()).toEqual(["echo probe-dns", "echo probe-web"]);
+    expect(await outcome(runId)).toMatchObject({ status: "completed" });
+    commands.length = 0;
+    await run({ flow: "f", params: { fuzzy_exclude_modules: "probe" } });
+    expect(commands).toEqual(["echo report"]);
+  });
+
   it("that lack a parameter fail with its name", async () => {
     await store(
       test.deps,

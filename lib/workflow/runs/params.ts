@@ -1,6 +1,7 @@
 import type { Param } from "../definition/types.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
+import { generate } from "./generators.ts";
 
 /** What was given for parameters, by their names. */
 export interface Given {
@@ -9,6 +10,8 @@ export interface Given {
   readonly target: string;
   /** Those that are text of a workflow file. */
   readonly trusted?: ReadonlySet<string>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 export interface ParamValues {
@@ -21,7 +24,10 @@ export interface ParamValues {
   readonly problem?: string;
 }
 
-/** Reference 2.2: what was given, else the default (which may name earlier ones), else missing when required. */
+/**
+ * Reference 2.2: what was given, else what its generator makes, else the default (which may name earlier ones), else
+ * missing when required.
+ */
 export function paramValues(
   params: readonly Param[],
   base: Readonly<Record<string, unknown>>,
@@ -33,13 +39,14 @@ export function paramValues(
   const problems: string[] = [];
   for (const param of params) {
     const sent = sentValue(param, given);
-    const text = sent === "" ? defaultValue(param, values, problems) : sent;
+    const text = sent === "" ? ownValue(param, values, given.now, problems) : sent;
     if (text === undefined || text === "") {
       if (param.required) problems.push(`required parameter missing: ${param.name}`);
       if (text === undefined) continue;
     }
     known[param.name] = text;
-    if (sent === "" && param.default?.includes("{{") === false) trusted.push(param.name);
+    if (sent === "" && param.generator === undefined && param.default?.includes("{{") === false)
+      trusted.push(param.name);
     values[param.name] = param.type === "bool" ? text.toLowerCase() === "true" || text === "1" : text;
   }
   const [problem] = problems;
@@ -51,11 +58,23 @@ function sentValue({ name }: Param, { params, target }: Given): string {
   return sent === "" && name.toLowerCase() === "target" ? target : sent;
 }
 
-function defaultValue(
+/** What its declaration gives a parameter: what its generator makes, else its default. */
+function ownValue(
   param: Param,
   values: Readonly<Record<string, unknown>>,
+  now: number,
   problems: string[],
 ): string | undefined {
+  if (param.generator !== undefined) {
+    try {
+      return generate(param.generator, { now, values });
+    } catch (error) {
+      problems.push(
+        `generator of parameter ${param.name}: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return undefined;
+    }
+  }
   if (param.default === undefined) return undefined;
   try {
     return renderText(parseTemplate(param.default), values);

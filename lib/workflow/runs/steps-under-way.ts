@@ -15,7 +15,8 @@ export async function programOf(
     run.workflow_kind === "flow"
       ? await deps.definitions.get(run.workflow_name, run.workflow_revision)
       : undefined;
-  return buildProgram(run.modules, definitions, flow);
+  const holder = flow === undefined ? undefined : { definition: flow, params: run.params };
+  return buildProgram(run.modules, definitions, holder);
 }
 
 /** Items of a foreach are told of by the foreach: no rows, and one event. */

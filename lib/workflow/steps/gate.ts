@@ -1,5 +1,5 @@
 import type { FunctionStep } from "../definition/types.ts";
-import { type ParamValues, paramValues } from "../runs/params.ts";
+import { type Given, type ParamValues, paramValues } from "../runs/params.ts";
 import { type BaseValues, moduleBase } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
@@ -18,7 +18,10 @@ export async function passGate(attempt: Attempt, scope: Scope, step: FunctionSte
   const { given = {}, params = [], dependencies } = step.gate ?? {};
   if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition)))
     return { ...NO_OUTPUT, status: "skipped" };
-  const found = paramValues(params, scope.values, givenParams(scope, given, params));
+  const found = paramValues(params, scope.values, {
+    ...givenParams(scope, given, params),
+    now: attempt.deps.clock.now(),
+  });
   if (found.problem !== undefined) throw new StepFailed(found.problem);
   const inner: Scope = { ...scope, values: found.values };
   if (dependencies !== undefined) await checkDependencies(attempt, inner, dependencies);
@@ -30,7 +33,7 @@ function givenParams(
   scope: Scope,
   given: NonNullable<FunctionStep["gate"]>["given"],
   params: NonNullable<FunctionStep["gate"]>["params"],
-): Parameters<typeof paramValues>[2] {
+): Omit<Given, "now"> {
   const texts: Record<string, string> = {};
   const trusted = new Set<string>();
   for (const { name } of params) {

@@ -36,7 +36,9 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
   const shown = `${step.method} ${shownUrl(url)}`;
   const started = performance.now();
   try {
-    const answer = await sendWithRetries(attempt, { url, method: step.method, headers, body });
+    // Where the author says how the whole step is tried again, that alone counts, for every method.
+    const tries = step.retry === undefined && REPEATABLE.has(step.method) ? TRIES : 1;
+    const answer = await sendWithRetries(attempt, { url, method: step.method, headers, body }, tries);
     const text = attempt.deps.secrets.redact(answer.body.toString("utf8"));
     const exports = exportsOf(step, { answer, text, message: "", durationMs: since(started) });
     if (answer.status < 500) return { command: shown, output: text, exports, logFile: "" };
@@ -115,8 +117,7 @@ function exportsOf({ name }: HttpStep, { answer, text, message, durationMs }: Ou
 
 type Sending = Pick<HttpRequest, "url" | "method" | "headers" | "body">;
 
-async function sendWithRetries(attempt: Attempt, sending: Sending): Promise<HttpAnswer> {
-  const tries = REPEATABLE.has(sending.method) ? TRIES : 1;
+async function sendWithRetries(attempt: Attempt, sending: Sending, tries: number): Promise<HttpAnswer> {
   for (let number = 1; ; number += 1) {
     let waitMs = RETRY_DELAY_MS * 2 ** (number - 1);
     try {

@@ -9,6 +9,7 @@ import { renderValue } from "../templates/text.ts";
 import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepFailed } from "./failure.ts";
+import { evaluateScript } from "./script.ts";
 import { travelling } from "./travel.ts";
 
 /** Longest line of an input file, characters. */
@@ -26,9 +27,10 @@ export async function layOutItems(attempt: Attempt, scope: Scope, step: ForeachS
   let total = 0;
   const flush = async (): Promise<void> => {
     const from = total - chunk.length;
+    const items = await processed(attempt, scope, step, chunk);
     await attempt.deps.blobs.put(
       chunkKey(attempt.run.run_id, attempt.request.key, from),
-      JSON.stringify(travelling(attempt.deps, chunk)),
+      JSON.stringify(travelling(attempt.deps, items)),
     );
     chunk = [];
   };
@@ -40,6 +42,24 @@ export async function layOutItems(attempt: Attempt, scope: Scope, step: ForeachS
   }
   if (chunk.length > 0) await flush();
   return total;
+}
+
+/** What the author's script makes of the items of a chunk; one that it fails at stays as it is. */
+async function processed(
+  attempt: Attempt,
+  scope: Scope,
+  { variable, variable_pre_process: source }: ForeachStep,
+  items: readonly unknown[],
+): Promise<readonly unknown[]> {
+  if (source === undefined) return items;
+  // The variable is one of the script's own here, quoted or not: nothing of an item becomes code.
+  const expression = source.replaceAll(new RegExp(`(["']?)\\[\\[${variable}\\]\\]\\1`, "g"), variable);
+  const code = `chunk_items.map((${variable}) => { try { return (${expression}); } catch { return ${variable}; } })`;
+  const inner: Scope = { ...scope, values: { ...scope.values, chunk_items: items } };
+  const { value } = await evaluateScript(attempt, inner, code);
+  if (!Array.isArray(value) || value.length !== items.length)
+    throw new StepFailed("variable_pre_process: must be an expression");
+  return value.map((made: unknown, at) => made ?? items[at]);
 }
 
 /** The items of the chunk that holds a position. */

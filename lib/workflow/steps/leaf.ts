@@ -110,8 +110,9 @@ function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutpu
       return runFunction(attempt, scope, step);
     case "http":
       return runHttp(attempt, scope, step);
-    case "remote-bash":
     case "llm":
+      return import("./llm.ts").then(({ runLlm }) => runLlm(attempt, scope, step));
+    case "remote-bash":
       return unavailable(step.type);
   }
 }

@@ -70,6 +70,7 @@ const SCRIPT_FIELDS: ReadonlySet<string> = new Set([
   "condition",
   "if",
   "functions_conditions",
+  "variable_pre_process",
 ]);
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 

@@ -48,6 +48,7 @@ function callsWorkspace(step: Step): boolean {
   const sources = [step.pre_condition, ...Object.values(step.exports)];
   if (step.type === "function")
     sources.push(step.function, ...(step.functions ?? []), ...(step.parallel_functions ?? []));
+  if (step.type === "foreach") sources.push(step.variable_pre_process);
   for (const one of casesOf(step.decision)) {
     if (startsCommands(one)) return true;
     sources.push(one.if, ...one.functions);

@@ -1,0 +1,23 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { answerChat, chatBody, chatCompletion, LLM_BODY_LIMIT_BYTES } from "#lib/workflow/llm/endpoints.ts";
+
+/** Reference: workflow 1.10. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "createChatCompletion",
+  method: "POST",
+  path: "/llm/v1/chat/completions",
+  summary: "Ask a language model",
+  tag: "Language models",
+  auth: "token",
+  body: chatBody,
+  bodyLimitBytes: LLM_BODY_LIMIT_BYTES,
+  status: 200,
+  response: chatCompletion,
+  errors: [413, 503],
+  run: ({ body }, deps: Deps) => answerChat(deps, body),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,28 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import {
+  answerEmbeddings,
+  embeddings,
+  embeddingsBody,
+  LLM_BODY_LIMIT_BYTES,
+} from "#lib/workflow/llm/endpoints.ts";
+
+/** Reference: workflow 1.10. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "createEmbeddings",
+  method: "POST",
+  path: "/llm/v1/embeddings",
+  summary: "Embed texts",
+  tag: "Language models",
+  auth: "token",
+  body: embeddingsBody,
+  bodyLimitBytes: LLM_BODY_LIMIT_BYTES,
+  status: 200,
+  response: embeddings,
+  errors: [413, 503],
+  run: ({ body }, deps: Deps) => answerEmbeddings(deps, body),
+});
+
+export const handler = toHandler(route, openDeps);

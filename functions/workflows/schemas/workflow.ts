@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import schema from "../../../examples/workflow.schema.json" with { type: "json" };
+
+/** For editors, which send no token. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getWorkflowSchema",
+  method: "GET",
+  path: "/schemas/workflow.json",
+  summary: "The JSON Schema of a workflow file",
+  tag: "Workflows",
+  auth: "none",
+  status: 200,
+  response: z.looseObject({}),
+  run: (_input, _deps: Deps) => schema as Readonly<Record<string, unknown>>,
+});
+
+export const handler = toHandler(route, openDeps);

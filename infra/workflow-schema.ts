@@ -1,0 +1,10 @@
+import * as z from "zod";
+import { workflow } from "../lib/workflow/definition/schema.ts";
+
+export const WORKFLOW_SCHEMA_FILE = "examples/workflow.schema.json";
+
+/** The JSON Schema by which editors help to write workflow files. */
+export function workflowSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(workflow, { io: "input", unrepresentable: "any" });
+  return { title: "Weft workflow", ...schema };
+}

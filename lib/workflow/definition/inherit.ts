@@ -1,0 +1,123 @@
+import type { Path } from "./problems.ts";
+import type { ReadOverride, ReadWorkflow } from "./schema.ts";
+import type { ReadTrigger } from "./schema-triggers.ts";
+import type { Definition, Dependencies, FlowModule, Param, Step, WorkflowKind } from "./types.ts";
+
+/** A workflow as it was read, or as it is once what it inherits is put in. */
+export interface WorkflowParts {
+  readonly name?: string;
+  readonly kind?: WorkflowKind;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly hidden: boolean;
+  readonly params: readonly Param[];
+  readonly triggers: readonly ReadTrigger[];
+  readonly steps?: readonly Step[];
+  readonly modules?: readonly FlowModule[];
+  readonly hooks?: NonNullable<Definition["hooks"]>;
+  readonly dependencies?: Dependencies;
+}
+
+interface Findings {
+  refuse(path: Path, message: string): void;
+  warn(path: Path, message: string): void;
+}
+
+/** What a child says outside of `override` besides who it is. */
+const OWN_PARTS = ["params", "triggers", "steps", "modules", "hooks", "dependencies"] as const;
+
+/**
+ * A workflow that extends another, as a whole: the parent's parts with the child's changes. The parent is as it is
+ * stored, with what it inherits itself. Reference 2.10.
+ */
+export function inherit(child: ReadWorkflow, parent: Definition, findings: Findings): WorkflowParts {
+  const { override = {} } = child;
+  if (child.kind !== undefined && child.kind !== parent.kind)
+    findings.refuse(["kind"], `${parent.name}, which it extends, is a ${parent.kind}`);
+  for (const part of OWN_PARTS) {
+    const own = child[part];
+    if (own !== undefined && (!Array.isArray(own) || own.length > 0))
+      findings.warn([part], "a workflow that extends another changes it in override, ignored");
+  }
+  const dependencies = mergeDependencies(parent.dependencies, override.dependencies);
+  return {
+    ...(child.name === undefined ? {} : { name: child.name }),
+    kind: parent.kind,
+    description: child.description === "" ? parent.description : child.description,
+    tags: child.tags.length === 0 ? parent.tags : child.tags,
+    hidden: child.hidden,
+    params: mergeParams(parent.params, override.params),
+    triggers: override.triggers ?? parent.triggers,
+    ...(parent.kind === "module"
+      ? { steps: mergeList(parent.steps, override.steps, ["override", "steps"], findings) }
+      : { modules: mergeList(parent.modules, override.modules, ["override", "modules"], findings) }),
+    ...(parent.hooks === undefined ? {} : { hooks: parent.hooks }),
+    ...(dependencies === undefined ? {} : { dependencies }),
+  };
+}
+
+function mergeParams(
+  parents: Definition["params"],
+  changes: ReadOverride["params"] = {},
+): WorkflowParts["params"] {
+  const known = parents.map((param) => ({ ...param, ...changes[param.name] }));
+  const names = new Set(parents.map(({ name }) => name));
+  const added = Object.entries(changes)
+    .filter(([name]) => !names.has(name))
+    .map(([name, change]) => ({ name, type: "string" as const, required: false, ...change }));
+  return [...known, ...added];
+}
+
+interface Named {
+  readonly name: string;
+}
+
+interface ListChange<Item extends Named> {
+  readonly mode: "append" | "prepend" | "replace" | "merge";
+  readonly items: readonly Item[];
+  readonly remove: readonly string[];
+  readonly replace: readonly Item[];
+}
+
+/** What is to go goes first, then what takes another's place, then what comes to them. */
+function mergeList<Item extends Named>(
+  parents: readonly Item[],
+  change: ListChange<Item> | undefined,
+  path: Path,
+  findings: Findings,
+): Item[] {
+  if (change === undefined) return [...parents];
+  const names = new Set(parents.map(({ name }) => name));
+  const absent = [...change.remove, ...change.replace.map(({ name }) => name)].find(
+    (name) => !names.has(name),
+  );
+  if (absent !== undefined) findings.refuse(path, `what it extends has no "${absent}"`);
+  if (change.mode === "replace") return [...change.items];
+  const instead = new Map(change.replace.map((item) => [item.name, item]));
+  if (change.mode === "merge") for (const item of change.items) instead.set(item.name, item);
+  const kept = parents
+    .filter(({ name }) => !change.remove.includes(name))
+    .map((item) => instead.get(item.name) ?? item);
+  const added = change.mode === "merge" ? change.items.filter(({ name }) => !names.has(name)) : change.items;
+  return change.mode === "prepend" ? [...added, ...kept] : [...kept, ...added];
+}
+
+function mergeDependencies(
+  parent: Dependencies | undefined,
+  child: Dependencies | undefined,
+): Dependencies | undefined {
+  if (parent === undefined || child === undefined) return child ?? parent;
+  const both = <Item>(one: readonly Item[], other: readonly Item[]): Item[] => [
+    ...new Set([...one, ...other]),
+  ];
+  return {
+    commands: both(parent.commands, child.commands),
+    files: both(parent.files, child.files),
+    target_types: both(parent.target_types, child.target_types),
+    variables: [
+      ...parent.variables.map(({ name, types }) => ({ name, types: [...types] })),
+      ...child.variables,
+    ],
+    functions_conditions: both(parent.functions_conditions, child.functions_conditions),
+  };
+}

@@ -1,0 +1,141 @@
+import type { OpenAI } from "openai";
+import { RequestFailed, toRequestFailed } from "../network/failure.ts";
+import { fetchOver } from "../network/fetch.ts";
+import type { Network } from "../network/network.ts";
+import { AddressRefused } from "../network/policy.ts";
+import { retryAfterMs } from "../network/retry-after.ts";
+import { type ChatAnswer, type EmbeddingAnswer, toChatAnswer, toEmbeddingAnswer } from "./answer.ts";
+import { CallFailed } from "./failure.ts";
+import type { Provider } from "./providers.ts";
+import { collectStream } from "./stream.ts";
+
+type ChatBody = OpenAI.ChatCompletionCreateParamsNonStreaming;
+
+/** One request to one provider. */
+export interface Call {
+  readonly network: Network;
+  readonly provider: Provider;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The request beside `model`. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Of an answer, streamed or not: a thousand embeddings are some tens of megabytes. */
+const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+/** Longest text of a provider in an error, characters. */
+const TOLD_CHARACTERS = 500;
+/** The library's own timeout is not to be met: ours also covers the body. */
+const LATER_MS = 60_000;
+
+/** Asks a model. A streamed answer is collected. Throws CallFailed. */
+export function callChat(call: Call, stream: boolean): Promise<ChatAnswer> {
+  return guardedCall(call, async (client, signal) => {
+    const body = { ...call.body, model: call.provider.model } as unknown as ChatBody;
+    if (!stream) {
+      const whole = await client.chat.completions.create(body, { signal });
+      return toChatAnswer(whole, call.provider.model);
+    }
+    const options = { ...body, stream: true, stream_options: { include_usage: true } } as const;
+    const { data, response } = await client.chat.completions.create(options, { signal }).withResponse();
+    // Some servers do not stream, whatever they are asked.
+    const isWhole = response.headers.get("content-type")?.includes("json") === true;
+    return toChatAnswer(isWhole ? await response.json() : await collectStream(data), call.provider.model);
+  });
+}
+
+/** Asks for the embeddings of texts. Throws CallFailed. */
+export function callEmbeddings(call: Call, input: readonly string[]): Promise<EmbeddingAnswer> {
+  return guardedCall(call, async (client, signal) => {
+    const { model } = call.provider;
+    const body = { ...call.body, encoding_format: "float" as const, input: [...input], model };
+    const answer = await client.embeddings.create(body, { signal });
+    return toEmbeddingAnswer(answer, model, input.length);
+  });
+}
+
+async function guardedCall<Answer>(
+  call: Call,
+  ask: (client: OpenAI, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const timeout = AbortSignal.timeout(call.timeoutMs);
+  const signal = AbortSignal.any([call.signal, timeout]);
+  try {
+    const answer = await ask(await openClient(call), signal);
+    // The library takes a stream that was aborted for one that is over.
+    signal.throwIfAborted();
+    return answer;
+  } catch (thrown) {
+    if (call.signal.aborted) throw thrown;
+    if (timeout.aborted)
+      throw new CallFailed(`it did not answer within ${call.timeoutMs} ms`, {
+        ...{ again: true, elsewhere: true, cause: thrown },
+      });
+    throw toCallFailed(thrown);
+  }
+}
+
+/** A client that knows nothing but what it is given here, tries once and logs nothing. */
+async function openClient({ network, provider, headers, timeoutMs }: Call): Promise<OpenAI> {
+  const { OpenAI: Client } = await import("openai");
+  return new Client({
+    baseURL: provider.baseUrl,
+    apiKey: provider.key ?? "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    maxRetries: 0,
+    timeout: timeoutMs + LATER_MS,
+    logLevel: "off",
+    defaultHeaders: { ...(provider.key === undefined ? { authorization: null } : {}), ...headers },
+    // What machine this is, is nobody's business.
+    fetch: fetchOver(network, {
+      maxBytes: ANSWER_MAX_BYTES,
+      keepHeader: (name) => !name.startsWith("x-stainless-"),
+    }),
+  });
+}
+
+/** Statuses that say that this provider will not serve this caller; another may. */
+const NOT_HERE: ReadonlySet<number> = new Set([401, 402, 403, 404]);
+/** Statuses below 500 that pass. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
+
+function toCallFailed(thrown: unknown): CallFailed {
+  if (thrown instanceof CallFailed) return thrown;
+  const refused = [thrown, (thrown as { cause?: unknown }).cause].find(
+    (one) => one instanceof RequestFailed || one instanceof AddressRefused,
+  );
+  if (refused !== undefined) {
+    const { message, passing } = toRequestFailed("the request", refused);
+    const tooLarge = message.includes("larger than");
+    return new CallFailed(message, { again: passing, elsewhere: !tooLarge, cause: thrown });
+  }
+  const {
+    status,
+    headers,
+    message = "",
+  } = thrown as {
+    readonly status?: number;
+    readonly headers?: Headers;
+    readonly message?: string;
+  };
+  if (status !== undefined) {
+    const again = PASSING.has(status) || status >= 500;
+    return new CallFailed(message.slice(0, TOLD_CHARACTERS), {
+      again,
+      elsewhere: again || NOT_HERE.has(status),
+      retryAfterMs: retryAfterMs((name) => headers?.get(name), Date.now()),
+      cause: thrown,
+    });
+  }
+  if (thrown instanceof SyntaxError)
+    return new CallFailed("it answered what is not JSON", { again: true, elsewhere: true, cause: thrown });
+  const cause = (thrown as { cause?: unknown }).cause ?? thrown;
+  const failed = toRequestFailed("the request", cause);
+  return new CallFailed(failed.message.slice(0, TOLD_CHARACTERS), {
+    ...{ again: failed.passing, elsewhere: true, cause: thrown },
+  });
+}

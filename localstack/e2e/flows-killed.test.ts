@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startWeft, until, type Weft } from "./weft.ts";
+
+const FLOW = `
+name: interrupted
+modules:
+  - name: patient
+    steps:
+      - name: again
+        type: bash
+        command: test -e {{Output}}/ready && echo try {{attempt}}
+        retry: {max_attempts: 20, delay: 200ms, backoff: 1}
+  - name: beside
+    condition: Target.length > 0
+    steps:
+      - {name: quick, type: bash, command: echo quick}
+  - name: last
+    depends_on: [patient, beside]
+    steps:
+      - name: sum
+        type: bash
+        command: echo {{again_output}} and {{quick_output}}; touch {{Output}}/done
+`;
+
+/** So often the server is killed while a step waits to be tried again. */
+const KILLS = 2;
+
+test("a flow whose steps wait for their next try goes on after every kill -9", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "weft-flows-killed-"));
+  const env = { WEFT_ACCESS_TOKEN: "0123456789abcdef-flows" };
+  let weft: Weft = await startWeft({ dataDir, env });
+  try {
+    await weft.save(FLOW);
+    const runId = await weft.start({ flow: "interrupted", target: "t", workspace: "w" });
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const waits = async (): Promise<number> =>
+        (await weft.history(runId)).filter(({ type }) => type === "step.waits").length;
+      const before = await waits();
+      await until("another try that failed", async () => (await waits()) > before);
+      await weft.kill9();
+      weft = await startWeft({ dataDir, env });
+    }
+    await weft.save("name: ready\nsteps: [{name: s, type: bash, command: touch ready}]\n");
+    await weft.run({ module: "ready", target: "t", workspace: "w" });
+    expect(await weft.ended(runId)).toMatchObject({ status: "completed", completed_steps: 3 });
+    const { again, sum } = await weft.steps(runId);
+    expect(again?.attempt).toBeGreaterThan(KILLS);
+    expect(sum?.output).toBe(`try ${again?.attempt} and quick`);
+    const modules = (await weft.history(runId)).filter(({ type }) => type === "module.finished");
+    expect(modules).toHaveLength(3);
+  } finally {
+    await weft[Symbol.asyncDispose]();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}, 60_000);

@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startWeft, type Weft } from "./weft.ts";
+
+let weft: Weft;
+beforeAll(async () => {
+  weft = await startWeft();
+  const guide = await readFile(new URL("../../docs/flows.md", import.meta.url), "utf8");
+  for (const [, yaml = ""] of guide.matchAll(/```yaml\n([\s\S]*?)```/g)) await weft.save(yaml);
+});
+afterAll(() => weft.stop());
+
+/** Outputs of a run's steps by their names. */
+async function outputs(body: object): Promise<Record<string, string>> {
+  const run = await weft.run({ target: "example.com", workspace: crypto.randomUUID(), ...body });
+  expect(run).toMatchObject({ status: "completed", error_message: "" });
+  const steps = Object.values(await weft.steps(run.run_id));
+  return Object.fromEntries(steps.map(({ step_name, output }) => [step_name, output]));
+}
+
+test("the flow of the guide runs its modules in order, and skips one unless it is asked for", async () => {
+  expect(await outputs({ flow: "report" })).toEqual({ write: "", count: "2", say: "there are 2" });
+  expect(await outputs({ flow: "report", params: { thorough: true } })).toMatchObject({ sort: "b\na" });
+});
+
+test("a module without its parameter, alone, is refused with its name", async () => {
+  const answer = await weft.call("POST", "/runs", {
+    body: { module: "count-lines", target: "x" },
+  });
+  expect(answer).toMatchObject({
+    status: 400,
+    json: { message: "params: required parameter missing: file" },
+  });
+});
+
+test.each([
+  ["goes on where the flow says so", { flow: "best-effort" }, { try: "", done: "done" }],
+  ["lets steps wait for those they name", { module: "diamond" }, { both: "left and right" }],
+  ["goes where a decision leads", { module: "choose" }, { look: "plain", plain: "plain" }],
+  ["ends where a decision says so", { module: "choose", params: { kind: "fancy" } }, { fancy: "~ fancy ~" }],
+  ["tries again", { module: "stubborn" }, { flaky: "try 2" }],
+  ["runs hooks around steps", { module: "hooked" }, { "note-end": "noted", work: "working on example.com" }],
+  ["extends another", { module: "stubborn-and-polite" }, { flaky: "try 2", thank: "thanks" }],
+])("%s", async (_what, body, expected) => {
+  expect(await outputs(body)).toMatchObject(expected);
+});
+
+test("what a workflow depends on is looked at before its first step", async () => {
+  const run = await weft.run({ module: "hooked", target: "not a domain" });
+  expect(run).toMatchObject({
+    status: "failed",
+    error_message: "dependency check failed: target is not of type domain or ip",
+  });
+});
