@@ -7,7 +7,8 @@ import { textOf } from "./values.ts";
 
 const DOWNLOAD_SECONDS = 600;
 const ADDRESS = /^(?:https?|ftp):\/\//i;
-const REPOSITORY = /^(?:https?:\/\/|ssh:\/\/|git:\/\/|git@[\w.-]+:)\S+$/i;
+/** No host begins with a dash: ssh would take it for an option. */
+const REPOSITORY = /^(?:(?:https?|ssh|git):\/\/(?![^/]*@-)[\w[]|git@\w[\w.-]*:)\S*$/i;
 
 /**
  * Runs a command whose values are in its environment only, so that they are never its syntax. Gives what it

@@ -224,6 +224,41 @@ test("what needs another product says so, by both spellings", () => {
       expect(() => callables.get(spelling)?.run([], context)).toThrow(`${name} is not available: `);
 });
 
+test.each([
+  "ssh://-oProxyCommand=id/x",
+  "ssh://git@-oProxyCommand=id/x",
+  "git@-oProxyCommand=id:x",
+  "--upload-pack=id",
+  "ext::sh -c id",
+  "file:///etc",
+  "/etc",
+  "https://a.example/x y",
+])("git does not clone %s", (address) => {
+  const asked: string[] = [];
+  const watched = {
+    ...context,
+    exec: (command: string) => ({ stdout: command, failure: String(asked.push(command)) }),
+  };
+  for (const name of ["git_clone", "git_clone_subfolder"])
+    expect(callables.get(name)?.run([address, "inner", "dest"], watched)).toBe(false);
+  expect(asked).toEqual([]);
+});
+
+test("git clones what it is asked for, with its address as data", () => {
+  const asked: unknown[] = [];
+  const watched = {
+    ...context,
+    exec: (command: string, env: Record<string, string> = {}) => {
+      asked.push(env);
+      return { stdout: command };
+    },
+  };
+  for (const address of ["https://u:p@a.example/x.git", "git@a.example:y/x.git", "ssh://git@a.example/x"]) {
+    expect(callables.get("git_clone")?.run([address], watched)).toBe(true);
+    expect(asked.at(-1)).toEqual({ URL: address, DEST: `${context.cwd}/x` });
+  }
+});
+
 test("programs get their text as data", () => {
   expect(context.call("exec_python", "import sys\nprint('$HOME `id`', len(sys.argv))")).toBe("$HOME `id` 1");
   expect(context.call("exec_python", "raise SystemExit(1)")).toBe("");
