@@ -19,7 +19,10 @@ import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 export function composeDeps(
   ports: Ports,
   config: Config,
-  own: Pick<Deps, "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync">,
+  own: Pick<
+    Deps,
+    "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync" | "remote"
+  >,
 ): Deps {
   const catalog = catalogReader(ports);
   const assetNumbers = numbers(ports, "assets");

@@ -16,6 +16,9 @@ import type { Resources } from "./platform/resources.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
+import { openRemote } from "./workflow/remote/open.ts";
+import { remoteSettings } from "./workflow/remote/settings.ts";
+import { isRunOver } from "./workflow/runs/over.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
@@ -75,7 +78,11 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
     for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
+    const settings = remoteSettings(config.remote, dataDir);
+    const isOver = (runId: string) => isRunOver(opened.ports, runId);
+    const remote = openRemote({ settings, dataDir, log, isOver });
     const deps = composeDeps(opened.ports, config, {
+      remote,
       auth: ownerAuthenticator(hashToken(token.value)),
       paths: stepPaths(dataDir, config.functionFolders),
       queueNames: resources.queues.map(({ name }) => name),
@@ -104,6 +111,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       },
       close: async () => {
         await folder?.close();
+        await remote.close();
         await opened.close();
         await runner.close();
       },

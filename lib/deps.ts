@@ -8,6 +8,7 @@ import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
+import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
@@ -32,6 +33,8 @@ export interface Deps extends Ports {
   /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
   readonly sharesWorkspaces: boolean;
   readonly workspaceSync?: WorkspaceSync;
+  /** Containers and other hosts for steps, where this process opens such. */
+  readonly remote?: Remote;
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;

@@ -32,6 +32,8 @@ const FOREIGN_PACKAGES: ReadonlySet<string> = new Set([
   "hono",
   "@hono/node-server",
   "esbuild",
+  "dockerode",
+  "ssh2",
 ]);
 const FOREIGN_MODULES: ReadonlySet<string> = new Set([
   "node:sqlite",

@@ -1,4 +1,3 @@
-import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
 
@@ -19,11 +18,19 @@ const text = (otherwise: string) =>
     .optional()
     .transform((value) => (value === undefined || value === "" ? otherwise : value));
 
-const folderList = z
+const optionalText = z
   .string()
   .optional()
-  .transform((value) => (value ?? "").split(delimiter).filter((folder) => folder !== ""))
-  .refine((folders) => folders.every(isAbsolute), "must be absolute paths");
+  .transform((value) => (value === "" ? undefined : value));
+
+const folders = z
+  .string()
+  .optional()
+  .transform((value) => (value ?? "").split(":").filter((folder) => folder !== ""))
+  .refine(
+    (list) => list.every((folder) => folder.startsWith("/")),
+    "must be absolute folders with `:` between",
+  );
 
 /** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
 export const settings = z.object({
@@ -63,7 +70,7 @@ export const settings = z.object({
       "Whether this server also executes steps that touch files; false leaves them to `weft worker`",
     default: "true",
   }),
-  FUNCTION_FOLDERS: folderList.meta({
+  FUNCTION_FOLDERS: folders.meta({
     description:
       "Folders that functions of scripts may use besides the workspaces and the temporary folder, with colons between; / allows all",
     default: "",
@@ -104,7 +111,37 @@ export const settings = z.object({
     description: "Hosts (host or host:port) that llm_config.base_url of a step may name, by commas",
     default: "",
   }),
+  DOCKER_HOST: optionalText.meta({
+    description: "The Docker engine of remote-bash steps: unix:///path or tcp://host:port",
+    default: "the usual socket",
+  }),
+  REMOTE_VOLUME_ROOTS: folders.meta({
+    description:
+      "Folders that containers of steps may see besides the run's workspace, absolute, `:` between",
+    default: "",
+  }),
+  REMOTE_HOST_NETWORK: onOff.meta({
+    description: "Whether containers of steps may share this machine's network (`network: host`)",
+    default: "false",
+  }),
+  REMOTE_KEYS_DIR: optionalText.meta({
+    description: "The folder that key_file of remote-bash steps names files in",
+    default: "keys in the data folder",
+  }),
+  SSH_KNOWN_HOSTS: optionalText.meta({
+    description: "The hosts that remote-bash steps may log in on, with their keys, as OpenSSH keeps them",
+    default: "~/.ssh/known_hosts",
+  }),
 });
+
+/** For containers and hosts of remote-bash steps, as far as they are set. */
+export interface RemoteConfig {
+  readonly dockerHost: string | undefined;
+  readonly volumeRoots: readonly string[];
+  readonly hostNetwork: boolean;
+  readonly keysDir: string | undefined;
+  readonly knownHostsPath: string | undefined;
+}
 
 export type Platform = "embedded" | "aws";
 
@@ -121,6 +158,7 @@ export interface Config {
   readonly receiverEnabled: boolean;
   readonly network: NetworkPolicy;
   readonly llm: LlmSettings;
+  readonly remote: RemoteConfig;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -159,5 +197,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       loopback: "as private",
     },
     llm: llmSettings(parsed.data),
+    remote: {
+      dockerHost: parsed.data.DOCKER_HOST,
+      volumeRoots: parsed.data.REMOTE_VOLUME_ROOTS,
+      hostNetwork: parsed.data.REMOTE_HOST_NETWORK ?? false,
+      keysDir: parsed.data.REMOTE_KEYS_DIR,
+      knownHostsPath: parsed.data.SSH_KNOWN_HOSTS,
+    },
   };
 }

@@ -15,6 +15,7 @@ import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
 import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
+import type { Remote } from "../workflow/remote/machine.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const template = readTemplate(join(ROOT, "template.yaml"));
@@ -52,6 +53,8 @@ export interface TestDepsOptions {
   readonly receiverEnabled?: boolean;
   /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
+  /** Stands for containers and other hosts; there are none without it. */
+  readonly remote?: Remote;
   /** Stands for the evaluation of a script: its value, `true` without it. */
   readonly script?: (request: ScriptRequest) => Promise<Partial<Extract<ScriptOutcome, { ok: true }>>>;
 }
@@ -113,6 +116,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
+    ...(options.remote === undefined ? {} : { remote: options.remote }),
   });
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
   return {

@@ -130,7 +130,7 @@ describe("POST /workflows", () => {
     expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
   });
 
-  test("watch triggers are stored with a warning, and a run that comes to a remote-bash step fails saying so", async () => {
+  test("watch triggers are stored with a warning, and a run that comes to a remote-bash step without a key fails saying so", async () => {
     const saved = await weft.save(`name: later
 triggers: [{type: watch, path: /tmp/*.txt}]
 steps:
@@ -141,7 +141,7 @@ steps:
     const run = await weft.run({ module: "later" });
     expect(run).toMatchObject({
       status: "failed",
-      error_message: expect.stringMatching(/remote-bash.*cannot be executed/),
+      error_message: expect.stringMatching(/step_runner_config\.key_file: give key_file, or password/),
     });
     expect(await weft.steps(run.run_id)).toMatchObject({
       before: { status: "completed" },

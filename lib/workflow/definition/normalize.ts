@@ -43,7 +43,19 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     modules,
     ...(read.hooks !== undefined && kind === "module" && { hooks: read.hooks }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
+    ...(kind === "module" && runnerOf(read, findings)),
   };
+}
+
+function runnerOf(
+  { runner, runner_config: config = {} }: WorkflowParts,
+  findings: Findings,
+): Pick<Definition, "runner"> {
+  if (runner === undefined || runner === "host") return {};
+  const wanted = runner === "docker" ? "image" : "host";
+  if (config[wanted] === undefined)
+    findings.refuse(["runner_config", wanted], `is required for runner: ${runner}`);
+  return { runner: { kind: runner, config } };
 }
 
 function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {

@@ -34,6 +34,8 @@ export interface Definition {
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
   readonly dependencies?: Dependencies;
+  /** Where the commands of its bash steps run; on the worker itself where it is not given. */
+  readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
 }
 
 /** What must hold before a run's first step. Reference 2.3. */
@@ -222,10 +224,30 @@ export interface ForeachStep extends StepBase {
 export interface RemoteBashStep extends StepBase {
   readonly type: "remote-bash";
   readonly step_runner: "docker" | "ssh";
-  readonly step_runner_config: Readonly<Record<string, unknown>>;
+  readonly step_runner_config: RemoteRunnerConfig;
   readonly command?: string;
   readonly commands?: readonly string[];
   readonly parallel_commands?: readonly string[];
+  readonly std_file?: string;
+  /** A file there, and where it is copied to when the commands succeeded. */
+  readonly step_remote_file?: string;
+  readonly host_output_file?: string;
+}
+
+/** All texts are templates. What the other runner alone knows is passed over. */
+export interface RemoteRunnerConfig {
+  readonly image?: string;
+  /** `host:container`, `host:container:ro`. */
+  readonly volumes?: readonly string[];
+  readonly network?: string;
+  readonly persistent?: boolean;
+  readonly host?: string;
+  readonly port?: string;
+  readonly key_file?: string;
+  readonly password?: string;
+  readonly user?: string;
+  readonly workdir?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface HttpStep extends StepBase {

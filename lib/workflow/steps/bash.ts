@@ -40,7 +40,7 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
 }
 
 /** What a command looks like to a reader: secrets by name. */
-function displayValues(scope: Scope): Record<string, unknown> {
+export function displayValues(scope: Scope): Record<string, unknown> {
   if (!("secrets" in scope.values)) return scope.values;
   const names = Object.keys(scope.values["secrets"] as Record<string, string>);
   return { ...scope.values, secrets: Object.fromEntries(names.map((name) => [name, "***"])) };
@@ -79,9 +79,10 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
 }
 
 /** Time of one command where the step has no timeout: every wait has an end. */
-const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+export const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
-async function resultOf(
+/** The output of a command that ended well. Throws StepFailed, with the end of its standard error. */
+export async function resultOf(
   attempt: Attempt,
   outcome: CommandOutcome,
   stdoutPath: string,
@@ -127,7 +128,7 @@ async function readPart(
 }
 
 /** Files of an attempt: `<step key>.<attempt>.<command>.<kind>` in the run's folder. */
-function outputPath(attempt: Attempt, index: number, kind: string): string {
+export function outputPath(attempt: Attempt, index: number, kind: string): string {
   const key = attempt.request.key.replaceAll(/[^A-Za-z0-9._#-]/g, "_");
   return join(attempt.logs, `${key}.${attempt.number}.${index}.${kind}`);
 }

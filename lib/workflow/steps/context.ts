@@ -4,6 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Network } from "../network/network.ts";
+import type { Remote } from "../remote/machine.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
@@ -23,6 +24,8 @@ export type StepDeps = Pick<
   readonly paths: StepPaths;
   /** Where machines share workspaces. */
   readonly workspaceSync?: WorkspaceSync;
+  /** Containers and other hosts, where this process opens such. */
+  readonly remote?: Remote;
   /** `bash`, or `sh` where there is none. */
   readonly shell: string;
   readonly network: Network;

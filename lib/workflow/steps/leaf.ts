@@ -10,8 +10,8 @@ import { exportsOf } from "./exports.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
+import { runRemoteBash } from "./remote-bash.ts";
 import { isTrue } from "./script.ts";
-import { unavailable } from "./unavailable.ts";
 
 /** How a step ended, and what is to be kept of it. */
 export interface LeafResult extends StepOutput {
@@ -110,9 +110,9 @@ function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutpu
       return runFunction(attempt, scope, step);
     case "http":
       return runHttp(attempt, scope, step);
+    case "remote-bash":
+      return runRemoteBash(attempt, scope, step);
     case "llm":
       return import("./llm.ts").then(({ runLlm }) => runLlm(attempt, scope, step));
-    case "remote-bash":
-      return unavailable(step.type);
   }
 }
