@@ -100,7 +100,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
     const deps: StepDeps = {
       ...ports,
       remote,
-      paths: stepPaths(dataDir),
+      paths: stepPaths(dataDir, config.functionFolders),
       workspaceSync: shareWorkspaces(ports, dataDir),
       shell: findShell(log),
       network: openNetwork(config.network),

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { accessToken, TOKEN_FILE } from "./access-token.ts";
 import type { OpenedDeps } from "./deps.ts";
@@ -32,9 +33,10 @@ export interface ProcessOptions {
 export type ShareWorkspaces = (ports: Ports, dataDir: string) => WorkspaceSync;
 
 /** Where steps work in a data folder. */
-export const stepPaths = (dataDir: string): StepPaths => ({
+export const stepPaths = (dataDir: string, functionFolders: readonly string[] = []): StepPaths => ({
   workspacesDir: join(dataDir, "workspaces"),
   logsDir: join(dataDir, "runs"),
+  functionFolders: [tmpdir(), ...functionFolders],
 });
 
 /** The functions that scripts of steps may call on this machine. */
@@ -82,7 +84,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const deps = composeDeps(opened.ports, config, {
       remote,
       auth: ownerAuthenticator(hashToken(token.value)),
-      paths: stepPaths(dataDir),
+      paths: stepPaths(dataDir, config.functionFolders),
       queueNames: resources.queues.map(({ name }) => name),
       sharesWorkspaces: options.shareWorkspaces !== undefined,
       ...(options.shareWorkspaces === undefined

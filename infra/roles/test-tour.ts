@@ -71,6 +71,8 @@ export async function tour(at: Installation): Promise<void> {
 async function lookAround({ client }: Tour): Promise<void> {
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
   for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
+  for (const path of ["", "/list"]) await client.send("GET", `/automation/functions${path}`);
+  await client.send("POST", "/automation/functions/eval", { script: "1 + 1" });
   const unknown = await client.status("/automation/nowhere");
   if (unknown !== 404) throw new Error(`an unknown path answered ${unknown}`);
   const asked = await Promise.all([

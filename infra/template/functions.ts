@@ -37,9 +37,10 @@ export function functionId(name: string): string {
 export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
-  const memoryMb = route.memoryMb ?? (route.scripts === true ? SCRIPTS_MEMORY_MB : undefined);
+  const scripts = route.scripts === true;
+  const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const properties = { ...sizes(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
-  const build = buildProperties(entry, { opener: "stored", scripts: route.scripts === true });
+  const build = buildProperties(entry, { opener: "stored", scripts });
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
   };

@@ -62,10 +62,10 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly list?: boolean;
   /** Statuses that the route may answer besides 400, 401, 404 and 500. */
   readonly errors?: readonly number[];
+  /** It evaluates scripts: in Lambda, what does so lies beside it. */
+  readonly scripts?: true;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
-  /** Records events, and evaluates the filters of triggers that they meet. */
-  readonly scripts?: true;
   run(
     input: Input<Params, Query, Body>,
     deps: Deps,

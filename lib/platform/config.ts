@@ -70,6 +70,11 @@ export const settings = z.object({
       "Whether this server also executes steps that touch files; false leaves them to `weft worker`",
     default: "true",
   }),
+  FUNCTION_FOLDERS: folders.meta({
+    description:
+      "Folders that functions of scripts may use besides the workspaces and the temporary folder, with colons between; / allows all",
+    default: "",
+  }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
@@ -162,6 +167,7 @@ export interface Config {
   readonly dataDir: string;
   readonly accessToken: string | undefined;
   readonly worker: boolean;
+  readonly functionFolders: readonly string[];
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
   readonly network: NetworkPolicy;
@@ -198,6 +204,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: parsed.data.WEFT_DATA_DIR,
     accessToken: parsed.data.WEFT_ACCESS_TOKEN,
     worker,
+    functionFolders: parsed.data.FUNCTION_FOLDERS,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
     network: {

@@ -12,6 +12,8 @@ export interface StepPaths {
   readonly workspacesDir: string;
   /** Output files of steps, a folder a run. */
   readonly logsDir: string;
+  /** Folders that functions of scripts may use besides the workspaces. */
+  readonly functionFolders?: readonly string[];
 }
 
 /** No tables: what an executor needs to know of a run comes with the command, what it finds out goes back. */
@@ -86,4 +88,6 @@ export interface StepOutput {
   /** Further values that templates may name, under whole names. */
   readonly exports: Readonly<Record<string, unknown>>;
   readonly logFile: string;
+  /** The step that is to follow, or `_end`, where the work itself says so. */
+  readonly goto?: string;
 }

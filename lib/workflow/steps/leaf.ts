@@ -69,8 +69,8 @@ export async function guarded(
     if (Object.keys(values).length > VALUES_MAX)
       throw new StepFailed(`exports: more than ${VALUES_MAX} values of one step`);
     const goto =
-      step.decision === undefined
-        ? undefined
+      output.goto !== undefined || step.decision === undefined
+        ? output.goto
         : await followDecision(attempt, { ...scope, values: { ...scope.values, ...values } }, step.decision);
     return { ...output, status: "completed", exports: values, ...(goto === undefined ? {} : { goto }) };
   } catch (thrown) {

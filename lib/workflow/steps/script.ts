@@ -16,6 +16,8 @@ const EVENTS_AT_ONCE = 20;
 
 export interface Evaluation {
   readonly value: unknown;
+  /** Why the script asked for the steps after this one not to be executed. */
+  readonly skipped?: string;
 }
 
 /**
@@ -41,6 +43,8 @@ export async function evaluateScript(
     code,
     variables: { ...named, ...variables },
     cwd: attempt.workspace,
+    folders: [attempt.deps.paths.workspacesDir, ...(attempt.deps.paths.functionFolders ?? [])],
+    network: attempt.deps.network.policy,
     env: stepEnvironment(attempt),
     timeoutMs,
     isolate: attempt.run.run_id,
@@ -52,6 +56,8 @@ export async function evaluateScript(
     log[level]("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text: message });
   }
   await emitScriptEvents(attempt, outcome.events);
+  if (outcome.skipped !== undefined && (outcome.ok || outcome.reason === "failed"))
+    return { value: outcome.skipped, skipped: outcome.skipped };
   if (outcome.ok) return { value: outcome.value };
   if (outcome.reason === "aborted") throw new StepCancelled();
   const why = outcome.reason === "timeout" ? `timed out after ${timeoutMs} ms` : outcome.message;
