@@ -11,6 +11,7 @@ import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
+import { runSlots } from "./workflow/runs/slots.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 
@@ -33,6 +34,7 @@ export function composeDeps(
     effects: assetEffects({ assetNumbers }),
     runNumbers: numbers(ports, "runs"),
     assetNumbers,
+    runSlots: runSlots(ports, config.runsAtOnce),
     workspacesDir: own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir,
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,

@@ -7,6 +7,7 @@ import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
+import type { RunSlots } from "./workflow/runs/slots.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
@@ -24,6 +25,8 @@ export interface Deps extends Ports {
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
   readonly assetNumbers: Numbers;
+  /** Places of runs that go at once. */
+  readonly runSlots: RunSlots;
   readonly paths: StepPaths;
   /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;

@@ -7,7 +7,17 @@ import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } fro
 import type { Program } from "../engine/program.ts";
 import { withChange } from "../workspaces/layers.ts";
 import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
+import {
+  type Admission,
+  type AdmissionDeps,
+  admit,
+  afterMove,
+  hadTurn,
+  leaveWrites,
+  passOn,
+} from "./admission.ts";
 import { type ConductMessage, overMark, type StepEvents, type StepReport } from "./messages.ts";
+import { mayMove } from "./moves.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { commandEntries } from "./step-commands.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
@@ -25,6 +35,7 @@ import {
 import { valueWrite } from "./values.ts";
 
 export type ConductDeps = EventDeps &
+  AdmissionDeps &
   Pick<Ports, "tables" | "bus" | "claims"> & {
     readonly definitions: Definitions;
     readonly sharesWorkspaces: boolean;
@@ -70,8 +81,15 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
         await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
       return run;
     }
-    const committed = await commitDecision(deps, run, program, decision, message);
-    if (committed === undefined) continue;
+    const admission = await admit(deps, run, message.input);
+    if (admission.is === "waits") return run;
+    if (admission.is === "changed") continue;
+    const committed = await commitDecision(deps, run, program, decision, message, admission);
+    if (committed === undefined) {
+      deps.runSlots.forget();
+      continue;
+    }
+    await afterMove(deps, run, committed);
     return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
@@ -81,9 +99,13 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
  * Tells the executors of a run that was ended from outside that nobody waits for its steps any more. Until that
  * is done the run counts as active, and the sweep finds it.
  */
-export async function endSteps(deps: Pick<Ports, "claims" | "tables">, run: StoredRun): Promise<StoredRun> {
+export async function endSteps(
+  deps: Pick<Ports, "claims" | "tables" | "outbox" | "clock" | "ids">,
+  run: StoredRun,
+): Promise<StoredRun> {
   if (!isTerminal(run.status) || run.active === undefined) return run;
   await deps.claims.take(overMark(run.run_id));
+  if (hadTurn(run)) return passOn(deps, run);
   const told = await deps.tables.update(runsTable, runKey(run.run_id), { remove: ["active", "moved_at"] }, [
     ["version", "=", run.version],
   ]);
@@ -106,9 +128,12 @@ async function commitDecision(
   program: Program,
   decision: Decision,
   message: InputMessage,
+  admission: Extract<Admission, { is: "in" }>,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
-  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message));
+  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
+  if (!mayMove(run.status, next.status))
+    throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
   const { state } = next;
   const files = await workspaceAfter(deps, run, message.report);
   const commands = await commandEntries(deps, run, state, program, decision.requests, {
@@ -131,6 +156,8 @@ async function commitDecision(
       ...resultWrites(run, program, decision, message, next.updated_at),
       ...(files === undefined ? [] : [files.write]),
       ...closedSteps(run, next, program, message),
+      ...admission.writes,
+      ...leaveWrites(run, next),
       ...events.writes,
     ],
     publish: [...commands, ...events.publish],
@@ -170,9 +197,10 @@ export function logFailedRun(deps: Pick<Ports, "log">, run: StoredRun): void {
   deps.log.warn("run failed", { run: run.run_id, workflow: run.workflow_name, error: run.error_message });
 }
 
-function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean): StoredRun {
-  const { active: _active, moved_at: _moved, ...rest } = run;
+function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean, slot = run.slot): StoredRun {
+  const { active: _active, moved_at: _moved, slot: _slot, queued: _queued, ...rest } = run;
   const over = isTerminal(state.status);
+  const stays = over && ((closed && Object.keys(run.state.frames).length > 0) || hadTurn(run));
   return {
     ...rest,
     status: state.status,
@@ -186,7 +214,8 @@ function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean)
       Object.keys(state.frames).flatMap((key) => (isOwn(key) ? [[key, run.begun[key] ?? now]] : [])),
     ),
     error_message: state.status === "failed" ? (state.error ?? "") : "",
-    ...(over && !(closed && Object.keys(run.state.frames).length > 0) ? {} : { active: "1", moved_at: now }),
+    ...(over || slot === undefined ? {} : { slot }),
+    ...(over && !stays ? {} : { active: "1", moved_at: now }),
   };
 }
 
