@@ -2,12 +2,18 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import type { Input } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
+import type { StepPaths } from "../steps/context.ts";
+import { noteRun } from "../steps/run-log.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import { leaveSlot, type RunSlots, takeSlot } from "./slots.ts";
 import { jobPartition, runKey, runQueueTable, runsTable, type StoredRun } from "./table.ts";
 
-export type AdmissionDeps = Pick<Ports, "tables" | "queues" | "timers" | "outbox" | "clock" | "ids"> & {
+export type AdmissionDeps = Pick<
+  Ports,
+  "tables" | "queues" | "timers" | "outbox" | "clock" | "ids" | "secrets" | "log"
+> & {
   readonly runSlots: RunSlots;
+  readonly paths: Pick<StepPaths, "logsDir">;
 };
 
 /** What a run that starts has to commit with its start; or it waits, or has changed meanwhile. */
@@ -51,6 +57,7 @@ export async function admit(deps: AdmissionDeps, run: StoredRun, input: Input): 
   const slot = first === undefined || first.sk >= turn.sk ? await deps.runSlots.pick() : undefined;
   if (slot !== undefined) {
     await limitTime(deps, run);
+    noteHere(deps, run, `run ${run.run_id} of ${run.workflow_name} started, target: ${run.target || "none"}`);
     return { is: "in", slot, writes: [takeSlot(slot, run.run_id)] };
   }
   if (run.queued?.pk !== WAITING) {
@@ -90,8 +97,15 @@ export function leaveWrites(run: StoredRun, next: StoredRun): Write[] {
 /** After a commit of a run's start or end: lets in who waits, as far as there is room. */
 export async function afterMove(deps: AdmissionDeps, run: StoredRun, next: StoredRun): Promise<void> {
   const over = isTerminal(next.status);
+  if (over)
+    noteHere(deps, run, `run ${next.status}${next.error_message === "" ? "" : `: ${next.error_message}`}`);
   if (over && run.slot !== undefined) deps.runSlots.left(run.slot);
   if (over || run.queued !== undefined) await letIn(deps);
+}
+
+/** Where this process executes the steps of all runs, their logs are here. */
+function noteHere(deps: AdmissionDeps, run: StoredRun, text: string): void {
+  if (deps.outbox.atomic === true) noteRun(deps, run.run_id, text);
 }
 
 /** Sends off the first of those that wait, as many as there are places. */

@@ -3,6 +3,7 @@ import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { StepCancelled } from "./failure.ts";
 import { loadItems } from "./items.ts";
 import { attemptLeaf, type LeafResult } from "./leaf.ts";
+import { noteStep } from "./run-log.ts";
 import { bindLoop } from "./scope.ts";
 import { arrived } from "./travel.ts";
 
@@ -86,7 +87,9 @@ async function attemptItem(
   const position = [...loop.outer.map((outer) => outer.index), index].join(".");
   const key = `${attempt.request.key.split("#")[0]}#${position}`;
   const item: Attempt = { ...attempt, step, request: { ...attempt.request, key } };
-  return attemptLeaf(item, bindLoop(scope, { variable: loop.variable, value, index }), step);
+  const result = await attemptLeaf(item, bindLoop(scope, { variable: loop.variable, value, index }), step);
+  if (result.status === "failed") noteStep(item, `failed: ${result.error ?? ""}`);
+  return result;
 }
 
 function textOf(output: unknown): string {
