@@ -50,6 +50,8 @@ export interface TestDepsOptions {
   readonly clock?: TestClock;
   readonly hostile?: HostileOptions;
   readonly receiverEnabled?: boolean;
+  /** Settings by their names in the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
   /** Stands for the evaluation of a script: its value, `true` without it. */
@@ -107,7 +109,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...(options.hostile === undefined ? {} : { hostile: options.hostile }),
   });
   const receiver = options.receiverEnabled === false ? "false" : "true";
-  const config = readConfig({ EVENT_RECEIVER_ENABLED: receiver });
+  const config = readConfig({ EVENT_RECEIVER_ENABLED: receiver, ...options.settings });
   const deps = composeDeps(platform.ports, config, {
     auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },

@@ -1,6 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute } from "#lib/http/route.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { dryRun } from "#lib/workflow/runs/dry-run.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflow/runs/start.ts";
 
 export const route = defineRoute({
@@ -8,14 +9,15 @@ export const route = defineRoute({
   operationId: "createRun",
   method: "POST",
   path: "/runs",
-  summary: "Run a module or a flow",
+  summary: "Run a module or a flow; with dry_run only plan it, which answers 200",
   tag: "Runs",
   auth: "token",
   body: startBody,
   status: 202,
   response: startAnswer,
   errors: [413],
-  run: ({ body }, deps: Deps) => startRun(deps, body),
+  run: async ({ body }, deps: Deps) =>
+    body.dry_run === true ? new OtherAnswer(await dryRun(deps, body), { status: 200 }) : startRun(deps, body),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,4 +1,4 @@
-import { open, realpath } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { ApiError } from "../../errors.ts";
 import type { StepPaths } from "../steps/context.ts";
@@ -45,26 +45,33 @@ export async function allTargets(
 
 const NO_FILE = "target_file: no such file in a workspace or in uploads";
 
-/** Relative paths begin at the folder of all workspaces, or at `uploads/`; nothing outside of both is read. */
 async function readTargets(workspacesDir: string, named: string): Promise<string> {
+  const text = await readOwnFile(workspacesDir, named);
+  if (text === undefined) throw new ApiError("bad_request", NO_FILE);
+  if (text === "too large")
+    throw new ApiError("bad_request", `target_file: larger than ${FILE_MAX_BYTES} bytes`);
+  return text.content;
+}
+
+/**
+ * A file that a caller names. Relative paths begin at the folder of all workspaces, or at `uploads/`; nothing outside
+ * of both is read, by links neither.
+ */
+export async function readOwnFile(
+  workspacesDir: string,
+  named: string,
+): Promise<{ readonly content: string } | "too large" | undefined> {
   const uploads = join(dirname(workspacesDir), "uploads");
-  if (named.includes("\0")) throw new ApiError("bad_request", NO_FILE);
+  if (named.includes("\0")) return undefined;
   const path = isAbsolute(named)
     ? named
     : resolve(named.startsWith("uploads/") ? dirname(uploads) : workspacesDir, named);
   const real = await realpath(path).catch(() => undefined);
   const roots = await Promise.all([workspacesDir, uploads].map((root) => realpath(root).catch(() => root)));
-  if (real === undefined || !roots.some((root) => real.startsWith(root + sep)))
-    throw new ApiError("bad_request", NO_FILE);
-  const file = await open(real, "r").catch(() => undefined);
-  if (file === undefined) throw new ApiError("bad_request", NO_FILE);
-  try {
-    const info = await file.stat();
-    if (!info.isFile()) throw new ApiError("bad_request", NO_FILE);
-    if (info.size > FILE_MAX_BYTES)
-      throw new ApiError("bad_request", `target_file: larger than ${FILE_MAX_BYTES} bytes`);
-    return await file.readFile("utf8");
-  } finally {
-    await file.close();
-  }
+  if (real === undefined || !roots.some((root) => real.startsWith(root + sep))) return undefined;
+  // What is no file (a pipe, say) is never opened: that could wait for good.
+  const info = await stat(real).catch(() => undefined);
+  if (info === undefined || !info.isFile()) return undefined;
+  if (info.size > FILE_MAX_BYTES) return "too large";
+  return { content: await readFile(real, "utf8") };
 }
