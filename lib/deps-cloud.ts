@@ -21,6 +21,7 @@ import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Queues } from "./platform/queues.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
+import { flushLogs } from "./workflow/steps/run-log.ts";
 import { workspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface CloudDepsOptions extends ProcessOptions {
@@ -94,6 +95,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       queues: ports.queues,
       close: async () => {
         await aws.close();
+        await flushLogs(dataDir);
         await started.close();
         lock.release();
       },

@@ -15,6 +15,7 @@ import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
+import { flushLogs } from "./workflow/steps/run-log.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface ProcessOptions {
@@ -101,6 +102,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       close: async () => {
         await folder?.close();
         await opened.close();
+        await flushLogs(dataDir);
         await runner.close();
       },
     };

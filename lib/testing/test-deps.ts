@@ -15,6 +15,7 @@ import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
 import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
+import { flushLogs } from "../workflow/steps/run-log.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const template = readTemplate(join(ROOT, "template.yaml"));
@@ -130,6 +131,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     },
     close: async () => {
       await platform.close();
+      await flushLogs(folder);
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };

@@ -51,11 +51,12 @@ export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<R
       `Cannot resume run with status '${original.status}'. Only runs with 'failed' status can be resumed.`,
     );
   const items = await readAll(deps, historyTable, { pk: original.run_id });
-  const kept = upToFailure(items.flatMap(({ entries }) => entries));
+  const whole = items.flatMap((item) => item.entries);
+  const kept = upToFailure(whole);
   if (kept.length === 0)
     throw new ApiError("bad_request", "Cannot resume a run that failed before its first step; run it again");
   const program = await programOf(deps, original);
-  const { state, entries } = restarted(program, kept);
+  const { state, entries } = restarted(program, kept, whole);
   const runId = deps.ids.ordered();
   const now = new Date(deps.clock.now()).toISOString();
   const run = await resumedRow(deps, original, { runId, now, state });
@@ -104,10 +105,12 @@ export function upToFailure(entries: readonly HistoryEntry[]): readonly HistoryE
 }
 
 /** The steps under way are asked for once more, as further attempts: whoever had them answers another run. */
-function restarted(program: Program, kept: readonly HistoryEntry[]) {
+function restarted(program: Program, kept: readonly HistoryEntry[], whole: readonly HistoryEntry[]) {
   let state = replay(kept);
   const entries = [...kept];
-  for (const { key, dispatch, attempt = 1 } of underWay(program, state)) {
+  for (const { key, dispatch } of underWay(program, state)) {
+    const last = whole.findLast((entry) => entry.type === "step.requested" && entry.key === key);
+    const attempt = last?.type === "step.requested" ? (last.attempt ?? 1) : 1;
     const again = Math.min(ATTEMPTS_MAX, attempt + 1);
     const decision = decide(program, state, { type: "lost", key, dispatch, attempt: again });
     state = decision.state;

@@ -80,6 +80,12 @@ export async function flushLog(path: string): Promise<void> {
   await writing.get(path);
 }
 
+/** Brings all that waits for logs below a folder to their files: before this process ends. */
+export async function flushLogs(folder: string): Promise<void> {
+  const paths = new Set([...waiting.keys(), ...writing.keys()].filter((path) => path.startsWith(folder)));
+  await Promise.allSettled([...paths].map(flushLog));
+}
+
 async function append(path: string, text: string): Promise<void> {
   try {
     await appendFile(path, text, { mode: 0o600 });
