@@ -53,10 +53,12 @@ export const waitWrite = (queued: Key, runId: string): Write => ({
 export async function admit(deps: AdmissionDeps, run: StoredRun, input: Input): Promise<Admission> {
   if (input.type !== "start" || run.status !== "pending") return IN;
   const turn = { pk: WAITING, sk: turnOf(run) };
-  const [first] = (await deps.tables.query(runQueueTable, { pk: WAITING, limit: 1 })).items;
-  const slot = first === undefined || first.sk >= turn.sk ? await deps.runSlots.pick() : undefined;
+  const slot = deps.runSlots.kept(run.run_id) ?? (await slotFor(deps, turn));
   if (slot !== undefined) {
-    await limitTime(deps, run);
+    await limitTime(deps, run).catch((error: unknown) => {
+      deps.runSlots.forget();
+      throw error;
+    });
     noteHere(deps, run, `run ${run.run_id} of ${run.workflow_name} started, target: ${run.target || "none"}`);
     return { is: "in", slot, writes: [takeSlot(slot, run.run_id)] };
   }
@@ -69,9 +71,15 @@ export async function admit(deps: AdmissionDeps, run: StoredRun, input: Input): 
     ]);
     if (!waits.ok) return { is: "changed" };
   }
-  // A place that became free before this run was seen to wait is nobody's else.
+  // A place may have become free before this run was seen to wait.
   await letIn(deps);
   return { is: "waits" };
+}
+
+/** A place for a run that nobody waits before. */
+async function slotFor(deps: AdmissionDeps, turn: Key): Promise<number | undefined> {
+  const [first] = (await deps.tables.query(runQueueTable, { pk: WAITING, limit: 1 })).items;
+  return first === undefined || first.sk >= turn.sk ? deps.runSlots.pick() : undefined;
 }
 
 /** Set before the start is committed, so that none is missed; what comes of a start that was not, is idle. */
@@ -108,17 +116,24 @@ function noteHere(deps: AdmissionDeps, run: StoredRun, text: string): void {
   if (deps.outbox.atomic === true) noteRun(deps, run.run_id, text);
 }
 
-/** Sends off the first of those that wait, as many as there are places. */
-export async function letIn(deps: AdmissionDeps): Promise<number> {
-  const { items } = await deps.tables.query(runQueueTable, { pk: WAITING, limit: LET_IN_MAX });
-  if (items.length === 0) return 0;
-  const chosen = items.slice(0, await deps.runSlots.free());
-  if (chosen.length === 0) return 0;
+/** Sends off the first of those that wait, as many as there are places, and keeps a place for each. */
+export async function letIn(deps: AdmissionDeps): Promise<void> {
+  const { runSlots } = deps;
+  const free = await runSlots.free();
+  if (free === 0 && deps.outbox.atomic === true) return;
+  const limit = LET_IN_MAX + runSlots.awaited().size;
+  const { items } = await deps.tables.query(runQueueTable, { pk: WAITING, limit });
+  const chosen: string[] = [];
+  for (const { run_id } of items) {
+    if (runSlots.awaited().has(run_id)) continue;
+    if (!(await runSlots.keep(run_id))) break;
+    chosen.push(run_id);
+  }
+  if (chosen.length === 0) return;
   await deps.queues.send(
     CONDUCT_QUEUE,
-    chosen.map(({ run_id }) => startAgain(deps, run_id)),
+    chosen.map((runId) => startAgain(deps, runId)),
   );
-  return chosen.length;
 }
 
 /** A start that no earlier one of the same run keeps from being delivered. */

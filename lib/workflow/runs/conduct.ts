@@ -84,7 +84,8 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
     const admission = await admit(deps, run, message.input);
     if (admission.is === "waits") return run;
     if (admission.is === "changed") continue;
-    const committed = await commitDecision(deps, run, program, decision, message, admission);
+    const commit = commitDecision(deps, run, program, decision, message, admission);
+    const committed = await commit.catch((error: unknown) => forgetting(deps, error));
     if (committed === undefined) {
       deps.runSlots.forget();
       continue;
@@ -93,6 +94,12 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
     return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
+}
+
+/** The place that the run was to have may be free or not. */
+function forgetting(deps: AdmissionDeps, error: unknown): never {
+  deps.runSlots.forget();
+  throw error;
 }
 
 /**

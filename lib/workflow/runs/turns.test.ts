@@ -80,6 +80,7 @@ describe("runs that go at once", () => {
     await cancelRun(lost, run_id);
     await test.drain();
     expect(await statuses()).toEqual({ a: "cancelled", b: "pending" });
+    test.clock.advance(60_000);
     await sweepTurns(test.deps);
     await test.drain();
     expect(await statuses()).toEqual({ a: "cancelled", b: "completed" });
