@@ -95,6 +95,7 @@ async function makeAgain(
     params: { ...givenParams(original, base), ...change.params },
     triggerType: "api",
     priority: original.priority,
+    hop: original.hop,
     // What an event brought is still there for templates to name.
     values: base.values,
     ...(original.timeout === undefined ? {} : { timeout: original.timeout }),

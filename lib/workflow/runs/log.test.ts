@@ -1,3 +1,5 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/log.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
@@ -114,6 +116,38 @@ describe("the log of a run", () => {
   ])("refuses %j", async (query, message) => {
     const answer = await read(await start(), query as Record<string, string>);
     expect([answer.statusCode, JSON.parse(answer.body)]).toEqual([400, { error: true, message }]);
+  });
+
+  it("is elsewhere where the steps were executed by workers, and the answer says so", async () => {
+    const id = await start();
+    await test.drain();
+    await read(id);
+    await rm(join(test.folder, "runs", id, "run.log"));
+    const { commit } = test.deps.outbox;
+    const shared = { ...test.deps, outbox: { commit } };
+    const answer = await handler(requestOf("GET", `/runs/${id}/log`, { params: { id } }), { weft: shared });
+    expect([answer.statusCode, JSON.parse(answer.body).message]).toEqual([
+      404,
+      "The log of this run is not on this machine: the worker that executed its steps keeps it",
+    ]);
+  });
+
+  it("holds a mebibyte of whole lines an answer, and all of it over several", async () => {
+    printed = `${"x".repeat(99)}\n`.repeat(10_000);
+    const id = await start();
+    await test.drain();
+    let text = "";
+    for (let offset = "0", parts = 0; ; parts += 1) {
+      const answer = await read(id, { offset });
+      if (answer.body === "") break;
+      expect(answer.body.endsWith("\n")).toBe(true);
+      expect(Buffer.byteLength(answer.body)).toBeLessThanOrEqual(1024 * 1024);
+      text += answer.body;
+      offset = answer.headers["x-next-offset"] ?? "";
+      expect(parts).toBeLessThan(10);
+    }
+    expect(textsOf(text).filter((line) => line.startsWith("[say] | xxx"))).toHaveLength(10_000);
+    expect(textsOf(text).at(-2)).toMatch(/^run failed/);
   });
 
   it.each(["none", "999", "../../etc/passwd", "x".repeat(500)])("of no run is not found: %s", async (id) => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdir } from "node:fs/promises";
+import { appendFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Ports } from "../../platform/ports.ts";
 import type { Attempt, StepPaths } from "./context.ts";
@@ -11,6 +11,9 @@ export const runLogPath = ({ logsDir }: Pick<StepPaths, "logsDir">, runId: strin
 const FLUSH_AFTER_MS = 200;
 /** And at the latest when so many characters wait. */
 const WAITING_MAX = 1024 * 1024;
+
+/** A log takes no more from here on, bytes; the files of its steps do. */
+const LOG_MAX_BYTES = 256 * 1024 * 1024;
 
 interface Waiting {
   text: string;
@@ -87,6 +90,16 @@ export async function flushLogs(folder: string): Promise<void> {
 }
 
 async function append(path: string, text: string): Promise<void> {
+  const size = await stat(path).then(
+    (info) => info.size,
+    () => 0,
+  );
+  if (size >= LOG_MAX_BYTES) return;
+  const full = size + text.length >= LOG_MAX_BYTES;
+  await appendText(path, full ? `${text}[the log is full]\n` : text);
+}
+
+async function appendText(path: string, text: string): Promise<void> {
   try {
     await appendFile(path, text, { mode: 0o600 });
   } catch (error) {
