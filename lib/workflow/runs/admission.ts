@@ -103,11 +103,16 @@ export function leaveWrites(run: StoredRun, next: StoredRun): Write[] {
 }
 
 /** After a commit of a run's start or end: lets in who waits, as far as there is room. */
-export async function afterMove(deps: AdmissionDeps, run: StoredRun, next: StoredRun): Promise<void> {
+export async function afterMove(
+  deps: AdmissionDeps,
+  run: StoredRun,
+  next: StoredRun,
+  slot = run.slot,
+): Promise<void> {
   const over = isTerminal(next.status);
   if (over)
     noteHere(deps, run, `run ${next.status}${next.error_message === "" ? "" : `: ${next.error_message}`}`);
-  if (over && run.slot !== undefined) deps.runSlots.left(run.slot);
+  if (over && slot !== undefined) deps.runSlots.left(slot);
   if (over || run.queued !== undefined) await letIn(deps);
 }
 

@@ -17,7 +17,7 @@ import {
   passOn,
 } from "./admission.ts";
 import { type ConductMessage, overMark, type StepEvents, type StepReport } from "./messages.ts";
-import { mayMove } from "./moves.ts";
+import { mayReach } from "./moves.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { commandEntries } from "./step-commands.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
@@ -90,7 +90,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       deps.runSlots.forget();
       continue;
     }
-    await afterMove(deps, run, committed);
+    await afterMove(deps, run, committed, admission.slot);
     return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
@@ -139,7 +139,7 @@ async function commitDecision(
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
   const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
-  if (!mayMove(run.status, next.status))
+  if (!mayReach(run.status, next.status))
     throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
   const { state } = next;
   const files = await workspaceAfter(deps, run, message.report);
@@ -163,7 +163,7 @@ async function commitDecision(
       ...resultWrites(run, program, decision, message, next.updated_at),
       ...(files === undefined ? [] : [files.write]),
       ...closedSteps(run, next, program, message),
-      ...admission.writes,
+      ...(isTerminal(next.status) ? [] : admission.writes),
       ...leaveWrites(run, next),
       ...events.writes,
     ],

@@ -22,5 +22,9 @@ export type RunAction = keyof typeof ACTIONS;
 
 export const mayMove = (from: RunStatus, to: RunStatus): boolean => from === to || MOVES[from].includes(to);
 
+/** One input may take a run several moves on: what has nothing to do is over as soon as it starts. */
+export const mayReach = (from: RunStatus, to: RunStatus): boolean =>
+  mayMove(from, to) || MOVES[from].some((next) => mayReach(next, to));
+
 export const mayDo = (action: RunAction, status: RunStatus): boolean =>
   (ACTIONS[action] as readonly RunStatus[]).includes(status);

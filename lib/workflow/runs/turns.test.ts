@@ -1,11 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { readAll } from "../../events/read-all.ts";
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
 import { readRuns, store } from "../../testing/test-workflows.ts";
+import { parseDefinition } from "../definition/parse.ts";
+import { saveWorkflow } from "../definitions/store.ts";
 import { sweepTurns } from "./admission.ts";
 import { cancelRun } from "./cancel.ts";
 import { cancelJob, getJob } from "./jobs.ts";
 import { listRuns } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
+import { runQueueTable } from "./table.ts";
 
 let test: TestDeps;
 afterEach(() => test.close());
@@ -97,6 +101,19 @@ describe("runs that go at once", () => {
     expect(await counts()).toEqual({ running: 2, pending: 2 });
     await test.drain();
     expect(await counts()).toEqual({ completed: 4 });
+  });
+
+  it("leave no place taken where they have nothing to do, and are over as they start", async () => {
+    await open({ RUNS_CONCURRENCY_MAX: "1" });
+    const parsed = parseDefinition("name: idle\nsteps: [{name: s, type: bash, command: echo}]\n");
+    if (!parsed.ok) throw new Error("the module does not parse");
+    const definition = { ...parsed.definition, steps: [] };
+    await saveWorkflow(test.deps, { definition, yaml: "", source: "api" });
+    for (const target of ["i", "j"]) await start({ module: "idle", target });
+    await start({ target: "k" });
+    await test.drain();
+    expect(await statuses()).toEqual({ i: "completed", j: "completed", k: "completed" });
+    expect(await readAll(test.deps, runQueueTable, { pk: "slots" })).toEqual([]);
   });
 
   it("keep their limit when many are asked for in one request", async () => {
