@@ -27,6 +27,7 @@ import { remoteSettings } from "./workflow/remote/settings.ts";
 import { overMark } from "./workflow/runs/messages.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
+import { flushLogs } from "./workflow/steps/run-log.ts";
 import { workspaceSync } from "./workflow/workspaces/sync.ts";
 
 /** A worker learns only of runs that end under a step: its persistent containers go when nobody used them so long. */
@@ -112,6 +113,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       close: async () => {
         await remote.close();
         await aws.close();
+        await flushLogs(dataDir);
         await started.close();
         lock.release();
       },

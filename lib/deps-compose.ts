@@ -12,6 +12,7 @@ import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
 import { openNetwork } from "./workflow/network/network.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
+import { runSlots } from "./workflow/runs/slots.ts";
 import { rateBreaker } from "./workflow/triggers/breaker.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
@@ -43,6 +44,7 @@ export function composeDeps(
     assetNumbers,
     workspacesDir,
     watchRoots: config.watchRoots,
+    runSlots: runSlots(ports, config.runsAtOnce),
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
     network: openNetwork(config.network),

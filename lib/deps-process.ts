@@ -20,6 +20,7 @@ import { openRemote } from "./workflow/remote/open.ts";
 import { remoteSettings } from "./workflow/remote/settings.ts";
 import { isRunOver } from "./workflow/runs/over.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
+import { flushLogs } from "./workflow/steps/run-log.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface ProcessOptions {
@@ -113,6 +114,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
         await folder?.close();
         await remote.close();
         await opened.close();
+        await flushLogs(dataDir);
         await runner.close();
       },
     };

@@ -10,6 +10,7 @@ import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
+import type { RunSlots } from "./workflow/runs/slots.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
@@ -29,6 +30,8 @@ export interface Deps extends Ports {
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
   readonly assetNumbers: Numbers;
+  /** Places of runs that go at once. */
+  readonly runSlots: RunSlots;
   readonly paths: StepPaths;
   /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;

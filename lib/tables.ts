@@ -6,7 +6,15 @@ import { deadLettersTable } from "./workflow/dead-letters/table.ts";
 import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
 import { serviceTable } from "./workflow/event-receiver/table.ts";
 import { listEntriesTable } from "./workflow/lists/table.ts";
-import { countersTable, historyTable, runsTable, stepsTable, valuesTable } from "./workflow/runs/table.ts";
+import {
+  countersTable,
+  historyTable,
+  runNamesTable,
+  runQueueTable,
+  runsTable,
+  stepsTable,
+  valuesTable,
+} from "./workflow/runs/table.ts";
 import { schedulesTable, triggerStateTable } from "./workflow/schedules/table.ts";
 import { workspacesTable } from "./workflow/workspaces/table.ts";
 
@@ -31,4 +39,6 @@ export const tables = {
   listEntries: listEntriesTable,
   service: serviceTable,
   workspaces: workspacesTable,
+  runNames: runNamesTable,
+  runQueue: runQueueTable,
 };

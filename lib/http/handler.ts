@@ -2,7 +2,7 @@ import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
 import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
-import type { ListAnswer, Principal, Route, ServiceName } from "./route.ts";
+import { type ListAnswer, OtherAnswer, type Principal, type Route, type ServiceName } from "./route.ts";
 
 export interface ProxyResult {
   readonly statusCode: number;
@@ -143,6 +143,7 @@ async function answerTo<P, Q, B, R, D>(
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
     if (route.list === true) return { listing: result as ListAnswer<unknown>, headers: answerHeaders };
+    if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
     return {
       statusCode: route.status,
       headers: answerHeaders,
@@ -151,6 +152,16 @@ async function answerTo<P, Q, B, R, D>(
   } catch (thrown) {
     return errorResult(route, thrown, requestId, deps.log);
   }
+}
+
+function otherAnswer(
+  route: Pick<Route, "status">,
+  { body, status, contentType, headers }: OtherAnswer,
+  common: Readonly<Record<string, string>>,
+): ProxyResult {
+  const type = contentType === undefined ? {} : { "content-type": contentType };
+  const text = contentType === undefined ? JSON.stringify(body) : String(body);
+  return { statusCode: status ?? route.status, headers: { ...common, ...headers, ...type }, body: text };
 }
 
 /** Seed: workflow 5.2. */

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
+import { plainWords } from "./plain-words.ts";
 import { BODY_LIMIT_BYTES, type Input, type Principal, type RawBody, type Route } from "./route.ts";
 
 /** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
@@ -58,7 +59,7 @@ function readPart(
   faults: string[],
 ): unknown {
   if (schema === undefined) return undefined;
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: plainWords });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues.slice(0, FAULTS_MAX)) {
     const where = part === "body" ? issue.path : [part, ...issue.path];

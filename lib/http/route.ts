@@ -38,6 +38,28 @@ export interface ListAnswer<Item> {
   readonly pagination: { readonly offset: number; readonly limit: number };
 }
 
+/** An answer other than the route's own: of another status, or text in place of JSON. */
+export class OtherAnswer {
+  readonly body: unknown;
+  readonly status: 200 | 201 | 202 | undefined;
+  /** The body is text of this type. */
+  readonly contentType: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    body: unknown,
+    options: {
+      readonly status?: 200 | 201 | 202;
+      readonly contentType?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    },
+  ) {
+    this.body = body;
+    this.status = options.status;
+    this.contentType = options.contentType;
+    this.headers = options.headers ?? {};
+  }
+}
+
 export interface Route<Params = unknown, Query = unknown, Body = unknown, Response = unknown, Deps = never> {
   readonly service: ServiceName;
   /** Unique; the function's logical name in the template is its PascalCase. */
@@ -69,7 +91,7 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   run(
     input: Input<Params, Query, Body>,
     deps: Deps,
-  ): Promise<NoInfer<Response>> | NoInfer<Response> | Promise<ListAnswer<NoInfer<Response>>>;
+  ): Promise<NoInfer<Response> | OtherAnswer> | NoInfer<Response> | Promise<ListAnswer<NoInfer<Response>>>;
 }
 
 /** Body limit where a route says none, bytes. */

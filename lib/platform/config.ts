@@ -31,6 +31,16 @@ const folders = z
     (list) => list.every((folder) => folder.startsWith("/")),
     "must be absolute folders with `:` between",
   );
+const RUNS_AT_ONCE = 100;
+const STEPS_AT_ONCE = 256;
+
+const count = (otherwise: number, most: number) =>
+  text(String(otherwise))
+    .refine(
+      (value) => /^\d{1,6}$/.test(value) && Number(value) >= 1 && Number(value) <= most,
+      `must be a whole number from 1 to ${most}`,
+    )
+    .transform(Number);
 
 /** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
 export const settings = z.object({
@@ -76,6 +86,14 @@ export const settings = z.object({
     default: "",
   }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
+  RUNS_CONCURRENCY_MAX: count(RUNS_AT_ONCE, 10_000).meta({
+    description: "Runs that go at once; further ones wait, `pending`, for their turn by priority, then age",
+    default: String(RUNS_AT_ONCE),
+  }),
+  STEPS_CONCURRENCY_MAX: count(STEPS_AT_ONCE, 10_000).meta({
+    description: "Steps that this server or worker executes at once; further ones wait in their queues",
+    default: String(STEPS_AT_ONCE),
+  }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
     default: "as SCHEDULER_ENABLED",
@@ -175,6 +193,8 @@ export interface Config {
   readonly remote: RemoteConfig;
   readonly triggerFiresPerMinute: number;
   readonly watchRoots: readonly string[];
+  readonly runsAtOnce: number;
+  readonly stepsAtOnce: number;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -182,6 +202,13 @@ export interface NetworkPolicy {
   readonly privateAddresses: "allow" | "deny";
   /** Apart from other private ones: in a function of Lambda its own runtime listens there. */
   readonly loopback: "as private" | "deny";
+}
+
+/** The one setting that a worker has in common with a server. Throws an Error that names it. */
+export function readStepsAtOnce(environment: Readonly<Record<string, string | undefined>>): number {
+  const parsed = settings.shape.STEPS_CONCURRENCY_MAX.safeParse(environment["STEPS_CONCURRENCY_MAX"]);
+  if (!parsed.success) throw new Error(`STEPS_CONCURRENCY_MAX: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
 }
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
@@ -222,5 +249,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     triggerFiresPerMinute: parsed.data.TRIGGER_FIRES_PER_MINUTE,
     watchRoots: parsed.data.WATCH_ROOTS,
+    runsAtOnce: parsed.data.RUNS_CONCURRENCY_MAX,
+    stepsAtOnce: parsed.data.STEPS_CONCURRENCY_MAX,
   };
 }

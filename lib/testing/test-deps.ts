@@ -16,6 +16,7 @@ import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
 import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
 import type { Remote } from "../workflow/remote/machine.ts";
+import { flushLogs } from "../workflow/steps/run-log.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const template = readTemplate(join(ROOT, "template.yaml"));
@@ -52,6 +53,8 @@ export interface TestDepsOptions {
   readonly hostile?: HostileOptions;
   readonly receiverEnabled?: boolean;
   readonly firesPerMinute?: number;
+  /** Settings by their names in the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
   /** Stands for containers and other hosts; there are none without it. */
@@ -113,6 +116,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
   const receiver = options.receiverEnabled === false ? "false" : "true";
   const config = readConfig({
     EVENT_RECEIVER_ENABLED: receiver,
+    ...options.settings,
     TRIGGER_FIRES_PER_MINUTE: options.firesPerMinute?.toString(),
   });
   const deps = composeDeps(platform.ports, config, {
@@ -136,6 +140,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     },
     close: async () => {
       await platform.close();
+      await flushLogs(folder);
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };

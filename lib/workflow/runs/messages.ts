@@ -61,6 +61,8 @@ export interface StepWork {
     readonly foreach_key: string;
     readonly parallel: number;
   };
+  /** The beginning of a module: names of what the run was given, or its flow declares. */
+  readonly given?: readonly string[];
   /** A module whose steps are over, without an error where they succeeded. */
   readonly ended?: { readonly error?: string };
   /** A container that is left: how its children ended, and under which names they left their output. */

@@ -23,7 +23,7 @@ const OUTPUTS_SHOWN_MAX = 500;
  */
 export async function commandEntries(
   deps: CommandDeps,
-  run: Pick<StoredRun, "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "hop">,
+  run: CommandedRun,
   state: RunState,
   program: Program,
   requests: readonly Request[],
@@ -48,6 +48,11 @@ export async function commandEntries(
     }),
   );
 }
+
+type CommandedRun = Pick<
+  StoredRun,
+  "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "params" | "hop"
+>;
 
 type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
   /** Whether steps of a run may be executed on several machines. */
@@ -76,7 +81,7 @@ interface Wanted {
 
 async function workOf(
   deps: Pick<Ports, "tables" | "blobs" | "clock">,
-  run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
+  run: CommandedRun,
   wanted: Wanted,
 ): Promise<StepWork> {
   const { step, request, fresh } = wanted;
@@ -102,6 +107,7 @@ async function workOf(
     ...(deadline === undefined ? {} : { deadline }),
     ...(batch === undefined ? {} : { batch }),
     ...(children === undefined ? {} : { children }),
+    ...(request.phase === "gate" ? { given: Object.keys(run.params) } : {}),
     ...(request.phase === "handlers" ? { ended: endOf(wanted) } : {}),
   };
 }

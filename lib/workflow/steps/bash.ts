@@ -7,6 +7,8 @@ import { renderShell } from "../templates/shell.ts";
 import { renderText } from "../templates/text.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
+import { followOutput } from "./follow-output.ts";
+import { noteStep } from "./run-log.ts";
 import { remaining, stepEnvironment, stepToken } from "./script.ts";
 
 /** Output kept as the step's value, bytes; the file keeps all of it. */
@@ -20,6 +22,7 @@ const TRUNCATED = "\n[output truncated]";
 export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): Promise<StepOutput> {
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
+  for (const command of rendered) noteStep(attempt, `$ ${command}`);
   const outputs: string[] = [];
   if (step.parallel_commands !== undefined) {
     const results = await Promise.allSettled(
@@ -65,6 +68,7 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
   }
   const stdoutPath = outputPath(attempt, index, "out");
   const stderrPath = outputPath(attempt, index, "err");
+  const follower = followOutput(attempt, { stdoutPath, stderrPath });
   const outcome = await attempt.deps.commands.run({
     argv,
     cwd: attempt.workspace,
@@ -75,7 +79,14 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
     signal: attempt.signal,
     token: stepToken(attempt),
   });
-  return resultOf(attempt, outcome, stdoutPath, stderrPath);
+  try {
+    const text = await resultOf(attempt, outcome, stdoutPath, stderrPath);
+    await follower.end(outcome, text);
+    return text;
+  } catch (thrown) {
+    await follower.end(outcome);
+    throw thrown;
+  }
 }
 
 /** Time of one command where the step has no timeout: every wait has an end. */

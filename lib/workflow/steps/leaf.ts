@@ -11,6 +11,7 @@ import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
 import { runRemoteBash } from "./remote-bash.ts";
+import { noteStep } from "./run-log.ts";
 import { isTrue } from "./script.ts";
 
 /** How a step ended, and what is to be kept of it. */
@@ -48,6 +49,7 @@ export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise
     const { secrets: _secrets, ...shown } = scope.values;
     const text = renderText(parseTemplate(step.log, scope), shown);
     attempt.deps.log.info("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text });
+    noteStep(attempt, text);
   }
   return true;
 }

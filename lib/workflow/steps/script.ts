@@ -5,6 +5,7 @@ import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
+import { noteStep } from "./run-log.ts";
 
 /** Time of one evaluation where the step has no timeout, milliseconds. */
 const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
@@ -54,6 +55,7 @@ export async function evaluateScript(
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
     log[level]("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text: message });
+    noteStep(attempt, message);
   }
   await emitScriptEvents(attempt, outcome.events);
   if (outcome.skipped !== undefined && (outcome.ok || outcome.reason === "failed"))
