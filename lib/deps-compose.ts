@@ -6,10 +6,11 @@ import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import { RankedIndex } from "./ranked-index/ranked-index.ts";
-import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
+import { recordDeps } from "./workflow/records/deps.ts";
+import { recordEffects } from "./workflow/records/effects.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
@@ -21,18 +22,18 @@ export function composeDeps(
   own: Pick<Deps, "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync">,
 ): Deps {
   const catalog = catalogReader(ports);
-  const assetNumbers = numbers(ports, "assets");
+  const records = recordDeps(ports);
   const base = {
     ...ports,
     ...own,
+    ...records,
     catalog,
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
     lists: listIndexes(ports),
     matcher: triggerMatcher(catalog, config.receiverEnabled),
-    effects: assetEffects({ assetNumbers }),
+    effects: recordEffects(records),
     runNumbers: numbers(ports, "runs"),
-    assetNumbers,
     workspacesDir: own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir,
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,

@@ -27,16 +27,32 @@ export interface EventDraft {
   readonly hop?: number;
   /** Matches that are known already: they stand in for what the triggers say. */
   readonly also?: readonly Match[];
+  /**
+   * The data is a record of this kind that is to be brought up to date: what becomes of it names the event, or that
+   * there is none.
+   */
+  readonly tells?: ToldKind;
 }
+
+export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals";
 
 /** Finds the triggers that an event sets off. */
 export interface Matcher {
   match(event: EventDraft): Promise<readonly Match[]>;
 }
 
-/** Further writes that belong to an event, in its own transaction; updates of one item must be able to be merged. */
+/** What events come to once it is known what they change. */
+export interface SettledEvents {
+  /** Those that are recorded, in their order. */
+  readonly drafts: readonly EventDraft[];
+  /** What belongs to them, in their own transaction; no item twice. */
+  readonly writes: readonly Write[];
+}
+
+/** Records that events tell of. */
 export interface EventEffects {
-  writesFor(event: EventDraft, createdAt: string): Promise<readonly Write[]>;
+  /** `at` is the time of the events, ISO 8601. Where the writes do not hold, it is asked again. */
+  settle(drafts: readonly EventDraft[], at: string): Promise<SettledEvents>;
 }
 
 export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log" | "outbox"> & {
@@ -69,6 +85,9 @@ export const EVENT_HOPS_MAX = 8;
 /** How long an unprocessed event waits for the sweep, milliseconds. */
 export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 
+/** A record that an event tells of may be changed by others meanwhile. */
+const TRIES_MAX = 20;
+
 /**
  * Makes the log records of events and what puts them on the bus, to be committed with the change of state
  * that they tell of. Data that is too large goes to a blob at once; a blob without its record is swept.
@@ -78,18 +97,15 @@ export async function composeEvents(
   deps: Omit<EventDeps, "outbox">,
   drafts: readonly EventDraft[],
 ): Promise<ComposedEvents> {
-  const effects: Write[] = [];
+  const settled = await deps.effects.settle(drafts, new Date(deps.clock.now()).toISOString());
   const prepared: Prepared[] = [];
-  for (const draft of drafts) {
-    prepared.push(await prepare(deps, draft));
-    effects.push(...(await deps.effects.writesFor(draft, new Date(deps.clock.now()).toISOString())));
-  }
+  for (const draft of settled.drafts) prepared.push(await prepare(deps, draft));
   const records = prepared.map((one) => recordOf(deps, one));
   const puts = records.flatMap((item): Write[] => [
     { op: "put", table: eventLogTable, item },
     { op: "put", table: eventTailTable, item: tailOf(item) },
   ]);
-  return { writes: [...puts, ...onceEach(effects)], publish: records.map(recordedEntry), records };
+  return { writes: [...puts, ...settled.writes], publish: records.map(recordedEntry), records };
 }
 
 /**
@@ -101,14 +117,15 @@ export async function emitEvents(
   drafts: readonly EventDraft[],
   mark?: Write,
 ): Promise<readonly StoredEvent[]> {
-  const { writes, publish, records } = await composeEvents(deps, drafts);
-  const outcome = await deps.outbox.commit({
-    writes: mark === undefined ? writes : [mark, ...writes],
-    publish,
-  });
-  if (!outcome.ok && mark !== undefined && outcome.failed.includes(0)) return [];
-  if (!outcome.ok) throw new ApiError("conflict", "The event could not be recorded, try again");
-  return records;
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { writes, publish, records } = await composeEvents(deps, drafts);
+    const all = mark === undefined ? writes : [mark, ...writes];
+    if (all.length === 0) return [];
+    const outcome = await deps.outbox.commit({ writes: all, publish });
+    if (outcome.ok) return records;
+    if (mark !== undefined && outcome.failed.includes(0)) return [];
+  }
+  throw new ApiError("conflict", "The event could not be recorded, try again");
 }
 
 export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "matches">): BusEntry {
@@ -178,29 +195,6 @@ async function keepData(
 function tailOf(record: StoredEvent): TailItem {
   const resendAt = new Date(Date.parse(record.created_at) + EVENT_RESEND_AFTER_MS).toISOString();
   return { ...tailKey(record.event_id), resend_at: resendAt, resends: 0 };
-}
-
-/** A transaction names an item once: updates of the same one become one, the later of two values counts. */
-function onceEach(writes: readonly Write[]): Write[] {
-  const merged = new Map<string, Write>();
-  for (const write of writes) {
-    const { pk, sk } = write.op === "put" ? write.item : write.key;
-    const name = JSON.stringify([write.table.name, pk, sk]);
-    const before = merged.get(name);
-    merged.set(name, before?.op === "update" && write.op === "update" ? mergedUpdate(before, write) : write);
-  }
-  return [...merged.values()];
-}
-
-type Update = Extract<Write, { op: "update" }>;
-
-function mergedUpdate(first: Update, second: Update): Update {
-  const set = { ...first.change.set, ...second.change.set };
-  const missing = { ...second.change.setIfMissing, ...first.change.setIfMissing };
-  const setIfMissing = Object.fromEntries(
-    Object.entries(missing).filter(([name]) => !Object.hasOwn(set, name)),
-  );
-  return { ...first, change: { set, setIfMissing } };
 }
 
 /** The JSON text of an event's data, wherever it lies. */

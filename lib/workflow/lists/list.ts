@@ -39,6 +39,9 @@ export type ListDeps = Pick<Ports, "tables"> & { readonly lists: ListIndexes };
 export const listIndexes = (deps: Pick<Ports, "tables">): ListIndexes => ({
   runs: new RankedIndex(deps, "runs"),
   assets: new RankedIndex(deps, "assets"),
+  vulnerabilities: new RankedIndex(deps, "vulnerabilities"),
+  artifacts: new RankedIndex(deps, "artifacts"),
+  workspaces: new RankedIndex(deps, "workspaces"),
   "dead-letters": new RankedIndex(deps, "dead-letters"),
 });
 
