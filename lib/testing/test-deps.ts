@@ -21,6 +21,9 @@ const template = readTemplate(join(ROOT, "template.yaml"));
 /** When a test's clock begins: a Monday, on the hour. */
 export const TEST_START_MS = Date.parse("2026-03-02T10:00:00Z");
 
+/** The token that test dependencies take. */
+export const TEST_TOKEN = "a-token-for-tests-only";
+
 /** A clock that stands still until it is moved. */
 export interface TestClock {
   now(): number;
@@ -109,7 +112,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
   const receiver = options.receiverEnabled === false ? "false" : "true";
   const config = readConfig({ EVENT_RECEIVER_ENABLED: receiver });
   const deps = composeDeps(platform.ports, config, {
-    auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
+    auth: ownerAuthenticator(hashToken(TEST_TOKEN)),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,

@@ -91,6 +91,12 @@ export async function summarizeVulnerabilities(
   return { by_severity, total, workspace: workspace ?? "" };
 }
 
+/** The id in a path. */
+export const vulnerabilityId = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, "Invalid vulnerability ID")
+  .transform(Number);
+
 /** Throws `not_found`. */
 export async function getVulnerability(
   deps: Pick<Ports, "tables">,
