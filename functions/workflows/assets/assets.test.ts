@@ -255,7 +255,7 @@ describe("an export", () => {
   it("names its file safely, whatever the workspace is called", async () => {
     const { headers } = await call(test.deps, exportHandler, { query: { workspace: '"\r\nx: y/é' } });
     expect(headers["content-disposition"]).toBe(
-      "attachment; filename=\"assets-___x__y_.csv\"; filename*=UTF-8''assets-%22%0D%0Ax%3A%20y%2F%C3%A9.csv",
+      "attachment; filename=\"assets-___x__y__.csv\"; filename*=UTF-8''assets-%22%0D%0Ax%3A%20y%2F%C3%A9.csv",
     );
   });
 });

@@ -1,5 +1,6 @@
 /** The functions that workflow scripts may call. Seed: workflow 2.7, function steps. */
 import { conversionFunctions } from "./conversion.ts";
+import { databaseFunctions } from "./database.ts";
 import { eventFunctions } from "./events.ts";
 import { fileFunctions } from "./files.ts";
 import { generationFunctions } from "./generation.ts";
@@ -20,6 +21,7 @@ export const functions = {
   ...queryFunctions,
   ...eventFunctions,
   ...systemFunctions,
+  ...databaseFunctions,
 } satisfies Record<string, LibraryFunction>;
 
 export type FunctionName = keyof typeof functions;

@@ -86,7 +86,8 @@ test("every function is there under both spellings but JavaScript's own, and no 
 test("no function throws on arguments of any type", () => {
   const names = Object.keys(functions).filter(
     (name): name is FunctionName =>
-      !["file", "output", "unix_commands", "utility"].includes(functions[name as FunctionName].group),
+      !["file", "output", "unix_commands", "utility"].includes(functions[name as FunctionName].group) &&
+      !functions[name as FunctionName].summary.startsWith("Not available"),
   );
   fc.assert(
     fc.property(fc.constantFrom(...names), fc.array(fc.jsonValue(), { maxLength: 3 }), (name, args) => {

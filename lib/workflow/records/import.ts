@@ -1,15 +1,12 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
+import { eventBatches } from "./batches.ts";
 import { detectFormat, type LineFormat, readFinding } from "./lines.ts";
 
 /** Lines of one import, and the longest of them, characters. */
 export const IMPORT_LINES_MAX = 100_000;
 const LINE_MAX_LENGTH = 1024 * 1024;
-/** Writes of one transaction that findings may take, beside those of their workspace. */
-const WRITES_MAX = 96;
-const ASSET_WRITES = 4;
-const VULNERABILITY_WRITES = 5;
 /** Transactions under way at once. */
 const UNDER_WAY = 4;
 const FAULTS_SHOWN = 10;
@@ -74,7 +71,7 @@ export async function importFindings(
       yield { ...base, topic: "vuln.found", tells: "vulnerability", data: read.vulnerability };
     }
   };
-  const batches = batchesOf(findings());
+  const batches = eventBatches(findings());
   const work = async (): Promise<void> => {
     for (let next = batches.next(); next.done !== true; next = batches.next()) {
       for (const { topic } of await emitEvents(deps, next.value)) {
@@ -92,23 +89,6 @@ export async function importFindings(
     vulnerabilities: { found, known: vulnerabilities - found },
     ...{ skipped, errors },
   };
-}
-
-/** Drafts as they fit into transactions. */
-export function* batchesOf(drafts: Iterable<EventDraft>): Generator<EventDraft[]> {
-  let batch: EventDraft[] = [];
-  let writes = 0;
-  for (const draft of drafts) {
-    const own = draft.tells === "vulnerability" ? VULNERABILITY_WRITES : ASSET_WRITES;
-    if (writes + own > WRITES_MAX) {
-      yield batch;
-      batch = [];
-      writes = 0;
-    }
-    batch.push(draft);
-    writes += own;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function firstLine(text: string): string | undefined {
