@@ -18,6 +18,7 @@ export type TableGrant =
 export interface BlobAccess {
   readonly get: readonly string[];
   readonly put: readonly string[];
+  readonly remove?: readonly string[];
   /** Asks for blobs that may not be there: S3 tells so to those alone who may list the bucket. */
   readonly missing?: true;
 }
@@ -48,7 +49,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
   workflows: {
     http: {
       tables: {
-        artifacts: ["BatchGetItem"],
+        artifacts: ["BatchGetItem", "PutItem"],
         "asset-facets": ["Query", "PutItem"],
         assets: ["BatchGetItem", "PutItem", "UpdateItem"],
         catalog: ["GetItem", "UpdateItem"],
@@ -69,7 +70,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "vulnerability-identities": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
         "workflow-revisions": ["GetItem", "PutItem"],
         workflows: ["GetItem", "Query:list", "PutItem"],
-        "workspace-layers": ["GetItem"],
+        "workspace-layers": ["GetItem", "PutItem"],
         workspaces: ["GetItem", "BatchGetItem", "UpdateItem"],
       },
       // A dead letter goes back to the queue that it came from.
@@ -77,8 +78,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       watchesQueues: true,
       publishes: true,
       blobs: {
-        get: ["claims", "dead-letters", "events", "workflows", "workspaces"],
-        put: ["claims", "events", "runs", "workflows"],
+        get: ["claims", "dead-letters", "events", "snapshots", "workflows", "workspaces"],
+        put: ["claims", "events", "runs", "snapshots", "workflows", "workspaces"],
+        remove: ["snapshots"],
         missing: true,
       },
       scheduleRules: "ensure",

@@ -5,6 +5,7 @@ import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.t
 import { toCell } from "#lib/workflow/assets/export.ts";
 import { handler as listVulnerabilities } from "../vulnerabilities/list.ts";
 import { handler as listWorkspaces } from "../workspaces/list.ts";
+import { handler as diffHandler } from "./diff.ts";
 import { handler as exportHandler } from "./export.ts";
 import { handler as importHandler } from "./import.ts";
 import { handler as listHandler } from "./list.ts";
@@ -224,6 +225,54 @@ it("stats name each value of a workspace once", async () => {
     asset_types: ["url"],
   });
   expect((await stats()).asset_types).toEqual(["domain", "url"]);
+});
+
+describe("a diff", () => {
+  const diff = async (query: Record<string, string>) =>
+    call(test.deps, diffHandler, { query: { workspace: "w", ...query } });
+
+  it("tells what was added, changed and not seen any more between two times", async () => {
+    await imported(lines(...HTTPX, { url: "https://gone.example", input: "x" }));
+    test.clock.advance(3_600_000);
+    const [first, second] = HTTPX;
+    await imported(lines({ ...first, title: "new" }, second, { url: "https://c.example", input: "c" }));
+    const from = "2026-03-02T10:30:00Z";
+    const { data } = (await diff({ from })).json;
+    expect(data).toMatchObject({
+      workspace_name: "w",
+      from_time: "2026-03-02T10:30:00.000Z",
+      to_time: "2026-03-02T11:00:00.000Z",
+      added: [{ asset_value: "https://c.example" }],
+      changed: [{ title: "new" }],
+      removed: [{ asset_value: "https://gone.example" }],
+      truncated: false,
+      summary: { total_added: 1, total_removed: 1, total_changed: 1 },
+    });
+    expect((await diff({ from: "2026-03-02", to: "2026-03-02 10:30:00" })).json.data.summary).toEqual({
+      total_added: 3,
+      total_removed: 0,
+      total_changed: 0,
+    });
+    expect((await diff({ from: String(Date.parse(from) / 1000), to: "" })).json.data).toEqual(data);
+    expect((await diff({ from: "2026-03-02T11:30:00+01:00" })).json.data).toEqual(data);
+  });
+
+  it.each(["", "yesterday", "2026-02-31", "2026-13-01", "2026-03-02T25:00:00", "1e5", "-1"])(
+    "from %j is refused",
+    async (from) => {
+      const { status, json } = await diff({ from });
+      expect([status, json.message]).toEqual([
+        400,
+        "query.from: must be a time: RFC 3339, seconds, or YYYY-MM-DD[ HH:MM:SS]",
+      ]);
+    },
+  );
+
+  it("goes forward, and is of a workspace", async () => {
+    expect((await diff({ from: "2026-03-03", to: "2026-03-02" })).status).toBe(400);
+    expect((await call(test.deps, diffHandler, { query: { from: "2026-03-03" } })).status).toBe(400);
+    expect((await diff({})).json.message).toBe("query.from: must be given");
+  });
 });
 
 describe("an export", () => {
