@@ -6,6 +6,7 @@ import { assetList } from "../assets/table.ts";
 import { letterList } from "../dead-letters/table.ts";
 import { isTerminal } from "../engine/history.ts";
 import { runList } from "../runs/listed.ts";
+import { indexSteps, sweepSteps } from "../runs/step-results.ts";
 import { vulnerabilityList } from "../vulnerabilities/table.ts";
 import { workspaceList } from "../workspaces/records.ts";
 import { indexMarked, indexRecords } from "./index-list.ts";
@@ -38,6 +39,7 @@ export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many:
   const some = (...topics: readonly string[]): boolean =>
     events.some(({ topic }) => topics.includes(canonicalTopic(topic)));
   await Promise.all([
+    ...ended.map((runId) => indexSteps(deps, runId)),
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
     some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
     some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
@@ -60,6 +62,7 @@ async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void
 /** Brings into the lists what nobody told of. */
 export async function sweepLists(deps: ListDeps): Promise<void> {
   await sweepMarks(deps, runList);
+  await sweepSteps(deps);
   await sweepMarks(deps, assetList);
   await sweepMarks(deps, vulnerabilityList);
   await sweepMarks(deps, artifactList);

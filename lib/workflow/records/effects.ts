@@ -3,6 +3,7 @@ import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { settleArtifacts } from "../artifacts/settle.ts";
 import { type AssetDeps, settleAssets } from "../assets/settle.ts";
+import { stepsMark } from "../runs/step-results.ts";
 import { settleVulnerabilities, type VulnerabilityDeps } from "../vulnerabilities/settle.ts";
 import {
   REPORTED,
@@ -71,7 +72,7 @@ function settleTotals(tellings: readonly Telling[]): Settling {
   return { named: new Map(tellings.map(({ at }) => [at, undefined])), writes: [], workspaces };
 }
 
-/** A workspace is known from its first run on. */
+/** A workspace is known from its first run on; and from then on the run has steps. */
 function settleRuns(tellings: readonly Telling[]): Settling {
   const workspaces = tellings.map(
     ({ draft }): WorkspaceChange => ({
@@ -79,5 +80,8 @@ function settleRuns(tellings: readonly Telling[]): Settling {
       run: { workflow: draft.workflow_name ?? "" },
     }),
   );
-  return { named: new Map(), writes: [], workspaces };
+  const writes = tellings.flatMap(({ draft }) =>
+    draft.run_id === undefined ? [] : [stepsMark(draft.run_id)],
+  );
+  return { named: new Map(), writes, workspaces };
 }

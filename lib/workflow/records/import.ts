@@ -8,7 +8,7 @@ import { detectFormat, type LineFormat, readFinding } from "./lines.ts";
 export const IMPORT_LINES_MAX = 100_000;
 const LINE_MAX_LENGTH = 1024 * 1024;
 /** Transactions under way at once. */
-const UNDER_WAY = 4;
+const UNDER_WAY = 8;
 const FAULTS_SHOWN = 10;
 
 export const importAnswer = z
