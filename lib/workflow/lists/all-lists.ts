@@ -43,7 +43,6 @@ export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many:
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
     some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
     some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
-    many && some("run.started") ? indexMarked(deps, workspaceList, MARKS_A_PARTITION) : undefined,
   ]);
 }
 
