@@ -55,6 +55,37 @@ const NO_SQL =
   "there is no SQL database; ask the API for lists, or use the functions that name what they read";
 const NOT_IN_SCRIPTS = "scripts have no tables; ask the API";
 
+const counterOfWorkspace = (): LibraryFunction =>
+  notAvailable(group, [], `${NOT_IN_SCRIPTS} (GET /workspaces)`);
+
+/** What reads records: a script would see them as they were before its step. */
+const selections = {
+  db_select_assets: notAvailable(group, ["workspace", "format"], `${NOT_IN_SCRIPTS} (GET /assets)`),
+  db_select_assets_filtered: notAvailable(
+    group,
+    ["workspace", "status_code", "asset_type", "format"],
+    `${NOT_IN_SCRIPTS} (GET /assets)`,
+  ),
+  db_select_vulnerabilities: notAvailable(
+    group,
+    ["workspace", "format"],
+    `${NOT_IN_SCRIPTS} (GET /vulnerabilities)`,
+  ),
+  db_select_vulnerabilities_filtered: notAvailable(
+    group,
+    ["workspace", "severity", "asset_value", "format"],
+    `${NOT_IN_SCRIPTS} (GET /vulnerabilities)`,
+  ),
+  db_select_total_subdomains: counterOfWorkspace(),
+  db_select_total_urls: counterOfWorkspace(),
+  db_select_total_assets: counterOfWorkspace(),
+  db_select_total_vulns: counterOfWorkspace(),
+  db_select_vuln_critical: counterOfWorkspace(),
+  db_select_vuln_high: counterOfWorkspace(),
+  db_select_vuln_medium: counterOfWorkspace(),
+  db_select_vuln_low: counterOfWorkspace(),
+} satisfies Record<string, LibraryFunction>;
+
 export const databaseFunctions = {
   ...databaseAssetFunctions,
   ...databaseVulnerabilityFunctions,
@@ -86,6 +117,7 @@ export const databaseFunctions = {
   db_select: notAvailable(group, ["sql_query", "format"], NO_SQL),
   db_select_to_file: notAvailable(group, ["sql_query", "dest"], NO_SQL),
   db_select_to_jsonl: notAvailable(group, ["sql_query", "fields", "dest"], NO_SQL),
+  ...selections,
   db_update: notAvailable(group, ["table", "key", "field", "value"], NO_SQL),
   db_asset_diff: notAvailable(group, ["workspace"], `${NOT_IN_SCRIPTS} (GET /assets/diff)`),
   db_asset_diff_to_file: notAvailable(group, ["workspace", "dest"], `${NOT_IN_SCRIPTS} (GET /assets/diff)`),
