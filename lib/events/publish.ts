@@ -34,7 +34,7 @@ export interface EventDraft {
   readonly tells?: ToldKind;
 }
 
-export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals";
+export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
 
 /** Finds the triggers that an event sets off. */
 export interface Matcher {

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { emitEvent } from "#lib/events/emit.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { store } from "#lib/testing/test-workflows.ts";
 import { sweepLists } from "#lib/workflow/lists/all-lists.ts";
 import { startRun } from "#lib/workflow/runs/start.ts";
+import { handler as names } from "../workspaces/names.ts";
 import { handler } from "./list.ts";
 
 const STEPS = `
@@ -68,6 +70,17 @@ it("holds each step that is done once, by each filter and at any offset, however
   expect(failed.data.map(({ step_name }) => step_name)).toEqual(Array(6).fill("third"));
   expect((await list({ status: "success", run_uuid: runs[0] ?? "" })).pagination.total).toBe(2);
   expect((await list({ run_id: "none" })).pagination.total).toBe(0);
+});
+
+it("hears of no run from events that others emit", async () => {
+  const run_id = await start();
+  await test.drain();
+  await emitEvent(test.deps, { topic: "run.started", run_id, workspace: "made-up", data: {} });
+  await emitEvent(test.deps, { topic: "run.started", run_id: "none", workspace: "made-up", data: {} });
+  await test.drain();
+  await sweepLists(test.deps);
+  expect((await list()).pagination.total).toBe(3);
+  expect((await call(test.deps, names)).json).toEqual({ data: ["w"], count: 1 });
 });
 
 it("takes in the steps of a run in several parts where they are many", async () => {

@@ -6,7 +6,7 @@ import { workspaceOf } from "./settling.ts";
 const WRITES_MAX = 99;
 /** Of an event; of the records that one may tell of, by kind, the event left out; of a workspace and its mark. */
 const EVENT_WRITES = 2;
-const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2 } as const;
+const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2, run: 1 } as const;
 const WORKSPACE_WRITES = 2;
 
 /** Events as they fit into transactions, with all that they may write. */

@@ -1,4 +1,4 @@
-import type { EventDraft, EventEffects } from "../../events/publish.ts";
+import type { EventDraft, EventEffects, ToldKind } from "../../events/publish.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { settleArtifacts } from "../artifacts/settle.ts";
@@ -25,7 +25,7 @@ export function recordEffects(deps: RecordDeps): EventEffects {
     settle: async (drafts, at) => {
       const kinds = drafts.map(kindOf);
       if (kinds.every((kind) => kind === undefined)) return { drafts, writes: [] };
-      const of = (kind: Kind): Telling[] =>
+      const of = (kind: ToldKind): Telling[] =>
         drafts.flatMap((draft, place) => (kinds[place] === kind ? [{ at: place, draft }] : []));
       const settled = await Promise.all([
         settleAll(of("asset"), (tellings) => settleAssets(deps, tellings, at)),
@@ -44,13 +44,9 @@ export function recordEffects(deps: RecordDeps): EventEffects {
   };
 }
 
-type Kind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
-
-function kindOf({ topic, tells, workspace }: EventDraft): Kind | undefined {
-  if (tells !== undefined) return tells;
-  if (canonicalTopic(topic) === "asset.discovered") return "asset";
-  return topic === "run.started" && (workspace ?? "") !== "" ? "run" : undefined;
-}
+/** Who emits a `run.started` of their own says nothing of a run. */
+const kindOf = ({ topic, tells }: EventDraft): ToldKind | undefined =>
+  tells ?? (canonicalTopic(topic) === "asset.discovered" ? "asset" : undefined);
 
 const NOTHING: Settling = { named: new Map(), writes: [], workspaces: [] };
 
