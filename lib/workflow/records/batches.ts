@@ -4,6 +4,8 @@ import { workspaceOf } from "./settling.ts";
 
 /** Writes of one transaction, without the mark that it was done. */
 const WRITES_MAX = 99;
+/** An event of any data counts as so many: nineteen of the largest are what a transaction holds in bytes. */
+const PLAIN_WRITES = 5;
 /** Of an event; of the records that one may tell of, by kind, the event left out; of a workspace and its mark. */
 const EVENT_WRITES = 2;
 const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2, run: 1 } as const;
@@ -16,7 +18,7 @@ export function* eventBatches(drafts: Iterable<EventDraft>): Generator<EventDraf
   let workspaces = new Set<string>();
   for (const draft of drafts) {
     const kind = draft.tells ?? (canonicalTopic(draft.topic) === "asset.discovered" ? "asset" : undefined);
-    const own = EVENT_WRITES + (kind === undefined ? 0 : RECORD_WRITES[kind]);
+    const own = kind === undefined ? PLAIN_WRITES : EVENT_WRITES + RECORD_WRITES[kind];
     const workspace = kind === undefined ? undefined : workspaceOf(draft);
     const isNew = workspace !== undefined && !workspaces.has(workspace);
     const more = own + (isNew ? WORKSPACE_WRITES : 0);

@@ -61,7 +61,7 @@ export async function composeRun(
   const program = buildProgram(pinned.modules, pinned.definitions);
   const now = new Date(deps.clock.now()).toISOString();
   const workspace = workspaceName(
-    request.workspace || request.params.space_name || request.target || definition.name,
+    request.workspace || request.params["space_name"] || request.target || definition.name,
   );
   const builtins = builtinValues({
     ...request,

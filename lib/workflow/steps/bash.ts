@@ -42,7 +42,7 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
 /** What a command looks like to a reader: secrets by name. */
 function displayValues(scope: Scope): Record<string, unknown> {
   if (!("secrets" in scope.values)) return scope.values;
-  const names = Object.keys(scope.values.secrets as Record<string, string>);
+  const names = Object.keys(scope.values["secrets"] as Record<string, string>);
   return { ...scope.values, secrets: Object.fromEntries(names.map((name) => [name, "***"])) };
 }
 

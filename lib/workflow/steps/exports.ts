@@ -28,7 +28,7 @@ export async function exportsOf(
 }
 
 async function exportValue(attempt: Attempt, scope: Scope, source: string): Promise<unknown> {
-  if (source.trim() === "output") return scope.values.output;
+  if (source.trim() === "output") return scope.values["output"];
   if (CALL.test(source)) return (await evaluateScript(attempt, scope, source)).value;
   const template = parseTemplate(source, scope);
   return LONE_REFERENCE.test(source)

@@ -21,8 +21,8 @@ export async function openScope(
   const { values, trusted } = await openValues(deps, work);
   for (const [name, value] of Object.entries(values)) values[name] = arrived(deps, value);
   const { secrets } = stepNames(work.step, variables);
-  values.attempt = attempt;
-  if (secrets.length > 0) values.secrets = await loadSecrets(deps, secrets);
+  values["attempt"] = attempt;
+  if (secrets.length > 0) values["secrets"] = await loadSecrets(deps, secrets);
   const loopVariables = loopNames(variables);
   return {
     values,
@@ -41,7 +41,7 @@ export function bindLoop(scope: Scope, loop: LoopValue): Scope {
   values[`_${loop.variable}_`] = String(loop.value)
     .replaceAll(PATH_UNSAFE, "_")
     .slice(0, PATH_NAME_MAX_LENGTH);
-  values._id_ = loop.index + 1;
+  values["_id_"] = loop.index + 1;
   return { ...scope, values };
 }
 
