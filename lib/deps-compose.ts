@@ -6,11 +6,12 @@ import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import { RankedIndex } from "./ranked-index/ranked-index.ts";
-import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
 import { openNetwork } from "./workflow/network/network.ts";
+import { recordDeps } from "./workflow/records/deps.ts";
+import { recordEffects } from "./workflow/records/effects.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { runSlots } from "./workflow/runs/slots.ts";
 import { rateBreaker } from "./workflow/triggers/breaker.ts";
@@ -27,21 +28,21 @@ export function composeDeps(
   >,
 ): Deps {
   const catalog = catalogReader(ports);
-  const assetNumbers = numbers(ports, "assets");
+  const records = recordDeps(ports);
   const breaker = rateBreaker(ports, config.triggerFiresPerMinute);
   const workspacesDir = own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir;
   const base = {
     ...ports,
     ...own,
+    ...records,
     catalog,
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
     lists: listIndexes(ports),
     matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, config.receiverEnabled),
     breaker,
-    effects: assetEffects({ assetNumbers }),
+    effects: recordEffects(records),
     runNumbers: numbers(ports, "runs"),
-    assetNumbers,
     workspacesDir,
     watchRoots: config.watchRoots,
     runSlots: runSlots(ports, config.runsAtOnce),

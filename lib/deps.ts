@@ -8,6 +8,7 @@ import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
+import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { RunSlots } from "./workflow/runs/slots.ts";
@@ -17,19 +18,18 @@ import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 /** Everything that a function may ask for. Services name the part that they use. */
-export interface Deps extends Ports {
+export interface Deps extends Ports, RecordDeps {
   readonly auth: Authenticator;
   readonly catalog: CatalogReader;
   readonly definitions: Definitions;
   /** Over the event log; one for all readers and the writer of this process. */
   readonly eventIndex: RankedIndex;
-  /** Over runs, assets and dead letters, likewise. */
+  /** Over runs, assets and all other lists, likewise. */
   readonly lists: ListIndexes;
   readonly matcher: Matcher;
   readonly breaker: RateBreaker;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
-  readonly assetNumbers: Numbers;
   /** Places of runs that go at once. */
   readonly runSlots: RunSlots;
   readonly paths: StepPaths;

@@ -12,6 +12,13 @@ steps:
   - name: told
     type: function
     function: 'generate_event("", "asset.discovered", "tour", "asset", {value: "told.example.org", note: "n".repeat(300000)})'
+  - name: found
+    type: function
+    functions:
+      - 'db_import_vuln("", {vuln_title: "Found", severity: "low"})'
+      - 'db_import_vuln("", {vuln_title: "Found", severity: "high"})'
+      - 'db_import_asset("", {host: "told.example.org", title: "Told"})'
+      - 'register_artifact("numbers.txt")'
   - name: alongside
     type: parallel-steps
     parallel_steps:

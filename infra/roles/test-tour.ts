@@ -18,6 +18,7 @@ import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
+import { bringFindings, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
 import { brief, CHAIN, everything, HEARD, LOST, TRIGGERED, WAITING } from "./test-tour-workflows.ts";
 
 /** More than a message holds, characters. */
@@ -54,6 +55,8 @@ export async function tour(at: Installation): Promise<void> {
   await storeWorkflows(all);
   await useTriggers(all);
   const pending = await startUnheard(all);
+  await bringFindings(all.client);
+  await leaveSteps(at.outside);
   await sweepAndFire(all);
   at.poll();
   const [over] = await Promise.all([
@@ -315,6 +318,7 @@ async function lookAtEverything({ client }: Tour): Promise<void> {
   const [run] = await client.list<Run>("/automation/runs");
   for (const path of ["", "/steps", "/history"])
     await client.send("GET", `/automation/runs/${run?.run_id}${path}`);
+  await lookAtFindings(client, run?.run_id ?? "");
   for (const path of ["/assets", "/event-logs", "/event-logs?topic=custom.lost", "/event-receiver/status"])
     await client.send("GET", `/automation${path}`);
 }

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import {
   BODY_LIMIT_BYTES,
   fullPath,
+  isStreamed,
   ROUTE_MEMORY_MB,
   ROUTE_TIMEOUT_SECONDS,
   type Route,
@@ -52,7 +53,7 @@ function apiEvent(route: Route): Record<string, unknown> {
     RestApiId: ref(API_ID),
     Path: fullPath(route),
     Method: route.method,
-    ...(route.list === true ? { ResponseTransferMode: "STREAM" } : {}),
+    ...(isStreamed(route) ? { ResponseTransferMode: "STREAM" } : {}),
     ...(timeout > ROUTE_TIMEOUT_SECONDS ? { TimeoutInMillis: timeout * MS_PER_SECOND } : {}),
   };
 }

@@ -27,7 +27,14 @@ export interface EventDraft {
   readonly hop?: number;
   /** Matches that are known already: they stand in for what the triggers say. */
   readonly also?: readonly Match[];
+  /**
+   * The data is a record of this kind that is to be brought up to date: what becomes of it names the event, or that
+   * there is none.
+   */
+  readonly tells?: ToldKind;
 }
+
+export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
 
 /** What the triggers say to an event. */
 export interface Matched {
@@ -43,9 +50,18 @@ export interface Matcher {
   match(event: EventDraft, earlier: readonly Write[]): Promise<Matched>;
 }
 
-/** Further writes that belong to an event, in its own transaction; updates of one item must be able to be merged. */
+/** What events come to once it is known what they change. */
+export interface SettledEvents {
+  /** Those that are recorded, in their order. */
+  readonly drafts: readonly EventDraft[];
+  /** What belongs to them, in their own transaction; no item twice. */
+  readonly writes: readonly Write[];
+}
+
+/** Records that events tell of. */
 export interface EventEffects {
-  writesFor(event: EventDraft, createdAt: string): Promise<readonly Write[]>;
+  /** `at` is the time of the events, ISO 8601. Where the writes do not hold, it is asked again. */
+  settle(drafts: readonly EventDraft[], at: string): Promise<SettledEvents>;
 }
 
 export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log" | "outbox"> & {
@@ -75,12 +91,13 @@ export interface EventRecorded {
 export const EVENT_DATA_INLINE_BYTES = 200 * 1024;
 /** Events that may cause one another in a row before no trigger is looked at any more. */
 export const EVENT_HOPS_MAX = 8;
-/** Attempts at recording events where others take what they match. */
-const TRIES_MAX = 8;
 /** What a record tells of triggers that could not be asked, characters. */
 const NOTES_MAX_LENGTH = 2_000;
 /** How long an unprocessed event waits for the sweep, milliseconds. */
 export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
+
+/** Attempts at recording events: others may take what they match, or change a record that they tell of. */
+const TRIES_MAX = 20;
 
 /**
  * Makes the log records of events and what puts them on the bus, to be committed with the change of state
@@ -91,21 +108,20 @@ export async function composeEvents(
   deps: Omit<EventDeps, "outbox">,
   drafts: readonly EventDraft[],
 ): Promise<ComposedEvents> {
-  const effects: Write[] = [];
+  const settled = await deps.effects.settle(drafts, new Date(deps.clock.now()).toISOString());
   const claims: Write[] = [];
   const prepared: Prepared[] = [];
-  for (const draft of drafts) {
+  for (const draft of settled.drafts) {
     const { writes, ...one } = await prepare(deps, draft, claims);
     prepared.push(one);
     claims.push(...writes);
-    effects.push(...(await deps.effects.writesFor(draft, new Date(deps.clock.now()).toISOString())));
   }
   const records = prepared.map((one) => recordOf(deps, one));
   const puts = records.flatMap((item): Write[] => [
     { op: "put", table: eventLogTable, item },
     { op: "put", table: eventTailTable, item: tailOf(item) },
   ]);
-  return { writes: [...puts, ...claims, ...onceEach(effects)], publish: records.map(recordedEntry), records };
+  return { writes: [...puts, ...claims, ...settled.writes], publish: records.map(recordedEntry), records };
 }
 
 /**
@@ -119,10 +135,9 @@ export async function emitEvents(
 ): Promise<readonly StoredEvent[]> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const { writes, publish, records } = await composeEvents(deps, drafts);
-    const outcome = await deps.outbox.commit({
-      writes: mark === undefined ? writes : [mark, ...writes],
-      publish,
-    });
+    const all = mark === undefined ? writes : [mark, ...writes];
+    if (all.length === 0) return [];
+    const outcome = await deps.outbox.commit({ writes: all, publish });
     if (outcome.ok) return records;
     if (mark !== undefined && outcome.failed.includes(0)) return [];
     // Another event took a key that these wanted: they are matched anew.
@@ -208,29 +223,6 @@ async function keepData(
 function tailOf(record: StoredEvent): TailItem {
   const resendAt = new Date(Date.parse(record.created_at) + EVENT_RESEND_AFTER_MS).toISOString();
   return { ...tailKey(record.event_id), resend_at: resendAt, resends: 0 };
-}
-
-/** A transaction names an item once: updates of the same one become one, the later of two values counts. */
-function onceEach(writes: readonly Write[]): Write[] {
-  const merged = new Map<string, Write>();
-  for (const write of writes) {
-    const { pk, sk } = write.op === "put" ? write.item : write.key;
-    const name = JSON.stringify([write.table.name, pk, sk]);
-    const before = merged.get(name);
-    merged.set(name, before?.op === "update" && write.op === "update" ? mergedUpdate(before, write) : write);
-  }
-  return [...merged.values()];
-}
-
-type Update = Extract<Write, { op: "update" }>;
-
-function mergedUpdate(first: Update, second: Update): Update {
-  const set = { ...first.change.set, ...second.change.set };
-  const missing = { ...second.change.setIfMissing, ...first.change.setIfMissing };
-  const setIfMissing = Object.fromEntries(
-    Object.entries(missing).filter(([name]) => !Object.hasOwn(set, name)),
-  );
-  return { ...first, change: { set, setIfMissing } };
 }
 
 /** The JSON text of an event's data, wherever it lies. */

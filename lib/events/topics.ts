@@ -47,6 +47,32 @@ export const TOPICS = {
     dataType: "step",
     data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), error: z.string() }),
   },
+  "asset.discovered": {
+    meaning: "An asset is new in its workspace; triggers may call it assets.new",
+    dataType: "asset",
+    data: z.looseObject({ asset_value: z.string(), asset_type: z.string(), workspace: z.string() }),
+  },
+  "asset.updated": {
+    meaning: "What is known of an asset has changed; triggers may call it assets.updated",
+    dataType: "asset",
+    data: z.looseObject({
+      asset_value: z.string(),
+      asset_type: z.string(),
+      workspace: z.string(),
+      changed: z.array(z.string()),
+    }),
+  },
+  "vuln.found": {
+    meaning: "A vulnerability is new in its workspace",
+    dataType: "vulnerability",
+    data: z.looseObject({
+      vulnerability_id: z.int(),
+      vuln_title: z.string(),
+      severity: z.string(),
+      asset_value: z.string(),
+      workspace: z.string(),
+    }),
+  },
   "schedule.triggered": {
     meaning: "A trigger was fired by the clock, by a file or by hand",
     dataType: "schedule",

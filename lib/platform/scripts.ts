@@ -33,6 +33,8 @@ export interface ScriptEvent {
   readonly data_type: string;
   /** A JSON object. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The data is a record of this kind, and the event tells what became of it. */
+  readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
 export type ScriptOutcome =

@@ -23,6 +23,9 @@ const template = readTemplate(join(ROOT, "template.yaml"));
 /** When a test's clock begins: a Monday, on the hour. */
 export const TEST_START_MS = Date.parse("2026-03-02T10:00:00Z");
 
+/** The token that test dependencies take. */
+export const TEST_TOKEN = "a-token-for-tests-only";
+
 /** A clock that stands still until it is moved. */
 export interface TestClock {
   now(): number;
@@ -120,7 +123,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     TRIGGER_FIRES_PER_MINUTE: options.firesPerMinute?.toString(),
   });
   const deps = composeDeps(platform.ports, config, {
-    auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
+    auth: ownerAuthenticator(hashToken(TEST_TOKEN)),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,

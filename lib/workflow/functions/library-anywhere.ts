@@ -1,5 +1,6 @@
 /** Functions that touch no files and start no commands: they work wherever a script is evaluated. */
 import { conversionFunctions } from "./conversion.ts";
+import { databaseFunctions } from "./database.ts";
 import { detectionFunctions } from "./detection.ts";
 import { evaluationFunctions } from "./evaluation.ts";
 import { eventFunctions } from "./events.ts";
@@ -11,6 +12,12 @@ import { requestFunctions } from "./requests.ts";
 import { textFunctions } from "./text.ts";
 import { textCuttingFunctions } from "./text-cutting.ts";
 import { urlFunctions } from "./urls.ts";
+import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
+
+/** Those that hand over what a text says; the others read files. */
+const databaseTexts: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
+  Object.entries<LibraryFunction>(databaseFunctions).filter(([name]) => !WORKSPACE_FUNCTIONS.has(name)),
+);
 
 export const functionsAnywhere = {
   ...textFunctions,
@@ -24,6 +31,7 @@ export const functionsAnywhere = {
   ...urlFunctions,
   ...detectionFunctions,
   ...requestFunctions,
+  ...databaseTexts,
 } satisfies Record<string, LibraryFunction>;
 
 /** Work that these functions wait for, loaded when it is first asked for. */

@@ -5,6 +5,8 @@ export interface GeneratedEvent {
   readonly source: string;
   readonly data_type: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The data is a record of this kind to bring up to date: what becomes of it names the event, or that there is none. */
+  readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
 /** What the runner gives a function besides its arguments. */
@@ -53,7 +55,7 @@ export interface LibraryFunction {
   /** It is there only to say that this installation cannot do it. */
   readonly unavailable?: true;
   /** What the script gets when `run` throws; the reason is logged as a warning. */
-  readonly failure?: string | boolean | number | readonly string[];
+  readonly failure?: string | boolean | number | readonly string[] | Readonly<Record<string, number>>;
   /** Loads what `run` needs. */
   readonly prepare?: () => Promise<void>;
   /** Arguments are JSON values, those left out are missing. Gives a JSON value, or `EvaluatedParts`. */

@@ -2,6 +2,7 @@
 import { archiveFunctions } from "./archives.ts";
 import { toCallables } from "./callables.ts";
 import { csvFunctions } from "./csv.ts";
+import { databaseFunctions } from "./database.ts";
 import { fileKindFunctions } from "./file-kinds.ts";
 import { fileLineFunctions } from "./file-lines.ts";
 import { fileSourceFunctions } from "./file-sources.ts";
@@ -33,6 +34,7 @@ const availableFunctions = {
   ...nmapFunctions,
   ...urlFileFunctions,
   ...markdownFunctions,
+  ...databaseFunctions,
 } satisfies Record<string, LibraryFunction>;
 
 export type FunctionName = keyof typeof availableFunctions;

@@ -6,6 +6,7 @@ import type { Definitions } from "../definitions/store.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { type Listing, mapped, type PageQuery } from "../lists/read.ts";
 import { findRuns, type RunFilters } from "./listed.ts";
+import { findSteps, type StepFilters } from "./step-results.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
 import {
   historyTable,
@@ -147,7 +148,11 @@ export async function listSteps(
   const ordered = [...steps.values()].sort(
     (a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch,
   );
-  return ordered.map((step) => ({
+  return ordered.map((step) => toStepRecord(runId, step));
+}
+
+function toStepRecord(runId: string, step: StoredStep): z.infer<typeof stepRecord> {
+  return {
     id: step.id,
     run_id: runId,
     run_uuid: runId,
@@ -166,7 +171,7 @@ export async function listSteps(
     started_at: step.started_at,
     completed_at: step.completed_at,
     created_at: step.created_at,
-  }));
+  };
 }
 
 async function stepsUnderWay(
@@ -184,6 +189,15 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 export const historyRecord = z
   .looseObject({ number: z.int(), at: z.string(), type: z.string() })
   .meta({ id: "HistoryEntry" });
+
+/** Steps that are done and fit the filters, those of the newest runs first. Reference 1.6. */
+export async function listStepResults(
+  deps: ListDeps,
+  filters: StepFilters,
+  page: PageQuery,
+): Promise<Listing<z.infer<typeof stepRecord>>> {
+  return mapped(await findSteps(deps, filters, page), ({ run_id, step }) => toStepRecord(run_id, step));
+}
 
 /** What happened to a run, oldest first. Throws `not_found`. */
 export async function listHistory(

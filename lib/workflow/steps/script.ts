@@ -1,6 +1,7 @@
 import type { EventDraft } from "../../events/publish.ts";
 import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
 import type { ScriptEvent } from "../../platform/scripts.ts";
+import { eventBatches } from "../records/batches.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
 import type { Attempt, Scope } from "./context.ts";
@@ -12,8 +13,6 @@ const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
 /** Time of a condition, milliseconds. */
 export const CONDITION_TIMEOUT_MS = 30_000;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
-/** Events recorded in one transaction. */
-const EVENTS_AT_ONCE = 20;
 
 export interface Evaluation {
   readonly value: unknown;
@@ -89,10 +88,10 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
       workflow_name: run.workflow_name,
       hop: run.hop + 1,
       data: JSON.parse(deps.secrets.redact(JSON.stringify(event.data))) as Record<string, unknown>,
+      ...(event.tells === undefined ? {} : { tells: event.tells }),
     };
   });
-  for (let start = 0; start < drafts.length; start += EVENTS_AT_ONCE)
-    await attempt.emit(drafts.slice(start, start + EVENTS_AT_ONCE));
+  for (const batch of eventBatches(drafts)) await attempt.emit(batch);
 }
 
 /** Milliseconds that are left of the step's timeout, `otherwise` where it has none. Throws StepFailed when it is over. */

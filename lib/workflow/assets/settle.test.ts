@@ -98,6 +98,7 @@ describe("an asset that is known", () => {
       {
         id: 1,
         workspace: "default",
+        org_uuid: "00000000-0000-0000-0000-000000000001",
         asset_value: "a.example",
         asset_type: "domain",
         source: "scan",
