@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "../errors.ts";
 import type { BusEntry } from "../platform/bus.ts";
 import type { Ports } from "../platform/ports.ts";
@@ -98,6 +99,8 @@ export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
 
 /** Attempts at recording events: others may take what they match, or change a record that they tell of. */
 const TRIES_MAX = 20;
+/** Before another of these attempts at most, as many times as there were some, milliseconds. */
+const PAUSE_MS = 5;
 
 /**
  * Makes the log records of events and what puts them on the bus, to be committed with the change of state
@@ -133,16 +136,41 @@ export async function emitEvents(
   drafts: readonly EventDraft[],
   mark?: Write,
 ): Promise<readonly StoredEvent[]> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const { writes, publish, records } = await composeEvents(deps, drafts);
-    const all = mark === undefined ? writes : [mark, ...writes];
-    if (all.length === 0) return [];
-    const outcome = await deps.outbox.commit({ writes: all, publish });
-    if (outcome.ok) return records;
-    if (mark !== undefined && outcome.failed.includes(0)) return [];
-    // Another event took a key that these wanted: they are matched anew.
-  }
-  throw new ApiError("conflict", "The event could not be recorded, try again");
+  const recorded = await tryToEmit(deps, drafts, mark);
+  if (recorded !== undefined) return recorded;
+  // Another event took a key that these wanted, or changed their record: all that meet so go on one by one.
+  return inTurn(deps.outbox, async () => {
+    for (let attempt = 1; attempt < TRIES_MAX; attempt += 1) {
+      const later = await tryToEmit(deps, drafts, mark);
+      if (later !== undefined) return later;
+      await sleep(Math.random() * attempt * PAUSE_MS);
+    }
+    throw new ApiError("conflict", "The event could not be recorded, try again");
+  });
+}
+
+/** Undefined where others were faster: what the events come to is to be found out anew. */
+async function tryToEmit(
+  deps: EventDeps,
+  drafts: readonly EventDraft[],
+  mark: Write | undefined,
+): Promise<readonly StoredEvent[] | undefined> {
+  const { writes, publish, records } = await composeEvents(deps, drafts);
+  const all = mark === undefined ? writes : [mark, ...writes];
+  if (all.length === 0) return [];
+  const outcome = await deps.outbox.commit({ writes: all, publish });
+  if (outcome.ok) return records;
+  return mark !== undefined && outcome.failed.includes(0) ? [] : undefined;
+}
+
+/** The last in the line of each outbox. */
+const lines = new WeakMap<EventDeps["outbox"], Promise<unknown>>();
+
+function inTurn<Result>(outbox: EventDeps["outbox"], work: () => Promise<Result>): Promise<Result> {
+  const mine = (lines.get(outbox) ?? Promise.resolve()).then(work, work);
+  lines.set(outbox, mine);
+  mine.catch(() => undefined);
+  return mine;
 }
 
 export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "matches">): BusEntry {

@@ -36,6 +36,7 @@ export function plainWords(issue: Issue): string | undefined {
 
 function bound(origin: string, how: string, limit: number | bigint): string {
   if (origin === "string") return `have ${how} ${limit} characters`;
-  if (origin === "array" || origin === "set") return `have ${how} ${limit} entries`;
+  if (origin === "array" || origin === "set")
+    return `have ${how} ${limit} ${Number(limit) === 1 ? "entry" : "entries"}`;
   return `be ${how} ${limit}`;
 }
