@@ -72,6 +72,7 @@ export async function tour(at: Installation): Promise<void> {
 
 /** What an installation answers before anything has happened in it. */
 async function lookAround({ client }: Tour): Promise<void> {
+  await client.file("GET", "/docs");
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
   for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
   for (const path of ["", "/list"]) await client.send("GET", `/automation/functions${path}`);
