@@ -28,6 +28,7 @@ export interface LeftoversOptions {
  */
 export class Leftovers {
   readonly #options: LeftoversOptions;
+  #told = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
@@ -86,6 +87,7 @@ export class Leftovers {
       await removeContainer(docker.getContainer(Id));
       removed += 1;
     }
+    this.#told = false;
     if (removed > 0) log.info("containers removed that were left", { count: removed });
     const runs = new Set(found.map(({ Labels }) => Labels[LABELS.run]));
     for (const [runId, { active }] of this.#uses)
@@ -108,7 +110,12 @@ export class Leftovers {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#sweeping = this.sweep().catch((error: unknown) => {
-        this.#options.log.warn("containers that were left could not be looked for", { error: String(error) });
+        // Told once: the engine may be away for long.
+        if (!this.#told)
+          this.#options.log.warn("containers that were left could not be looked for", {
+            error: String(error),
+          });
+        this.#told = true;
         this.#schedule();
       });
     }, SWEEP_EVERY_MS).unref();

@@ -44,9 +44,15 @@ export const runIdOf = (eventId: string, match: Match): string =>
 export const scheduleIdOf = (match: Match): string =>
   match.schedule ?? declaredId(match.workflow, match.trigger);
 
-async function declaredTrigger(deps: MatchedRunDeps, match: Match): Promise<Trigger | undefined> {
-  const definition = await deps.definitions.get(match.workflow, match.revision);
-  return definition.triggers.find(({ name }) => name === match.trigger);
+/** A revision that cannot be read is a fault of the platform: the event comes again, and is given up in the end. */
+async function declaredTrigger(
+  deps: MatchedRunDeps,
+  { workflow, revision, trigger }: Match,
+): Promise<Trigger | undefined> {
+  const definition = await deps.definitions.get(workflow, revision).catch((cause: unknown) => {
+    throw new Error(`${workflow} revision ${revision} cannot be read`, { cause });
+  });
+  return definition.triggers.find(({ name }) => name === trigger);
 }
 
 function typeOf(trigger: Trigger | undefined): TriggerType {
