@@ -99,8 +99,11 @@ export async function openInstallation(
     const clock = clockOf(logicalId);
     // The tour asks the gateway here, which a function in AWS would not reach.
     const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
-    const stored = await openStoredAwsDeps(environment, composeDeps);
-    const deps = { ...stored, scripts: runner.scripts, log, network };
+    const { scripts } = runner;
+    const stored = await openStoredAwsDeps(environment, (ports, config, own) =>
+      composeDeps({ ...ports, scripts }, config, own),
+    );
+    const deps = { ...stored, log, network };
     return clock === undefined ? deps : { ...deps, clock };
   };
   installLambdaRuntime();

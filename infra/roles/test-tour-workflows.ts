@@ -86,7 +86,7 @@ triggers:
     filters: ["event.data !== null"]
     dedupe_key: "{{event.topic}}{{event.data.schedule_id}}"
     dedupe_window: 1h
-  - {name: ended, type: event, topic: run.started, dedupe_key: "{{event.run_id}}", filters: ["event.data.target === 'nobody'"]}
+  - {name: ended, type: event, topic: run.started, dedupe_key: "{{event.run_id}}", filters: ["event.data.target === 'somebody'"]}
 steps:
   - {name: hear, type: function, function: 'trim("heard")'}
 `;

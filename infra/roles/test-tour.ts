@@ -19,6 +19,7 @@ import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
 import { bringFindings, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
+import { goAgain, leaveTurn } from "./test-tour-runs.ts";
 import { brief, CHAIN, everything, HEARD, LOST, TRIGGERED, WAITING } from "./test-tour-workflows.ts";
 
 /** More than a message holds, characters. */
@@ -57,6 +58,7 @@ export async function tour(at: Installation): Promise<void> {
   const pending = await startUnheard(all);
   await bringFindings(all.client);
   await leaveSteps(at.outside);
+  await leaveTurn(all.client, at.outside);
   await sweepAndFire(all);
   at.poll();
   const [over] = await Promise.all([
@@ -64,6 +66,7 @@ export async function tour(at: Installation): Promise<void> {
     giveUpAnEvent(all),
     finished(all, pending),
     workThrough(all),
+    goAgain(all.client, at, () => batchOf("sweep", "{}", 1)),
   ]);
   await redriveAll(all, over);
   await mergeIndex(all);

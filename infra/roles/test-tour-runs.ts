@@ -1,0 +1,75 @@
+import type { Ports } from "../../lib/platform/ports.ts";
+import { NEW_RUN } from "../../lib/workflow/engine/history.ts";
+import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
+import type { Installation } from "./test-installation.ts";
+import { type Client, until } from "./test-tour-client.ts";
+
+/** More than the item of a value holds. */
+const LONG = "l".repeat(40_000);
+
+interface Run {
+  readonly id: number;
+  readonly run_id: string;
+  readonly status: string;
+}
+interface Job {
+  readonly job_id: string;
+  readonly run_ids: readonly string[];
+}
+
+/** Fails, waits for its next try, and fails for good. */
+export const FAILING = `
+name: failing
+steps:
+  - {name: first, type: function, function: 'trim("{{note}}")'}
+  - {name: second, type: function, function: "nothing.at.all", retry: {max_attempts: 2, delay: 1s}}
+`;
+
+const job = (client: Client, module: string): Promise<Job> =>
+  client.send("POST", "/automation/runs", { module, targets: ["a", "b"], concurrency: 1 });
+
+/**
+ * A job of two runs, one at a time, whose first one is over without anybody having handed its turn on: the sweep does.
+ */
+export async function leaveTurn(client: Client, { tables }: Pick<Ports, "tables">): Promise<void> {
+  const { run_ids } = await job(client, "triggered");
+  const state = { ...NEW_RUN, status: "cancelled" as const };
+  const set = { status: "cancelled" as const, state, moved_at: new Date(0).toISOString() };
+  await tables.update(runsTable, runKey(run_ids[0] ?? ""), { set });
+}
+
+/** Runs that are started again in every way, and jobs. `sweep` is what the clock does each minute. */
+export async function goAgain(
+  client: Client,
+  at: Pick<Installation, "call">,
+  sweep: () => unknown,
+): Promise<void> {
+  const runs = "/automation/runs";
+  const statusOf = async (id: string): Promise<string> =>
+    (await client.send<{ data: Run }>("GET", `${runs}/${id}`)).data.status;
+  const ended = (id: string, status: string): Promise<void> =>
+    until(`run ${id} to be ${status}`, async () => {
+      await at.call("SweepFunction", sweep());
+      return (await statusOf(id)) === status;
+    });
+  const start = async (body: object): Promise<string> =>
+    (await client.send<Run>("POST", runs, { target: "somebody", ...body })).run_id;
+
+  await client.send("POST", "/automation/workflows", FAILING);
+  const failing = await start({ module: "failing", params: { note: LONG }, timeout: 60 });
+  await ended(failing, "failed");
+  const again = async (how: string, body: object = {}): Promise<string> =>
+    (await client.send<Run>("POST", `${runs}/${failing}/${how}`, body)).run_id;
+  await ended(await again("resume"), "failed");
+  await ended(await again("rerun", { params: { note: LONG } }), "failed");
+  const twin = await again("duplicate");
+  await client.send("POST", `${runs}/${twin}/start`, {});
+  await ended(twin, "failed");
+  const { data } = await client.send<{ data: Run }>("GET", `${runs}/${twin}`);
+  await client.send("GET", `${runs}/${data.id}`);
+  await client.status(`${runs}/${twin}/log`);
+
+  const { job_id } = await job(client, "waiting");
+  await client.send("GET", `/automation/jobs/${job_id}`);
+  await client.send("DELETE", `/automation/jobs/${job_id}`);
+}
