@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import type { ParseOutcome } from "../lib/workflow/definition/parse.ts";
-import type { Definition } from "../lib/workflow/definition/types.ts";
 import { CommandFailure } from "./command.ts";
 import { readText } from "./flags.ts";
 
@@ -34,7 +33,7 @@ export interface WorkflowFile {
  * a flow. What is not beside it is the server's to find. Throws CommandFailure for a file that cannot be read.
  */
 export async function withThoseBeside(path: string): Promise<WorkflowFile[]> {
-  const { parseDefinition } = await import("../lib/workflow/definition/parse.ts");
+  const { readYaml } = await import("../lib/workflow/definition/yaml-source.ts");
   const files = new Map<string, WorkflowFile>();
   const add = (at: string): void => {
     if (files.has(at) || files.size >= FILES_MAX) return;
@@ -42,7 +41,8 @@ export async function withThoseBeside(path: string): Promise<WorkflowFile[]> {
     const file = { path: at, text };
     files.set(at, file);
     const folder = dirname(at);
-    for (const name of namedIn(parseBeside(parseDefinition, text, folder))) {
+    const read = readYaml(text);
+    for (const name of read.ok ? namedIn(read.source.value) : []) {
       const beside = fileBeside(folder, name);
       if (beside !== undefined) add(beside);
     }
@@ -74,17 +74,15 @@ export function parseBeside(
   return parsed(text, { strict });
 }
 
-function namedIn(outcome: ParseOutcome): string[] {
-  if (!outcome.ok) return outcome.wants === undefined ? [] : [outcome.wants];
-  const { definition } = outcome;
-  return [
-    ...(definition.extends === undefined ? [] : [definition.extends]),
-    ...modulesOf(definition).map(({ path, name }) => path ?? name),
-  ];
+/** The workflows that one names, as it is written: what is wrong in it is the server's to say. */
+function namedIn(workflow: unknown): string[] {
+  const { extends: parent, modules } = (workflow ?? {}) as { extends?: unknown; modules?: unknown };
+  const paths = (Array.isArray(modules) ? modules : []).map((module: unknown) => {
+    const { path, name, steps } = (module ?? {}) as { path?: unknown; name?: unknown; steps?: unknown };
+    return steps === undefined ? (path ?? name) : undefined;
+  });
+  return [parent, ...paths].filter((name) => typeof name === "string");
 }
-
-const modulesOf = ({ modules }: Definition): Definition["modules"] =>
-  modules.filter(({ steps }) => steps === undefined);
 
 /** Where a flow's path leads from its own folder, else the file of that name there. */
 function fileBeside(folder: string, path: string): string | undefined {

@@ -12,7 +12,6 @@ import {
   type Connection,
   connect,
   connectTo,
-  dataDirOf,
   NoAnswer,
   printable,
   Refused,
@@ -142,8 +141,6 @@ interface Asked {
   readonly body: Body;
   /** The server is gone with the run. */
   readonly alone?: boolean;
-  /** What is left to do where the command leaves at once. */
-  readonly leave?: () => void;
 }
 
 /** Starts a server for this run alone. */
@@ -152,25 +149,27 @@ async function runAlone(workflow: string, body: Body, args: Arguments, terminal:
     throw new CommandFailure("There is no server to leave the run to.", "Start one with `npx weft start`.");
   // Loaded only here: with a server that runs, it is not needed.
   const { startSingleServer } = await import("../single-server.ts");
-  let interrupted = false;
+  let isAsked = false;
+  let leave = (): void => {};
+  // Until all is over: the server takes its time to stop.
   const undo = onInterrupt(
     () => {
-      interrupted = true;
+      isAsked = true;
     },
-    () => {},
-  );
-  const dataDir = textFlag(args, "data-dir");
-  const server = await startSingleServer(
-    terminal.env,
-    dataDir === undefined ? undefined : dataDirOf(terminal.env, dataDir),
+    () => leave(),
   );
   try {
-    undo();
-    if (interrupted) throw new CommandFailure("The run was not started.", undefined, EXIT_CANCELLED);
-    const asked = { workflow, isFile: true, body, alone: true, leave: () => server.kill() };
-    await runOn(connectTo(server, {}), asked, args, terminal);
+    const dataDir = textFlag(args, "data-dir");
+    const server = await startSingleServer(terminal.env, dataDir);
+    leave = () => server.kill();
+    try {
+      if (isAsked) throw new CommandFailure("The run was not started.", undefined, EXIT_CANCELLED);
+      await runOn(connectTo(server, {}), { workflow, isFile: true, body, alone: true }, args, terminal);
+    } finally {
+      await server.stop();
+    }
   } finally {
-    await server.stop();
+    undo();
   }
 }
 
@@ -180,7 +179,7 @@ async function runOn(
   args: Arguments,
   terminal: Terminal,
 ): Promise<void> {
-  const { workflow, isFile, alone = false, leave = () => {} } = asked;
+  const { workflow, isFile, alone = false } = asked;
   const named = isFile ? await saveAll(connection, workflow) : await findKind(connection, workflow);
   const body = { [named.kind]: named.name, ...asked.body };
   if (args.flags["dry-run"] === true) {
@@ -200,7 +199,7 @@ async function runOn(
       terminal.error("Cancelling; once more to leave at once.\n");
       void cancelAll(connection, ids);
     },
-    () => leave(),
+    () => {},
   );
   try {
     const runs = await followRuns(connection, ids, terminal, {
