@@ -14,6 +14,8 @@ export interface Flag {
   readonly multiple?: boolean;
   /** The values that there are. */
   readonly choices?: readonly string[];
+  /** The value is a whole number. */
+  readonly whole?: boolean;
   /** The actions that take it; every one where it is not given. */
   readonly of?: readonly string[];
 }
@@ -101,8 +103,11 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
       allowPositionals: true,
       strict: true,
     });
-    return { flags: values as Arguments["flags"], positionals };
+    const read = { flags: values as Arguments["flags"], positionals };
+    for (const [name, flag] of Object.entries(flags)) checkValue(name, flag, read.flags[name]);
+    return read;
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const unknown = code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? /'(--?[^']*)'/.exec(message)?.[1] : undefined;
     if (unknown === undefined) throw new UsageError(message);
@@ -112,6 +117,13 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     );
     throw new UsageError(`${command.name} has no flag ${unknown}.${meant}`);
   }
+}
+
+function checkValue(name: string, { choices, whole }: Flag, value: Arguments["flags"][string]): void {
+  if (typeof value !== "string") return;
+  if (choices?.includes(value) === false)
+    throw new UsageError(`--${name} must be one of ${choices.join(", ")}.`);
+  if (whole === true && !/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} must be a whole number.`);
 }
 
 /** The flag's text, or undefined. */

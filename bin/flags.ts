@@ -3,8 +3,8 @@ import { type Arguments, CommandFailure, type Flag, textFlag, UsageError } from 
 
 /** Which part of a list is shown. */
 export const PAGE_FLAGS = {
-  limit: { type: "string", value: "COUNT", summary: "most to show (20)", of: ["list"] },
-  offset: { type: "string", value: "COUNT", summary: "how many to skip (0)", of: ["list"] },
+  limit: { type: "string", value: "COUNT", whole: true, summary: "most to show (20)", of: ["list"] },
+  offset: { type: "string", value: "COUNT", whole: true, summary: "how many to skip (0)", of: ["list"] },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What a run is given. */
@@ -23,22 +23,6 @@ export function textFlags({ flags }: Arguments, name: string): readonly string[]
   return typeof value === "object" ? value : [];
 }
 
-/** A flag that is a whole number, as text. Throws UsageError. */
-export function countFlag(args: Arguments, name: string): string | undefined {
-  const value = textFlag(args, name);
-  if (value !== undefined && !/^\d{1,15}$/.test(value))
-    throw new UsageError(`--${name} must be a whole number.`);
-  return value;
-}
-
-/** A flag that is one of its choices. Throws UsageError. */
-export function choiceFlag(args: Arguments, name: string, choices: readonly string[]): string | undefined {
-  const value = textFlag(args, name);
-  if (value !== undefined && !choices.includes(value))
-    throw new UsageError(`--${name} must be one of ${choices.join(", ")}.`);
-  return value;
-}
-
 /** The parameters of `-p key=value`. Throws UsageError. */
 export function paramFlags(args: Arguments): Record<string, string> {
   return Object.fromEntries(
@@ -50,11 +34,11 @@ export function paramFlags(args: Arguments): Record<string, string> {
   );
 }
 
-/** A query of what was given: each flag under its name with `_` for `-`, pages as whole numbers. Throws UsageError. */
+/** A query of what was given: each flag under its name with `_` for `-`. */
 export function queryOf(args: Arguments, names: readonly string[]): string {
   const query = new URLSearchParams();
   for (const name of names) {
-    const value = Object.hasOwn(PAGE_FLAGS, name) ? countFlag(args, name) : textFlag(args, name);
+    const value = textFlag(args, name);
     if (value !== undefined) query.set(name.replaceAll("-", "_"), value);
   }
   return query.size === 0 ? "" : `?${query}`;

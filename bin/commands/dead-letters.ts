@@ -35,8 +35,8 @@ export const deadLetters: Command = {
   },
   flags: {
     all: { type: "boolean", summary: "redrive: every one that is there now" },
-    limit: { type: "string", value: "COUNT", summary: "list: most to show (20)" },
-    offset: { type: "string", value: "COUNT", summary: "list: how many to skip (0)" },
+    limit: { type: "string", value: "COUNT", whole: true, summary: "list: most to show (20)" },
+    offset: { type: "string", value: "COUNT", whole: true, summary: "list: how many to skip (0)" },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -67,9 +67,7 @@ async function list(args: Arguments, terminal: Terminal): Promise<void> {
   const query = new URLSearchParams();
   for (const name of ["limit", "offset"]) {
     const value = textFlag(args, name);
-    if (value === undefined) continue;
-    if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} must be a whole number.`);
-    query.set(name, value);
+    if (value !== undefined) query.set(name, value);
   }
   const connection = connect(args, terminal);
   const page = await readPage(connection, query);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Arguments, type Command, type Terminal, UsageError } from "../command.ts";
+import { type Arguments, type Command, type Terminal, textFlag, UsageError } from "../command.ts";
 import { type Connection, connect, SERVER_FLAGS } from "../connection.ts";
-import { countFlag, queryOf } from "../flags.ts";
+import { queryOf } from "../flags.ts";
 import { printList, readPage } from "../pages.ts";
 import { type Column, moment, table } from "../table.ts";
 
@@ -50,8 +50,13 @@ export const events: Command = {
     "run-id": { type: "string", value: "RUN", summary: "Of one run" },
     "workflow-name": { type: "string", value: "NAME", summary: "Of one workflow" },
     processed: { type: "string", value: "BOOLEAN", summary: "true or false", choices: ["true", "false"] },
-    limit: { type: "string", value: "COUNT", summary: "Most to show (20); with -f, those before (0)" },
-    offset: { type: "string", value: "COUNT", summary: "How many to skip (0)" },
+    limit: {
+      type: "string",
+      value: "COUNT",
+      whole: true,
+      summary: "Most to show (20); with -f, those before (0)",
+    },
+    offset: { type: "string", value: "COUNT", whole: true, summary: "How many to skip (0)" },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -69,7 +74,7 @@ export const events: Command = {
 /** Ends with the process. */
 async function follow(connection: Connection, args: Arguments, terminal: Terminal): Promise<void> {
   if (args.flags.offset !== undefined) throw new UsageError("--offset does not go with --follow.");
-  const before = Number(countFlag(args, "limit") ?? 0);
+  const before = Number(textFlag(args, "limit") ?? 0);
   const told = new Set<string>();
   for (const { event_id } of await readNewest(connection, args, told, 1)) told.add(event_id);
   if (before > 0) {

@@ -1,7 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Arguments, type Command, CommandFailure, type Terminal, UsageError } from "../command.ts";
+import {
+  type Arguments,
+  type Command,
+  CommandFailure,
+  type Terminal,
+  textFlag,
+  UsageError,
+} from "../command.ts";
 import { type Connection, connect, Refused, SERVER_FLAGS } from "../connection.ts";
-import { countFlag } from "../flags.ts";
 import { readData } from "../pages.ts";
 import { OVER, type RunRecord, runPath } from "../run-progress.ts";
 
@@ -17,8 +23,8 @@ export const logs: Command = {
   usage: "<run> [-f] [--tail LINES | --offset BYTES]",
   flags: {
     follow: { type: "boolean", short: "f", summary: "Go on until the run is over" },
-    tail: { type: "string", short: "n", value: "LINES", summary: "So many of the last lines" },
-    offset: { type: "string", value: "BYTES", summary: "From this byte on" },
+    tail: { type: "string", short: "n", value: "LINES", whole: true, summary: "So many of the last lines" },
+    offset: { type: "string", value: "BYTES", whole: true, summary: "From this byte on" },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -29,8 +35,8 @@ export const logs: Command = {
     const [id, ...more] = args.positionals;
     if (id === undefined) throw new UsageError("logs takes the id of a run.");
     if (more.length > 0) throw new UsageError(`'${more[0]}' is one word too many.`);
-    const tail = countFlag(args, "tail");
-    const offset = countFlag(args, "offset");
+    const tail = textFlag(args, "tail");
+    const offset = textFlag(args, "offset");
     if (tail !== undefined && offset !== undefined)
       throw new UsageError("--tail and --offset exclude each other.");
     const connection = connect(args, terminal);

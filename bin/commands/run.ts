@@ -18,7 +18,7 @@ import {
   SERVER_FLAGS,
   withServerFlags,
 } from "../connection.ts";
-import { choiceFlag, countFlag, PARAM_FLAG, paramFlags, readTargets, textFlags } from "../flags.ts";
+import { PARAM_FLAG, paramFlags, readTargets, textFlags } from "../flags.ts";
 import { onInterrupt } from "../interrupts.ts";
 import { printPlan } from "../plan.ts";
 import { followRuns, type RunRecord, runPath, tookOf } from "../run-progress.ts";
@@ -50,9 +50,10 @@ const START_FLAGS = {
     type: "string",
     short: "c",
     value: "COUNT",
+    whole: true,
     summary: "Runs at the same time, of many targets (1)",
   },
-  timeout: { type: "string", value: "MINUTES", summary: "The run fails after so long" },
+  timeout: { type: "string", value: "MINUTES", whole: true, summary: "The run fails after so long" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** `weft run`: one workflow, from its start to its end. */
@@ -107,9 +108,9 @@ function bodyOf(args: Arguments): Body {
   const targets = [...textFlags(args, "target"), ...(file === undefined ? [] : readTargets(file))];
   if (file !== undefined && targets.length === 0) throw new CommandFailure(`There is no target in ${file}.`);
   const workspace = textFlag(args, "workspace");
-  const priority = choiceFlag(args, "priority", PRIORITIES);
-  const concurrency = countFlag(args, "concurrency");
-  const timeout = countFlag(args, "timeout");
+  const priority = textFlag(args, "priority");
+  const concurrency = textFlag(args, "concurrency");
+  const timeout = textFlag(args, "timeout");
   return {
     ...(targets.length > 1 ? { targets } : targets.length === 1 ? { target: targets[0] } : {}),
     params: paramFlags(args),
