@@ -2,13 +2,16 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { commands } from "../bin/commands.ts";
 import { settings } from "../lib/platform/config.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
 import type { LibraryFunction } from "../lib/workflow/functions/library-types.ts";
+import { commandGuide, exitCodeTable } from "./command-guide.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
 const README_FILE = "README.md";
 const GUIDE_FILE = "docs/workflows.md";
+const COMMANDS_FILE = "docs/cli.md";
 const BENCH_FILE = "bench/README.md";
 const BENCH_RESULTS_FILE = "bench/results.json";
 
@@ -163,6 +166,7 @@ export async function pages(root: string): Promise<Page[]> {
       figures: figuresTable(timed),
     },
     [GUIDE_FILE]: { functions: functionsTable() },
+    [COMMANDS_FILE]: { commands: commandGuide(commands), exits: exitCodeTable() },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
   return Promise.all(
