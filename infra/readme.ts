@@ -4,13 +4,14 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { commands } from "../bin/commands.ts";
 import { settings } from "../lib/platform/config.ts";
+import { describedByRows, functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
-import type { LibraryFunction } from "../lib/workflow/functions/library-types.ts";
 import { commandGuide, exitCodeTable } from "./command-guide.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
 const README_FILE = "README.md";
-const GUIDE_FILE = "docs/workflows.md";
+const FUNCTIONS_FILE = "docs/functions.md";
+const FUNCTIONS_JSON_FILE = "lib/workflow/evaluation/functions.json";
 const COMMANDS_FILE = "docs/cli.md";
 const BENCH_FILE = "bench/README.md";
 const BENCH_RESULTS_FILE = "bench/results.json";
@@ -46,13 +47,30 @@ export function endpointsTable({ paths }: Endpoints): string {
   return table(["Endpoint", "What it does"], rows);
 }
 
-/** The functions of scripts, in the order of the library. */
-export function functionsTable(): string {
-  const rows = Object.entries<LibraryFunction>(functions).map(([name, { params, summary }]) => [
-    `\`${name}(${params.join(", ")})\``,
-    summary,
-  ]);
-  return table(["Function", "What it does"], rows);
+/** The functions of scripts, a table a group; what is not available has one line a group. */
+export function functionsTables(): string {
+  const entries = functionEntries(describedByRows(functionRows(functions)));
+  const groups = Map.groupBy(
+    entries.filter(({ available }) => available),
+    ({ tags: [group = ""] }) => group,
+  );
+  const tables = [...groups].map(([group, own]) => {
+    const rows = own.map(({ signature, return_type, description, example }) => [
+      `\`${signature}\``,
+      return_type,
+      description,
+      `\`${example}\``,
+    ]);
+    return `### ${group}\n\n${table(["Function", "Gives", "What it does", "Example"], rows)}`;
+  });
+  const missing = entries.filter(({ available }) => !available).map(({ name }) => `\`${name}\``);
+  return `${tables.join("\n\n")}\n\n### Not available\n\nKnown by name, so that a call says what to use instead: ${missing.join(", ")}.`;
+}
+
+/** What `GET /functions` tells of the functions: that process does not load the library. */
+export function functionsJson(): string {
+  const rows = functionRows(functions).map((row) => JSON.stringify(row));
+  return `[\n${rows.join(",\n")}\n]\n`;
 }
 
 /** A benchmark's result as far as it is shown. */
@@ -165,16 +183,18 @@ export async function pages(root: string): Promise<Page[]> {
       endpoints: endpointsTable(document),
       figures: figuresTable(timed),
     },
-    [GUIDE_FILE]: { functions: functionsTable() },
+    [FUNCTIONS_FILE]: { functions: functionsTables() },
     [COMMANDS_FILE]: { commands: commandGuide(commands), exits: exitCodeTable() },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
-  return Promise.all(
+  const written = await Promise.all(
     Object.entries(parts).map(async ([path, own]) => {
       const before = await readFile(join(root, path), "utf8");
       return { path, before, after: withParts(before, own) };
     }),
   );
+  const listed = await readFile(join(root, FUNCTIONS_JSON_FILE), "utf8");
+  return [...written, { path: FUNCTIONS_JSON_FILE, before: listed, after: functionsJson() }];
 }
 
 /** Exit code: 0 where all is as it should be, 1 where it is not. */

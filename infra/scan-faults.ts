@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { fullPath, ROUTE_TIMEOUT_SECONDS, type ServiceName } from "../lib/http/route.ts";
+import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS, type ServiceName } from "../lib/http/route.ts";
 import type { TableSpec } from "../lib/platform/tables.ts";
 import { isCamelCase, isKebabCase, toPascalCase } from "./names.ts";
 import type { ScannedConsumer, ScannedRoute } from "./scan.ts";
@@ -37,7 +37,7 @@ export function routeFaults(routes: readonly ScannedRoute[]): string[] {
     const path = fullPath(route);
     if (!route.path.startsWith("/") || !isPath(path))
       fault(`path ${path} must start with /, have no empty part and no trailing slash, and {proxy+} last`);
-    if ((route.timeoutSeconds ?? 0) > ROUTE_TIMEOUT_SECONDS && route.list !== true) {
+    if ((route.timeoutSeconds ?? 0) > ROUTE_TIMEOUT_SECONDS && !isStreamed(route)) {
       fault(`timeoutSeconds must be at most ${ROUTE_TIMEOUT_SECONDS}, where the gateway gives up`);
     }
     faults.push(...sizeFaults(entry, route.timeoutSeconds, route.memoryMb));

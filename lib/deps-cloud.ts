@@ -22,9 +22,16 @@ import { fileSecrets } from "./platform/embedded/secrets.ts";
 import { llmKeys } from "./platform/llm-settings.ts";
 import type { Queues } from "./platform/queues.ts";
 import { openNetwork } from "./workflow/network/network.ts";
+import { openRemote } from "./workflow/remote/open.ts";
+import { remoteSettings } from "./workflow/remote/settings.ts";
+import { overMark } from "./workflow/runs/messages.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
+import { flushLogs } from "./workflow/steps/run-log.ts";
 import { workspaceSync } from "./workflow/workspaces/sync.ts";
+
+/** A worker learns only of runs that end under a step: its persistent containers go when nobody used them so long. */
+const CONTAINER_IDLE_MS = 60 * 60_000;
 
 export interface CloudDepsOptions extends ProcessOptions {
   readonly stack: string;
@@ -88,9 +95,13 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
     for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
     const aws = await openAws({ stack, resources, log, environment, commands, scripts, secrets });
     const { ports } = aws;
+    const settings = remoteSettings(readConfig({ ...environment, WEFT_PLATFORM: "aws" }).remote, dataDir);
+    const isOver = (runId: string) => ports.claims.isTaken(overMark(runId));
+    const remote = openRemote({ settings, dataDir, log, isOver, idleMs: CONTAINER_IDLE_MS });
     const deps: StepDeps = {
       ...ports,
-      paths: stepPaths(dataDir),
+      remote,
+      paths: stepPaths(dataDir, config.functionFolders),
       workspaceSync: shareWorkspaces(ports, dataDir),
       shell: findShell(log),
       network: openNetwork(config.network),
@@ -100,7 +111,9 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
       deps: { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) },
       queues: ports.queues,
       close: async () => {
+        await remote.close();
         await aws.close();
+        await flushLogs(dataDir);
         await started.close();
         lock.release();
       },

@@ -6,12 +6,15 @@ import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import { RankedIndex } from "./ranked-index/ranked-index.ts";
-import { assetEffects } from "./workflow/assets/upsert.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
 import { listIndexes } from "./workflow/lists/list.ts";
 import { openNetwork } from "./workflow/network/network.ts";
+import { recordDeps } from "./workflow/records/deps.ts";
+import { recordEffects } from "./workflow/records/effects.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
+import { runSlots } from "./workflow/runs/slots.ts";
+import { rateBreaker } from "./workflow/triggers/breaker.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 
@@ -19,22 +22,30 @@ import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 export function composeDeps(
   ports: Ports,
   config: Config,
-  own: Pick<Deps, "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync">,
+  own: Pick<
+    Deps,
+    "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync" | "remote"
+  >,
 ): Deps {
   const catalog = catalogReader(ports);
-  const assetNumbers = numbers(ports, "assets");
+  const records = recordDeps(ports);
+  const breaker = rateBreaker(ports, config.triggerFiresPerMinute);
+  const workspacesDir = own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir;
   const base = {
     ...ports,
     ...own,
+    ...records,
     catalog,
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
     lists: listIndexes(ports),
-    matcher: triggerMatcher(catalog, config.receiverEnabled),
-    effects: assetEffects({ assetNumbers }),
+    matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, config.receiverEnabled),
+    breaker,
+    effects: recordEffects(records),
     runNumbers: numbers(ports, "runs"),
-    assetNumbers,
-    workspacesDir: own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir,
+    workspacesDir,
+    watchRoots: config.watchRoots,
+    runSlots: runSlots(ports, config.runsAtOnce),
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
     network: openNetwork(config.network),

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "./platform/clock.ts";
 import type { HostileOptions } from "./platform/embedded/hostile.ts";
 import { openEmbedded } from "./platform/embedded/platform.ts";
 import type { Resources } from "./platform/resources.ts";
+import { openWatches, type Watches } from "./workflow/watches/watches.ts";
 
 export interface EmbeddedDepsOptions extends ProcessOptions {
   readonly schedulerEnabled: boolean;
@@ -31,7 +32,20 @@ export async function openEmbeddedDeps(options: EmbeddedDepsOptions): Promise<Em
       ...(hostile === undefined ? {} : { hostile }),
     }),
   );
-  return { ...opened, poke: () => platform.poke(), durable: () => platform.durable() };
+  let watches: Watches | undefined;
+  return {
+    ...opened,
+    start: async () => {
+      await opened.start();
+      if (options.schedulerEnabled) watches = await openWatches(opened.deps);
+    },
+    close: async () => {
+      await watches?.close();
+      await opened.close();
+    },
+    poke: () => platform.poke(),
+    durable: () => platform.durable(),
+  };
 }
 
 /** Without the scheduler nothing is fired; the sweeps go on. */

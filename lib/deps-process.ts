@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { accessToken, TOKEN_FILE } from "./access-token.ts";
 import type { OpenedDeps } from "./deps.ts";
@@ -15,7 +16,11 @@ import type { Resources } from "./platform/resources.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
+import { openRemote } from "./workflow/remote/open.ts";
+import { remoteSettings } from "./workflow/remote/settings.ts";
+import { isRunOver } from "./workflow/runs/over.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
+import { flushLogs } from "./workflow/steps/run-log.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 export interface ProcessOptions {
@@ -29,9 +34,10 @@ export interface ProcessOptions {
 export type ShareWorkspaces = (ports: Ports, dataDir: string) => WorkspaceSync;
 
 /** Where steps work in a data folder. */
-export const stepPaths = (dataDir: string): StepPaths => ({
+export const stepPaths = (dataDir: string, functionFolders: readonly string[] = []): StepPaths => ({
   workspacesDir: join(dataDir, "workspaces"),
   logsDir: join(dataDir, "runs"),
+  functionFolders: [tmpdir(), ...functionFolders],
 });
 
 /** The functions that scripts of steps may call on this machine. */
@@ -73,9 +79,13 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
     for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
+    const settings = remoteSettings(config.remote, dataDir);
+    const isOver = (runId: string) => isRunOver(opened.ports, runId);
+    const remote = openRemote({ settings, dataDir, log, isOver });
     const deps = composeDeps(opened.ports, config, {
+      remote,
       auth: ownerAuthenticator(hashToken(token.value)),
-      paths: stepPaths(dataDir),
+      paths: stepPaths(dataDir, config.functionFolders),
       queueNames: resources.queues.map(({ name }) => name),
       sharesWorkspaces: options.shareWorkspaces !== undefined,
       ...(options.shareWorkspaces === undefined
@@ -102,7 +112,9 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       },
       close: async () => {
         await folder?.close();
+        await remote.close();
         await opened.close();
+        await flushLogs(dataDir);
         await runner.close();
       },
     };

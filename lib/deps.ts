@@ -8,30 +8,40 @@ import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
+import type { RecordDeps } from "./workflow/records/effects.ts";
+import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
+import type { RunSlots } from "./workflow/runs/slots.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
+import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 /** Everything that a function may ask for. Services name the part that they use. */
-export interface Deps extends Ports {
+export interface Deps extends Ports, RecordDeps {
   readonly auth: Authenticator;
   readonly catalog: CatalogReader;
   readonly definitions: Definitions;
   /** Over the event log; one for all readers and the writer of this process. */
   readonly eventIndex: RankedIndex;
-  /** Over runs, assets and dead letters, likewise. */
+  /** Over runs, assets and all other lists, likewise. */
   readonly lists: ListIndexes;
   readonly matcher: Matcher;
+  readonly breaker: RateBreaker;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
-  readonly assetNumbers: Numbers;
+  /** Places of runs that go at once. */
+  readonly runSlots: RunSlots;
   readonly paths: StepPaths;
   /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;
+  /** Further folders that watch triggers may look into. Absolute. */
+  readonly watchRoots: readonly string[];
   /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
   readonly sharesWorkspaces: boolean;
   readonly workspaceSync?: WorkspaceSync;
+  /** Containers and other hosts for steps, where this process opens such. */
+  readonly remote?: Remote;
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;

@@ -1,13 +1,25 @@
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
 import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";
+import { artifactsTable } from "./workflow/artifacts/table.ts";
+import { facetsTable } from "./workflow/assets/facets.ts";
 import { assetsTable } from "./workflow/assets/table.ts";
 import { deadLettersTable } from "./workflow/dead-letters/table.ts";
 import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
 import { serviceTable } from "./workflow/event-receiver/table.ts";
 import { listEntriesTable } from "./workflow/lists/table.ts";
-import { countersTable, historyTable, runsTable, stepsTable, valuesTable } from "./workflow/runs/table.ts";
-import { schedulesTable } from "./workflow/schedules/table.ts";
+import {
+  countersTable,
+  historyTable,
+  runNamesTable,
+  runQueueTable,
+  runsTable,
+  stepsTable,
+  valuesTable,
+} from "./workflow/runs/table.ts";
+import { schedulesTable, triggerStateTable } from "./workflow/schedules/table.ts";
+import { vulnerabilitiesTable, vulnerabilityIdentitiesTable } from "./workflow/vulnerabilities/table.ts";
+import { workspaceRecordsTable } from "./workflow/workspaces/records.ts";
 import { workspacesTable } from "./workflow/workspaces/table.ts";
 
 /** Every table there is: from here come the DynamoDB resources and the embedded tables. */
@@ -24,10 +36,18 @@ export const tables = {
   values: valuesTable,
   counters: countersTable,
   schedules: schedulesTable,
+  triggerState: triggerStateTable,
   timers: timersTable,
   assets: assetsTable,
+  assetFacets: facetsTable,
+  vulnerabilities: vulnerabilitiesTable,
+  vulnerabilityIdentities: vulnerabilityIdentitiesTable,
+  artifacts: artifactsTable,
+  workspaceRecords: workspaceRecordsTable,
   deadLetters: deadLettersTable,
   listEntries: listEntriesTable,
   service: serviceTable,
   workspaces: workspacesTable,
+  runNames: runNamesTable,
+  runQueue: runQueueTable,
 };

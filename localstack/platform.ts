@@ -5,6 +5,7 @@ import { createFunctions } from "./functions.ts";
 import { startGateway } from "./gateway.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
+import { limitedSteps } from "./step-gate.ts";
 import type { Template } from "./template.ts";
 
 /** Requests and messages under way get so long to finish when the platform stops, milliseconds. */
@@ -34,6 +35,8 @@ export interface PlatformOptions {
   readonly port: number;
   /** Whether the queues of workers are polled here too; so where it is not given. */
   readonly worker?: boolean;
+  /** How many steps are executed at once; as many as the template says where it is not given. */
+  readonly stepsAtOnce?: number;
 }
 
 export interface Platform {
@@ -69,6 +72,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       log,
       isUp: async () => (await opened.isUp?.()) ?? true,
       noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
+      ...limitedSteps(template, options.stepsAtOnce),
     });
     closing.push(() => pollers.drain(DRAIN_MS));
     await opened.start();

@@ -4,6 +4,7 @@ import type { Log } from "../lib/platform/log.ts";
 import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
 import { type AnyHandler, createFunctions } from "./functions.ts";
 import { type Pollers, startPollers } from "./pollers.ts";
+import { stepGate } from "./step-gate.ts";
 import type { TemplateFunction } from "./template.ts";
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
@@ -81,6 +82,7 @@ interface Setup {
   readonly visibilitySeconds?: number;
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
   readonly isUp?: () => Promise<boolean>;
+  readonly stepsAtOnce?: number;
 }
 
 function start(queue: FakeQueue, setup: Setup): void {
@@ -112,6 +114,9 @@ function start(queue: FakeQueue, setup: Setup): void {
     queues: queue,
     log: silent,
     ...(setup.isUp === undefined ? {} : { isUp: setup.isUp }),
+    ...(setup.stepsAtOnce === undefined
+      ? {}
+      : { steps: { gate: stepGate(setup.stepsAtOnce), queues: new Set(["jobs"]) } }),
     ...(setup.noteLastFailure === undefined ? {} : { noteLastFailure: setup.noteLastFailure }),
   });
 }
@@ -357,4 +362,44 @@ test("a drain ends even when a handler does not, and gives its messages back", a
   await begun.promise;
   await pollers!.drain(20);
   expect(queue.changes).toEqual([["a", 0]]);
+});
+
+test("no more steps go at once than may, and those that wait are taken up as others end", async () => {
+  const queue = new FakeQueue();
+  const ends: (() => void)[] = [];
+  const begun: string[] = [];
+  let most = 0;
+  let now = 0;
+  queue.put(...["a", "b", "c", "d", "e"].map((id) => ({ id })));
+  start(queue, {
+    batchSize: 1,
+    concurrency: 5,
+    stepsAtOnce: 2,
+    handler: async (event) => {
+      begun.push(...ids(event));
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      now -= 1;
+    },
+  });
+  while (queue.deleted.length < 5) {
+    ends.shift()?.();
+    await new Promise(setImmediate);
+  }
+  expect(most).toBe(2);
+  expect(begun.toSorted()).toEqual(["a", "b", "c", "d", "e"]);
+});
+
+test("a step that waits for room stops to wait when it is told to, and takes none", async () => {
+  const gate = stepGate(1);
+  expect(gate.tryEnter()).toBe(true);
+  const stopping = new AbortController();
+  const entered = gate.enter(stopping.signal);
+  expect(gate.full).toBe(true);
+  stopping.abort();
+  expect(await entered).toBe(false);
+  gate.leave();
+  expect(gate.full).toBe(false);
+  expect(await gate.enter(new AbortController().signal)).toBe(true);
 });

@@ -5,6 +5,7 @@ import type { Log } from "../lib/platform/log.ts";
 import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
 import type { Functions, Invocation } from "./functions.ts";
 import { failedReceipts, queueEvent } from "./queue-event.ts";
+import type { StepGate } from "./step-gate.ts";
 import type { TemplateFunction, TemplateSource } from "./template.ts";
 
 /** How long one receive waits for a message, seconds: SQS allows no more. */
@@ -45,6 +46,8 @@ export interface PollersOptions {
   readonly heldSeconds?: number | undefined;
   /** Told of messages whose last delivery ended without the handler's own report: it hung, or could not be loaded. */
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
+  /** How many steps are executed at once, over these queues together. */
+  readonly steps?: { readonly gate: StepGate; readonly queues: ReadonlySet<string> };
 }
 
 export interface Pollers {
@@ -81,7 +84,8 @@ interface Poller {
 }
 
 interface Running {
-  readonly invocation: Invocation;
+  /** Absent while it waits for room. */
+  invocation?: Invocation;
   readonly messages: readonly ReceivedMessage[];
 }
 
@@ -98,6 +102,7 @@ function startPoller(
   const stopping = new AbortController();
   const running = new Set<Running>();
   const slot = turnstile();
+  const steps = options.steps?.queues.has(queue) === true ? options.steps.gate : undefined;
 
   const receive = (): Promise<ReceivedMessage[]> =>
     queues.receive(queue, {
@@ -113,6 +118,10 @@ function startPoller(
     while (!stopping.signal.aborted) {
       if (running.size >= source.concurrency) {
         await slot.opened();
+        continue;
+      }
+      if (steps?.full === true) {
+        await steps.opened();
         continue;
       }
       if (gate.closed !== undefined) {
@@ -145,11 +154,19 @@ function startPoller(
 
   /** One invocation and what becomes of its messages. Never rejects. */
   const work = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    const invocation = invoke.start(fn, queueEvent(queue, messages), { requestId: randomUUID() });
-    const entry = { invocation, messages };
+    const entry: Running = { messages };
     running.add(entry);
     const renewal = keepHidden(messages);
-    const failed = await outcome(invocation, messages);
+    if (steps?.tryEnter() === false && !(await steps.enter(stopping.signal))) {
+      clearInterval(renewal);
+      await giveBack(messages, 0);
+      running.delete(entry);
+      slot.open();
+      return;
+    }
+    entry.invocation = invoke.start(fn, queueEvent(queue, messages), { requestId: randomUUID() });
+    const failed = await outcome(entry.invocation, messages);
+    steps?.leave();
     clearInterval(renewal);
     if (failed.size > 0 && !stopping.signal.aborted) await gate.check();
     await remove(messages.filter((message) => !failed.has(message.receipt)));
@@ -224,9 +241,12 @@ function startPoller(
 
   return {
     ended: poll(),
-    stop: () => stopping.abort(),
+    stop: () => {
+      stopping.abort();
+      steps?.wake();
+    },
     abort: () => {
-      for (const { invocation } of running) invocation.abort(new Error("The platform stops"));
+      for (const { invocation } of running) invocation?.abort(new Error("The platform stops"));
     },
     giveBack: () =>
       giveBack(

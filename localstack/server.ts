@@ -54,10 +54,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
   const opened = await openPlatform(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
-  const { host, port, dataDir, worker } = config;
+  const { host, port, dataDir, worker, stepsAtOnce } = config;
   const marks = keepMarks({ dataDir, log });
   const root = dirname(templatePath);
-  const starting = startPlatform({ template, root, opened, log, host, port, worker });
+  const starting = startPlatform({ template, root, opened, log, host, port, worker, stepsAtOnce });
   const platform = await starting.catch(async (error: unknown) => {
     await marks.close();
     throw error;

@@ -1,10 +1,12 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openWorkerDeps } from "../lib/deps-cloud.ts";
+import { readStepsAtOnce } from "../lib/platform/config.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import { createFunctions } from "./functions.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
+import { limitedSteps } from "./step-gate.ts";
 import type { TemplateFunction } from "./template.ts";
 import { readTemplateOnce } from "./template-cache.ts";
 
@@ -50,6 +52,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     heldSeconds: options.leaseSeconds,
     log,
     noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
+    ...limitedSteps(template, readStepsAtOnce(environment)),
   });
   const queues = functions.flatMap(({ sources }) => sources.map(({ queue }) => queue));
   log.info("worker started", { stack, queues, pid: process.pid });

@@ -8,6 +8,7 @@ export const consumer = defineConsumer({
   summary: "Decides what a run does next",
   queue: { fifo: true, maxReceiveCount: 8, batchSize: 10, concurrency: 16, eager: true },
   timeoutSeconds: 60,
+  scripts: true,
   run: async (messages, deps: Deps) => {
     const failures = new Map<string, unknown>();
     const runs = Map.groupBy(messages as readonly Message<QueuedMessage>[], ({ body }) => body.run_id);

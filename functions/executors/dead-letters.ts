@@ -8,6 +8,7 @@ export const consumer = defineConsumer({
   deadLetters: true,
   queue: { maxReceiveCount: 100, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 60,
+  scripts: true,
   run: async (messages, deps: Deps) => {
     const failures = await eachMessage(messages, ({ id, queue, body }) =>
       receiveLetter(deps, {

@@ -14,6 +14,7 @@ export const consumer = defineConsumer({
   },
   queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 8, eager: true },
   timeoutSeconds: 60,
+  scripts: true,
   run: (messages, deps: Deps) =>
     eachMessage(messages, ({ body }) =>
       dispatchEvent(deps, (body as BusEnvelope<EventRecorded>).detail.event_id),

@@ -3,7 +3,7 @@ import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { workspaceConsumer } from "#lib/workflow/steps/consumer.ts";
 
 export const consumer = workspaceConsumer("remote-bash", ["remote-bash"], {
-  summary: "Answers remote-bash steps",
+  summary: "Executes remote-bash steps",
   concurrency: 8,
 });
 

@@ -9,6 +9,7 @@ export const consumer = defineConsumer({
   // Rules of many expressions fire at the same minute, and one look does for all of them.
   queue: { maxReceiveCount: 3, batchSize: 10, concurrency: 2 },
   timeoutSeconds: 120,
+  scripts: true,
   run: async (_messages, deps: Deps) => {
     await fireDue(deps);
     return undefined;

@@ -2,8 +2,10 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { sweepLists } from "#lib/workflow/lists/all-lists.ts";
+import { sweepTurns } from "#lib/workflow/runs/admission.ts";
 import { resendStalled } from "#lib/workflow/runs/sweep.ts";
 import { keepRules } from "#lib/workflow/schedules/rules.ts";
+import { forgetExpired } from "#lib/workflow/triggers/dedupe.ts";
 
 /** Events sent on in one sweep. */
 const EVENTS_MAX = 100;
@@ -20,8 +22,10 @@ export const consumer = defineConsumer({
       deps.scheduler.sweepTimers(deps.clock.now()),
       resendPending(deps, EVENTS_MAX),
       resendStalled(deps),
+      sweepTurns(deps),
       sweepLists(deps),
       keepRules(deps),
+      forgetExpired(deps),
     ]);
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     return undefined;

@@ -22,7 +22,7 @@ const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 
 /** Tests, what they lean on (`test-*.ts`), and the suite that every adapter has to pass. */
 export function isTest(path: string): boolean {
-  return /\.(?:test|faults|cloud|localstack)\.tsx?$|(?:^|\/)test-[^/]+\.ts$|^lib\/platform\/contract\//.test(
+  return /\.(?:test|faults|cloud|localstack|remote)\.tsx?$|(?:^|\/)test-[^/]+\.ts$|^lib\/platform\/contract\//.test(
     path,
   );
 }

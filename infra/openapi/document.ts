@@ -127,7 +127,7 @@ function toParameter(
 }
 
 function requestBody(route: Route, body: z.ZodType, components: Components): JsonSchema {
-  if (route.bodyKind !== "raw") {
+  if (route.bodyKind === undefined || route.bodyKind === "json") {
     const schema = components.of(body, `${toPascalCase(route.operationId)}Body`);
     return { required: true, content: { [JSON_TYPE]: { schema } } };
   }
@@ -143,6 +143,10 @@ function requestBody(route: Route, body: z.ZodType, components: Components): Jso
 function answers(route: Route, components: Components): Record<string, JsonSchema> {
   const description = DESCRIPTIONS[route.status] ?? "Done";
   if (route.status === 204) return { 204: { description } };
+  if (route.fileTypes !== undefined) {
+    const content = route.fileTypes.map((type) => [type, { schema: { type: "string", format: "binary" } }]);
+    return { [route.status]: { description, content: Object.fromEntries(content) } };
+  }
   const item = components.of(route.response, `${toPascalCase(route.operationId)}Response`);
   const schema = route.list === true ? listOf(item, components) : item;
   return { [route.status]: { description, content: { [JSON_TYPE]: { schema } } } };

@@ -5,6 +5,10 @@ export interface Client {
   /** `path` as the template has it; a text body is a workflow. */
   send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body>;
   list<Item>(path: string): Promise<readonly Item[]>;
+  /** Sends a zip. */
+  upload(path: string, bytes: Uint8Array): Promise<void>;
+  /** Reads an answer that is a file, whole. */
+  file(method: string, path: string, body?: unknown): Promise<void>;
   /** The status of an answer to GET, or to POST where there is a body, whatever it is. */
   status(path: string, body?: unknown): Promise<number>;
 }
@@ -28,8 +32,17 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
     return JSON.parse(text) as Body;
   };
+  const raw = async (method: string, path: string, type: string, body?: Buffer | string): Promise<void> => {
+    const headers = { authorization, "content-type": type };
+    const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
+  };
   return {
     send,
+    upload: (path, bytes) => raw("POST", path, "application/zip", Buffer.from(bytes)),
+    file: (method, path, body) =>
+      raw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
     status: async (path, body) => (await ask(body === undefined ? "GET" : "POST", path, body)).status,
     list: async <Item>(path: string) => (await send<{ data: readonly Item[] }>("GET", path)).data,
   };

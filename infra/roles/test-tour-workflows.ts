@@ -12,6 +12,13 @@ steps:
   - name: told
     type: function
     function: 'generate_event("", "asset.discovered", "tour", "asset", {value: "told.example.org", note: "n".repeat(300000)})'
+  - name: found
+    type: function
+    functions:
+      - 'db_import_vuln("", {vuln_title: "Found", severity: "low"})'
+      - 'db_import_vuln("", {vuln_title: "Found", severity: "high"})'
+      - 'db_import_asset("", {host: "told.example.org", title: "Told"})'
+      - 'register_artifact("numbers.txt")'
   - name: alongside
     type: parallel-steps
     parallel_steps:
@@ -65,6 +72,23 @@ triggers:
   - {name: daily, type: cron, schedule: "0 9 * * *"}
 steps:
   - {name: hear, type: function, function: 'trim("{{note}}")'}
+`;
+
+/** Every kind of trigger, on what everybody records: a request, a run, the clock. */
+export const TRIGGERED = `
+name: triggered
+triggers:
+  - {name: hook, type: webhook, auth: none, input: {note: event_data.note}}
+  - {name: clock, type: cron, schedule: "0 9 * * *"}
+  - name: once
+    type: event
+    topic: "*.triggered"
+    filters: ["event.data !== null"]
+    dedupe_key: "{{event.topic}}{{event.data.schedule_id}}"
+    dedupe_window: 1h
+  - {name: ended, type: event, topic: run.started, dedupe_key: "{{event.run_id}}", filters: ["event.data.target === 'nobody'"]}
+steps:
+  - {name: hear, type: function, function: 'trim("heard")'}
 `;
 
 export const CHAIN = `

@@ -12,11 +12,14 @@ import { timersTable } from "../../lib/platform/timers-table.ts";
 import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
 import { emptyHead, headKeyOf, type IndexHead, rankedIndexTable } from "../../lib/ranked-index/table.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflow/definitions/table.ts";
+import { SIGNING_KEY, serviceTable } from "../../lib/workflow/event-receiver/table.ts";
 import { overMark, releaseMark } from "../../lib/workflow/runs/messages.ts";
 import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
+import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
-import { brief, CHAIN, everything, HEARD, LOST, WAITING } from "./test-tour-workflows.ts";
+import { bringFindings, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
+import { brief, CHAIN, everything, HEARD, LOST, TRIGGERED, WAITING } from "./test-tour-workflows.ts";
 
 /** More than a message holds, characters. */
 const LARGE = "d".repeat(250_000);
@@ -50,7 +53,10 @@ export async function tour(at: Installation): Promise<void> {
   const all = { at, client: clientOf(at) };
   await lookAround(all);
   await storeWorkflows(all);
+  await useTriggers(all);
   const pending = await startUnheard(all);
+  await bringFindings(all.client);
+  await leaveSteps(at.outside);
   await sweepAndFire(all);
   at.poll();
   const [over] = await Promise.all([
@@ -66,8 +72,11 @@ export async function tour(at: Installation): Promise<void> {
 
 /** What an installation answers before anything has happened in it. */
 async function lookAround({ client }: Tour): Promise<void> {
+  await client.file("GET", "/docs");
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
   for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
+  for (const path of ["", "/list"]) await client.send("GET", `/automation/functions${path}`);
+  await client.send("POST", "/automation/functions/eval", { script: "1 + 1" });
   const unknown = await client.status("/automation/nowhere");
   if (unknown !== 404) throw new Error(`an unknown path answered ${unknown}`);
   const asked = await Promise.all([
@@ -88,6 +97,35 @@ async function storeWorkflows({ at, client }: Tour): Promise<void> {
   await client.send("GET", "/automation/workflows/waiting");
   await client.list("/automation/workflows");
   await client.list("/automation/event-receiver/workflows");
+}
+
+/** Schedules and webhooks, through all that may be done with them. */
+async function useTriggers({ at, client }: Tour): Promise<void> {
+  await client.send("POST", "/automation/workflows", TRIGGERED);
+  const base = "/automation/schedules";
+  const made = { name: "made", workflow_name: "triggered", schedule: "* * * * *", enabled: true };
+  const { data } = await client.send<{ data: { id: string } }>("POST", base, made);
+  await client.send("PUT", `${base}/${data.id}`, { params: { note: "n" } });
+  await client.send("GET", `${base}/${data.id}`);
+  await client.send("POST", `${base}/${data.id}/trigger`);
+  const clock = `${base}/${encodeURIComponent("sch_triggered:clock")}`;
+  for (const path of ["/disable", "/enable"]) await client.send("POST", `${clock}${path}`);
+  await client.send("DELETE", clock);
+  await client.list(base);
+  const [webhook] = await client.list<{ url: string }>("/automation/webhooks");
+  await client.send("POST", webhook?.url ?? "", { note: "n" });
+  await client.send("GET", webhook?.url ?? "");
+  await client.send("DELETE", `${base}/${data.id}`);
+  const until = new Date(0).toISOString();
+  await at.outside.tables.write([
+    { op: "put", table: triggerStateTable, item: { pk: "once:tour", sk: "over", expires: "1", until } },
+  ]);
+  await forgetSigningKey(at);
+}
+
+/** Whoever needs it next makes it anew. */
+async function forgetSigningKey({ outside }: Installation): Promise<void> {
+  await outside.tables.write([{ op: "delete", table: serviceTable, key: SIGNING_KEY }]);
 }
 
 /** A run and events of which nobody hears before the sweep. */
@@ -179,6 +217,7 @@ async function endFromOutside(all: Tour): Promise<string> {
   const [first, second, third, fourth] = await Promise.all([waiting(), waiting(), waiting(), waiting()]);
 
   // As stalled as it looks a few minutes later.
+  await forgetSigningKey(at);
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   await cancel(first);
   // As if the process had died before the steps were told, which the sweep makes good.
@@ -280,6 +319,7 @@ async function lookAtEverything({ client }: Tour): Promise<void> {
   const [run] = await client.list<Run>("/automation/runs");
   for (const path of ["", "/steps", "/history"])
     await client.send("GET", `/automation/runs/${run?.run_id}${path}`);
+  await lookAtFindings(client, run?.run_id ?? "");
   for (const path of ["/assets", "/event-logs", "/event-logs?topic=custom.lost", "/event-receiver/status"])
     await client.send("GET", `/automation${path}`);
 }

@@ -8,20 +8,20 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 230 * KB, whole: 740 * KB };
+const USUAL: Limits = { ours: 260 * KB, whole: 780 * KB };
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 260 * KB, whole: 980 * KB } },
+  { packages: ["yaml"], limits: { ours: 290 * KB, whole: 1020 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
-  { packages: ["openai"], limits: { ours: 230 * KB, whole: 900 * KB } },
+  { packages: ["openai"], limits: { ours: 260 * KB, whole: 920 * KB } },
 ];
 
 /** Of all the code beside a bundle that evaluates scripts, bytes: it is loaded by threads, with the first script. */
-const SCRIPTS_LIMIT = 300 * KB;
+const SCRIPTS_LIMIT = 320 * KB;
 
 /** What must never be in a function: it belongs to the platform on one machine, or is Web Assembly beside it. */
 const FOREIGN_PACKAGES: ReadonlySet<string> = new Set([
@@ -32,6 +32,8 @@ const FOREIGN_PACKAGES: ReadonlySet<string> = new Set([
   "hono",
   "@hono/node-server",
   "esbuild",
+  "dockerode",
+  "ssh2",
 ]);
 const FOREIGN_MODULES: ReadonlySet<string> = new Set([
   "node:sqlite",

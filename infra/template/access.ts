@@ -18,6 +18,7 @@ export type TableGrant =
 export interface BlobAccess {
   readonly get: readonly string[];
   readonly put: readonly string[];
+  readonly remove?: readonly string[];
   /** Asks for blobs that may not be there: S3 tells so to those alone who may list the bucket. */
   readonly missing?: true;
 }
@@ -50,7 +51,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
   workflows: {
     http: {
       tables: {
-        assets: ["BatchGetItem", "UpdateItem"],
+        artifacts: ["BatchGetItem", "PutItem"],
+        "asset-facets": ["Query", "PutItem"],
+        assets: ["BatchGetItem", "PutItem", "UpdateItem"],
         catalog: ["GetItem", "UpdateItem"],
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "BatchGetItem", "DeleteItem"],
@@ -60,21 +63,31 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["Query", "PutItem"],
-        "run-values": ["PutItem"],
+        "run-names": ["GetItem", "Query", "PutItem"],
+        "run-queue": ["Query", "PutItem", "DeleteItem"],
+        // A run that is resumed or made again takes over the values of another.
+        "run-values": ["GetItem", "BatchGetItem", "Query", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        schedules: ["Query", "PutItem", "DeleteItem"],
+        schedules: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
-        steps: ["Query", "PutItem"],
+        steps: ["Query", "PutItem", "BatchGetItem"],
+        // What triggers keep: how they were switched, schedules made by request, webhooks, keys that count once.
+        "trigger-state": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "workflow-revisions": ["GetItem", "PutItem"],
         workflows: ["GetItem", "Query:list", "PutItem"],
+        "workspace-layers": ["GetItem", "PutItem"],
+        vulnerabilities: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
+        "vulnerability-identities": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
+        workspaces: ["GetItem", "BatchGetItem", "UpdateItem"],
       },
       // A dead letter goes back to the queue that it came from.
       sends: "all",
       watchesQueues: true,
       publishes: true,
       blobs: {
-        get: ["claims", "dead-letters", "events", "workflows"],
-        put: ["claims", "events", "runs", "workflows"],
+        get: ["claims", "dead-letters", "events", "runs", "workflows", "snapshots", "workspaces"],
+        put: ["claims", "events", "runs", "workflows", "snapshots", "workspaces"],
+        remove: ["snapshots"],
         missing: true,
       },
       scheduleRules: "ensure",
@@ -83,8 +96,10 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     },
     consumers: {
       tables: {
-        // Of events that steps generate.
-        assets: ["BatchGetItem", "UpdateItem"],
+        // Of events that steps generate, and of what they import.
+        artifacts: ["BatchGetItem", "PutItem"],
+        "asset-facets": ["PutItem"],
+        assets: ["BatchGetItem", "PutItem", "UpdateItem"],
         catalog: ["GetItem"],
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "BatchGetItem", "UpdateItem"],
@@ -93,12 +108,24 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["PutItem"],
+        "run-names": ["PutItem"],
+        "run-queue": ["Query", "PutItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        steps: ["PutItem"],
+        // How often a trigger has fired, and how many runs led to one: signed with a key of the installation.
+        schedules: ["GetItem", "UpdateItem"],
+        service: ["GetItem", "UpdateItem"],
+        // A run that is over comes into the list of steps.
+        steps: ["PutItem", "Query"],
+        // When a run's time is over.
+        timers: ["PutItem"],
+        "trigger-state": ["GetItem", "Query", "PutItem"],
+        vulnerabilities: ["BatchGetItem", "PutItem", "UpdateItem"],
+        "vulnerability-identities": ["BatchGetItem", "PutItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
         "workspace-layers": ["GetItem", "PutItem"],
+        workspaces: ["GetItem", "UpdateItem"],
       },
       sends: ["conduct"],
       publishes: true,
@@ -111,6 +138,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     schedules: {
       tables: {
         // Records of lists of which nobody told.
+        artifacts: ["BatchGetItem"],
         assets: ["BatchGetItem"],
         catalog: ["GetItem"],
         // The reason of a message's last failure.
@@ -119,13 +147,21 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
+        "run-queue": ["Query", "DeleteItem"],
         "run-values": ["BatchGetItem"],
-        runs: ["BatchGetItem", "Query:active", "UpdateItem"],
+        // A run of a job that has ended hands its turn on.
+        runs: ["GetItem", "BatchGetItem", "Query:active", "PutItem", "UpdateItem"],
         schedules: ["Query:due", "UpdateItem"],
+        service: ["GetItem", "UpdateItem"],
         timers: ["Query:byTime", "DeleteItem"],
+        // Events that nobody but the clock records meet triggers, too; keys whose time is over go.
+        "trigger-state": ["GetItem", "Query", "Query:expires", "PutItem", "DeleteItem"],
+        steps: ["Query"],
+        vulnerabilities: ["BatchGetItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
         "workspace-layers": ["GetItem"],
+        workspaces: ["BatchGetItem"],
       },
       sends: ["conduct"],
       publishes: true,

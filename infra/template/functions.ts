@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import {
   BODY_LIMIT_BYTES,
   fullPath,
+  isStreamed,
   ROUTE_MEMORY_MB,
   ROUTE_TIMEOUT_SECONDS,
   type Route,
@@ -19,7 +20,7 @@ const SCALING_MIN = 2;
 const SCALING_MAX = 1000;
 
 const MS_PER_SECOND = 1000;
-/** Of executors: two scripts at a time, each with a VM and jq full. */
+/** Of what evaluates scripts: two at a time, each with a VM and jq full. */
 const SCRIPTS_MEMORY_MB = 1024;
 
 /** What a function has where it says nothing else. */
@@ -37,8 +38,10 @@ export function functionId(name: string): string {
 export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
   const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
-  const properties = { ...sizes(route.timeoutSeconds, route.memoryMb), Role: arnOf(roleId("http")) };
-  const build = buildProperties(entry, { opener: "stored" });
+  const scripts = route.scripts === true;
+  const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
+  const properties = { ...sizes(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
+  const build = buildProperties(entry, { opener: "stored", scripts });
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
   };
@@ -50,7 +53,7 @@ function apiEvent(route: Route): Record<string, unknown> {
     RestApiId: ref(API_ID),
     Path: fullPath(route),
     Method: route.method,
-    ...(route.list === true ? { ResponseTransferMode: "STREAM" } : {}),
+    ...(isStreamed(route) ? { ResponseTransferMode: "STREAM" } : {}),
     ...(timeout > ROUTE_TIMEOUT_SECONDS ? { TimeoutInMillis: timeout * MS_PER_SECOND } : {}),
   };
 }
@@ -85,7 +88,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
       ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS)
       : consumer.timeoutSeconds;
   // A worker brings its own.
-  const scripts = consumer.executor === true && consumer.worker !== true;
+  const scripts = consumer.scripts === true || (consumer.executor === true && consumer.worker !== true);
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const properties = { ...sizes(timeout, memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
   const build = buildProperties(entry, {

@@ -4,6 +4,9 @@ import type { StackService } from "./services.ts";
 export const API_ID = "Api";
 export const STAGE = "live";
 
+/** Bodies that are bytes, in SAM's spelling: a function gets them as base64, any other as text. */
+const BINARY_TYPES = ["application~1zip", "application~1octet-stream", "multipart~1form-data"];
+
 interface GatewayAnswer {
   readonly status: number;
   /** JSON text of the message; the gateway's own where undefined. */
@@ -64,6 +67,7 @@ export function gatewayResources(service: StackService): ResourceMap {
         StageName: STAGE,
         OpenApiVersion: "3.0.3",
         EndpointConfiguration: { Type: "REGIONAL" },
+        BinaryMediaTypes: BINARY_TYPES,
         GatewayResponses: responses,
       },
     },

@@ -158,6 +158,7 @@ function blobStatements({ blobs }: Access): Statement[] {
   return [
     ...some(["s3:GetObject"], below(blobs.get)),
     ...some(["s3:PutObject"], below(blobs.put)),
+    ...some(["s3:DeleteObject"], below(blobs.remove ?? [])),
     ...(blobs.missing === true ? [allow(["s3:ListBucket"], [sub(bucket)])] : []),
   ];
 }

@@ -60,6 +60,8 @@ export interface Consumer<Body = unknown, Deps = never> {
   readonly worker?: true;
   /** Executes what users wrote: with a role that has next to nothing. */
   readonly executor?: true;
+  /** Records events, and evaluates the filters of triggers that they meet. */
+  readonly scripts?: true;
   /** Keeps the reason of a last failure where the function itself has no tables to keep it in. */
   readonly noteFailure?: (deps: Deps, failure: LastFailure) => Promise<void>;
   run(

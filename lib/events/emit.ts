@@ -35,10 +35,14 @@ export const emitAnswer = z
   })
   .meta({ id: "EmitAnswer" });
 
-/** Records an event, puts it on the bus and tells which workflows it triggers. Throws `bad_request`. */
+/**
+ * Records an event, puts it on the bus and tells which workflows it triggers. `hop` counts the runs that led to it.
+ * Throws `bad_request`.
+ */
 export async function emitEvent(
   deps: EventDeps & { readonly receiverEnabled: boolean },
   body: EmitBody,
+  hop = 0,
 ): Promise<z.infer<typeof emitAnswer>> {
   const topic = body.topic.trim();
   if (topic === "") throw new ApiError("bad_request", "topic: must not be empty");
@@ -47,6 +51,7 @@ export async function emitEvent(
       topic: body.topic,
       source: body.source || "api",
       data: body.data ?? {},
+      hop,
       ...given("name", body.name),
       ...given("data_type", body.data_type),
       ...given("workspace", body.workspace),

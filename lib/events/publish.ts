@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "../errors.ts";
 import type { BusEntry } from "../platform/bus.ts";
 import type { Ports } from "../platform/ports.ts";
@@ -27,16 +28,41 @@ export interface EventDraft {
   readonly hop?: number;
   /** Matches that are known already: they stand in for what the triggers say. */
   readonly also?: readonly Match[];
+  /**
+   * The data is a record of this kind that is to be brought up to date: what becomes of it names the event, or that
+   * there is none.
+   */
+  readonly tells?: ToldKind;
 }
 
-/** Finds the triggers that an event sets off. */
+export type ToldKind = "asset" | "vulnerability" | "artifact" | "totals" | "run";
+
+/** What the triggers say to an event. */
+export interface Matched {
+  readonly matches: readonly Match[];
+  /** What kept a trigger from being set off that should have been: it stands with the record. */
+  readonly notes: readonly string[];
+  /** To be committed with the record; their conditions fail where another event was faster. */
+  readonly writes: readonly Write[];
+}
+
+/** Finds the triggers that an event sets off. `earlier` are writes of the same transaction. */
 export interface Matcher {
-  match(event: EventDraft): Promise<readonly Match[]>;
+  match(event: EventDraft, earlier: readonly Write[]): Promise<Matched>;
 }
 
-/** Further writes that belong to an event, in its own transaction; updates of one item must be able to be merged. */
+/** What events come to once it is known what they change. */
+export interface SettledEvents {
+  /** Those that are recorded, in their order. */
+  readonly drafts: readonly EventDraft[];
+  /** What belongs to them, in their own transaction; no item twice. */
+  readonly writes: readonly Write[];
+}
+
+/** Records that events tell of. */
 export interface EventEffects {
-  writesFor(event: EventDraft, createdAt: string): Promise<readonly Write[]>;
+  /** `at` is the time of the events, ISO 8601. Where the writes do not hold, it is asked again. */
+  settle(drafts: readonly EventDraft[], at: string): Promise<SettledEvents>;
 }
 
 export type EventDeps = Pick<Ports, "ids" | "clock" | "blobs" | "secrets" | "log" | "outbox"> & {
@@ -66,8 +92,15 @@ export interface EventRecorded {
 export const EVENT_DATA_INLINE_BYTES = 200 * 1024;
 /** Events that may cause one another in a row before no trigger is looked at any more. */
 export const EVENT_HOPS_MAX = 8;
+/** What a record tells of triggers that could not be asked, characters. */
+const NOTES_MAX_LENGTH = 2_000;
 /** How long an unprocessed event waits for the sweep, milliseconds. */
 export const EVENT_RESEND_AFTER_MS = 2 * 60 * 1000;
+
+/** Attempts at recording events: others may take what they match, or change a record that they tell of. */
+const TRIES_MAX = 20;
+/** Before another of these attempts at most, as many times as there were some, milliseconds. */
+const PAUSE_MS = 5;
 
 /**
  * Makes the log records of events and what puts them on the bus, to be committed with the change of state
@@ -78,18 +111,20 @@ export async function composeEvents(
   deps: Omit<EventDeps, "outbox">,
   drafts: readonly EventDraft[],
 ): Promise<ComposedEvents> {
-  const effects: Write[] = [];
+  const settled = await deps.effects.settle(drafts, new Date(deps.clock.now()).toISOString());
+  const claims: Write[] = [];
   const prepared: Prepared[] = [];
-  for (const draft of drafts) {
-    prepared.push(await prepare(deps, draft));
-    effects.push(...(await deps.effects.writesFor(draft, new Date(deps.clock.now()).toISOString())));
+  for (const draft of settled.drafts) {
+    const { writes, ...one } = await prepare(deps, draft, claims);
+    prepared.push(one);
+    claims.push(...writes);
   }
   const records = prepared.map((one) => recordOf(deps, one));
   const puts = records.flatMap((item): Write[] => [
     { op: "put", table: eventLogTable, item },
     { op: "put", table: eventTailTable, item: tailOf(item) },
   ]);
-  return { writes: [...puts, ...onceEach(effects)], publish: records.map(recordedEntry), records };
+  return { writes: [...puts, ...claims, ...settled.writes], publish: records.map(recordedEntry), records };
 }
 
 /**
@@ -101,14 +136,41 @@ export async function emitEvents(
   drafts: readonly EventDraft[],
   mark?: Write,
 ): Promise<readonly StoredEvent[]> {
-  const { writes, publish, records } = await composeEvents(deps, drafts);
-  const outcome = await deps.outbox.commit({
-    writes: mark === undefined ? writes : [mark, ...writes],
-    publish,
+  const recorded = await tryToEmit(deps, drafts, mark);
+  if (recorded !== undefined) return recorded;
+  // Another event took a key that these wanted, or changed their record: all that meet so go on one by one.
+  return inTurn(deps.outbox, async () => {
+    for (let attempt = 1; attempt < TRIES_MAX; attempt += 1) {
+      const later = await tryToEmit(deps, drafts, mark);
+      if (later !== undefined) return later;
+      await sleep(Math.random() * attempt * PAUSE_MS);
+    }
+    throw new ApiError("conflict", "The event could not be recorded, try again");
   });
-  if (!outcome.ok && mark !== undefined && outcome.failed.includes(0)) return [];
-  if (!outcome.ok) throw new ApiError("conflict", "The event could not be recorded, try again");
-  return records;
+}
+
+/** Undefined where others were faster: what the events come to is to be found out anew. */
+async function tryToEmit(
+  deps: EventDeps,
+  drafts: readonly EventDraft[],
+  mark: Write | undefined,
+): Promise<readonly StoredEvent[] | undefined> {
+  const { writes, publish, records } = await composeEvents(deps, drafts);
+  const all = mark === undefined ? writes : [mark, ...writes];
+  if (all.length === 0) return [];
+  const outcome = await deps.outbox.commit({ writes: all, publish });
+  if (outcome.ok) return records;
+  return mark !== undefined && outcome.failed.includes(0) ? [] : undefined;
+}
+
+/** The last in the line of each outbox. */
+const lines = new WeakMap<EventDeps["outbox"], Promise<unknown>>();
+
+function inTurn<Result>(outbox: EventDeps["outbox"], work: () => Promise<Result>): Promise<Result> {
+  const mine = (lines.get(outbox) ?? Promise.resolve()).then(work, work);
+  lines.set(outbox, mine);
+  mine.catch(() => undefined);
+  return mine;
 }
 
 export function recordedEntry(record: Pick<StoredEvent, "event_id" | "topic" | "matches">): BusEntry {
@@ -125,20 +187,29 @@ interface Prepared {
   readonly draft: EventDraft;
   readonly matches: readonly Match[];
   readonly cut: boolean;
+  readonly notes: readonly string[];
   readonly data: { readonly data: string } | { readonly data_blob: string };
 }
 
-async function prepare(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Promise<Prepared> {
-  const matches = [...(draft.also ?? []), ...(await deps.matcher.match(draft))];
+async function prepare(
+  deps: Omit<EventDeps, "outbox">,
+  draft: EventDraft,
+  earlier: readonly Write[],
+): Promise<Prepared & Pick<Matched, "writes">> {
+  const found = await deps.matcher.match(draft, earlier);
+  const matches = [...(draft.also ?? []), ...found.matches];
   const cut = matches.length > 0 && (draft.hop ?? 0) > EVENT_HOPS_MAX;
   const data = await keepData(deps, deps.secrets.redact(JSON.stringify(draft.data)));
-  return { draft, matches: cut ? [] : matches, cut, data };
+  const { notes } = found;
+  return cut
+    ? { draft, matches: [], cut, notes, data, writes: [] }
+    : { draft, matches, cut, notes, data, writes: found.writes };
 }
 
 /** An event that matches nothing has nothing to be dispatched: it is processed when it is recorded. */
 function recordOf(
-  deps: Pick<EventDeps, "ids" | "clock" | "log">,
-  { draft, matches, cut, data }: Prepared,
+  deps: Pick<EventDeps, "ids" | "clock" | "log" | "secrets">,
+  { draft, matches, cut, notes, data }: Prepared,
 ): StoredEvent {
   const eventId = deps.ids.ordered();
   const now = deps.clock.now();
@@ -156,7 +227,9 @@ function recordOf(
     workflow_name: draft.workflow_name ?? "",
     processed: matches.length === 0,
     processed_at: matches.length === 0 ? new Date(now).toISOString() : null,
-    error: cut ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another` : "",
+    error: cut
+      ? `event loop cut: more than ${EVENT_HOPS_MAX} events caused one another`
+      : deps.secrets.redact(notes.join("; ")).slice(0, NOTES_MAX_LENGTH),
     created_at: new Date(now).toISOString(),
     matches,
     hop,
@@ -178,29 +251,6 @@ async function keepData(
 function tailOf(record: StoredEvent): TailItem {
   const resendAt = new Date(Date.parse(record.created_at) + EVENT_RESEND_AFTER_MS).toISOString();
   return { ...tailKey(record.event_id), resend_at: resendAt, resends: 0 };
-}
-
-/** A transaction names an item once: updates of the same one become one, the later of two values counts. */
-function onceEach(writes: readonly Write[]): Write[] {
-  const merged = new Map<string, Write>();
-  for (const write of writes) {
-    const { pk, sk } = write.op === "put" ? write.item : write.key;
-    const name = JSON.stringify([write.table.name, pk, sk]);
-    const before = merged.get(name);
-    merged.set(name, before?.op === "update" && write.op === "update" ? mergedUpdate(before, write) : write);
-  }
-  return [...merged.values()];
-}
-
-type Update = Extract<Write, { op: "update" }>;
-
-function mergedUpdate(first: Update, second: Update): Update {
-  const set = { ...first.change.set, ...second.change.set };
-  const missing = { ...second.change.setIfMissing, ...first.change.setIfMissing };
-  const setIfMissing = Object.fromEntries(
-    Object.entries(missing).filter(([name]) => !Object.hasOwn(set, name)),
-  );
-  return { ...first, change: { set, setIfMissing } };
 }
 
 /** The JSON text of an event's data, wherever it lies. */

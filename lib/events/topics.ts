@@ -47,16 +47,49 @@ export const TOPICS = {
     dataType: "step",
     data: z.object({ step_name: z.string(), step_type: z.string(), duration_ms: z.int(), error: z.string() }),
   },
+  "asset.discovered": {
+    meaning: "An asset is new in its workspace; triggers may call it assets.new",
+    dataType: "asset",
+    data: z.looseObject({ asset_value: z.string(), asset_type: z.string(), workspace: z.string() }),
+  },
+  "asset.updated": {
+    meaning: "What is known of an asset has changed; triggers may call it assets.updated",
+    dataType: "asset",
+    data: z.looseObject({
+      asset_value: z.string(),
+      asset_type: z.string(),
+      workspace: z.string(),
+      changed: z.array(z.string()),
+    }),
+  },
+  "vuln.found": {
+    meaning: "A vulnerability is new in its workspace",
+    dataType: "vulnerability",
+    data: z.looseObject({
+      vulnerability_id: z.int(),
+      vuln_title: z.string(),
+      severity: z.string(),
+      asset_value: z.string(),
+      workspace: z.string(),
+    }),
+  },
   "schedule.triggered": {
-    meaning: "A cron trigger fired",
+    meaning: "A trigger was fired by the clock, by a file or by hand",
     dataType: "schedule",
     data: z.object({
       schedule_id: z.string(),
-      trigger_type: z.literal("cron"),
+      trigger_type: z.enum(["cron", "watch", "manual"]),
       schedule: z.string(),
-      slot: z.string(),
-      missed: z.int(),
+      slot: z.string().optional(),
+      missed: z.int().optional(),
+      path: z.string().optional(),
+      change: z.enum(["new", "changed"]).optional(),
     }),
+  },
+  "webhook.received": {
+    meaning: "A request came to the address of a webhook trigger",
+    dataType: "webhook",
+    data: z.looseObject({}),
   },
 } as const;
 

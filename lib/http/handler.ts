@@ -1,18 +1,28 @@
 import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
+import { type FileAnswer, fileHeaders } from "./file-answer.ts";
 import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
-import type { ListAnswer, Principal, Route, ServiceName } from "./route.ts";
+import {
+  isStreamed,
+  type ListAnswer,
+  OtherAnswer,
+  type Principal,
+  type Route,
+  type ServiceName,
+} from "./route.ts";
 
 export interface ProxyResult {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Where the body is of bytes. */
+  readonly isBase64Encoded?: boolean;
 }
 
 /** The stream that Lambda gives a streaming function. */
 export interface ResponseStream {
-  write(chunk: string): boolean;
+  write(chunk: string | Uint8Array): boolean;
   end(): void;
   once(event: "drain" | "close", listener: () => void): unknown;
 }
@@ -70,37 +80,59 @@ export function toHandler<P, Q, B, R, D>(
   const depsOf = async (context: InvocationContext | undefined): Promise<D & HttpDeps> =>
     context?.weft === undefined ? open() : (context.weft as D & HttpDeps);
   const runtime = (globalThis as { awslambda?: LambdaRuntime }).awslambda;
-  if (route.list !== true || runtime === undefined) {
+  if (!isStreamed(route) || runtime === undefined) {
     return async (event, context) => {
       const answer = await answerTo(route, event, context, await depsOf(context));
-      if (!("listing" in answer)) return answer;
-      let body = "";
-      for await (const chunk of listChunks(answer.listing)) body += chunk;
-      return { statusCode: route.status, headers: answer.headers, body };
+      return "chunks" in answer ? wholeAnswer(route, answer) : answer;
     };
   }
   return runtime.streamifyResponse(async (event, stream, context) => {
     const deps = await depsOf(context);
     const answer = await answerTo(route, event, context, deps);
-    if (!("listing" in answer)) {
+    if (!("chunks" in answer)) {
       const out = runtime.HttpResponseStream.from(stream, answer);
       out.write(answer.body);
       out.end();
       return;
     }
-    await streamListing(route, answer, runtime, stream, deps.log);
+    await streamAnswer(route, answer, runtime, stream, deps.log);
   });
 }
 
-async function streamListing(
+/** Text or bytes, as they come to be read. */
+interface StreamedAnswer {
+  readonly chunks: AsyncIterable<string | Uint8Array>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function wholeAnswer(
+  { status, list }: Pick<Route, "status" | "list">,
+  { chunks, headers }: StreamedAnswer,
+): Promise<ProxyResult> {
+  if (list === true) {
+    let body = "";
+    for await (const chunk of chunks) body += String(chunk);
+    return { statusCode: status, headers, body };
+  }
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
+  return {
+    statusCode: status,
+    headers,
+    body: Buffer.concat(parts).toString("base64"),
+    isBase64Encoded: true,
+  };
+}
+
+async function streamAnswer(
   route: Pick<Route, "status" | "service" | "operationId">,
-  answer: ListingAnswer,
+  answer: StreamedAnswer,
   runtime: LambdaRuntime,
   stream: ResponseStream,
   log: Log,
 ): Promise<void> {
-  const chunks = listChunks(answer.listing)[Symbol.asyncIterator]();
-  let first: IteratorResult<string>;
+  const chunks = answer.chunks[Symbol.asyncIterator]();
+  let first: IteratorResult<string | Uint8Array>;
   try {
     first = await chunks.next();
   } catch (thrown) {
@@ -121,17 +153,12 @@ async function streamListing(
   out.end();
 }
 
-interface ListingAnswer {
-  readonly listing: ListAnswer<unknown>;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 async function answerTo<P, Q, B, R, D>(
   route: Route<P, Q, B, R, D>,
   event: ProxyEvent,
   context: InvocationContext | undefined,
   deps: D & HttpDeps,
-): Promise<ProxyResult | ListingAnswer> {
+): Promise<ProxyResult | StreamedAnswer> {
   const headers = lowerCaseHeaders(event);
   const requestId = requestIdOf(
     headers["x-request-id"],
@@ -142,7 +169,13 @@ async function answerTo<P, Q, B, R, D>(
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
-    if (route.list === true) return { listing: result as ListAnswer<unknown>, headers: answerHeaders };
+    if (route.list === true)
+      return { chunks: listChunks(result as ListAnswer<unknown>), headers: answerHeaders };
+    if (route.fileTypes !== undefined) {
+      const file = result as FileAnswer;
+      return { chunks: file.content, headers: { ...answerHeaders, ...fileHeaders(file) } };
+    }
+    if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
     return {
       statusCode: route.status,
       headers: answerHeaders,
@@ -151,6 +184,16 @@ async function answerTo<P, Q, B, R, D>(
   } catch (thrown) {
     return errorResult(route, thrown, requestId, deps.log);
   }
+}
+
+function otherAnswer(
+  route: Pick<Route, "status">,
+  { body, status, contentType, headers }: OtherAnswer,
+  common: Readonly<Record<string, string>>,
+): ProxyResult {
+  const type = contentType === undefined ? {} : { "content-type": contentType };
+  const text = contentType === undefined ? JSON.stringify(body) : String(body);
+  return { statusCode: status ?? route.status, headers: { ...common, ...headers, ...type }, body: text };
 }
 
 /** Seed: workflow 5.2. */

@@ -1,6 +1,14 @@
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
-import { BODY_LIMIT_BYTES, type Input, type Principal, type RawBody, type Route } from "./route.ts";
+import { plainWords } from "./plain-words.ts";
+import {
+  BODY_LIMIT_BYTES,
+  type BytesBody,
+  type Input,
+  type Principal,
+  type RawBody,
+  type Route,
+} from "./route.ts";
 
 /** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
 export interface ProxyEvent {
@@ -58,7 +66,7 @@ function readPart(
   faults: string[],
 ): unknown {
   if (schema === undefined) return undefined;
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: plainWords });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues.slice(0, FAULTS_MAX)) {
     const where = part === "body" ? issue.path : [part, ...issue.path];
@@ -77,7 +85,13 @@ function readBody(
   faults: string[],
 ): unknown {
   if (route.body === undefined) return undefined;
-  const text = decodeBody(event, route.bodyLimitBytes ?? BODY_LIMIT_BYTES);
+  const limitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
+  if (route.bodyKind === "bytes") {
+    const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
+    if (bytes.length > limitBytes) throw tooLarge(limitBytes);
+    return { bytes, contentType: headers["content-type"] ?? "" } satisfies BytesBody;
+  }
+  const text = decodeBody(event, limitBytes);
   const contentType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   if (contentType !== "" && contentType !== FORM_TYPE && !JSON_TYPES.test(contentType)) {

@@ -19,6 +19,12 @@ export interface RawBody {
   readonly contentType: string;
 }
 
+/** A body of any bytes, and its content type with its parameters. */
+export interface BytesBody {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+}
+
 export interface RequestInfo {
   readonly requestId: string;
   readonly principal: Principal | undefined;
@@ -38,6 +44,28 @@ export interface ListAnswer<Item> {
   readonly pagination: { readonly offset: number; readonly limit: number };
 }
 
+/** An answer other than the route's own: of another status, or text in place of JSON. */
+export class OtherAnswer {
+  readonly body: unknown;
+  readonly status: 200 | 201 | 202 | undefined;
+  /** The body is text of this type. */
+  readonly contentType: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    body: unknown,
+    options: {
+      readonly status?: 200 | 201 | 202;
+      readonly contentType?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    },
+  ) {
+    this.body = body;
+    this.status = options.status;
+    this.contentType = options.contentType;
+    this.headers = options.headers ?? {};
+  }
+}
+
 export interface Route<Params = unknown, Query = unknown, Body = unknown, Response = unknown, Deps = never> {
   readonly service: ServiceName;
   /** Unique; the function's logical name in the template is its PascalCase. */
@@ -51,23 +79,27 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** `raw`: the route takes any text. Default `json`. */
-  readonly bodyKind?: "json" | "raw";
-  /** Content types of a raw body, for the OpenAPI document. */
+  /** `raw`: the route takes any text, `bytes`: anything. Default `json`. */
+  readonly bodyKind?: "json" | "raw" | "bytes";
+  /** Content types of a raw body or of bytes, for the OpenAPI document. */
   readonly bodyTypes?: readonly string[];
   readonly bodyLimitBytes?: number;
   readonly status: 200 | 201 | 202 | 204;
   readonly response: z.ZodType<Response>;
   /** A list: `response` is the schema of one item, the answer is streamed. */
   readonly list?: boolean;
+  /** Content types of an answer that is a file: `run` gives a FileAnswer, which is streamed. */
+  readonly fileTypes?: readonly string[];
   /** Statuses that the route may answer besides 400, 401, 404 and 500. */
   readonly errors?: readonly number[];
+  /** It evaluates scripts: in Lambda, what does so lies beside it. */
+  readonly scripts?: true;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
   run(
     input: Input<Params, Query, Body>,
     deps: Deps,
-  ): Promise<NoInfer<Response>> | NoInfer<Response> | Promise<ListAnswer<NoInfer<Response>>>;
+  ): Promise<NoInfer<Response> | OtherAnswer> | NoInfer<Response> | Promise<ListAnswer<NoInfer<Response>>>;
 }
 
 /** Body limit where a route says none, bytes. */
@@ -84,6 +116,10 @@ export function defineRoute<Params, Query, Body, Response, Deps>(
 ): Route<Params, Query, Body, Response, Deps> {
   return route;
 }
+
+/** Whether a route's answer is written while it is read. */
+export const isStreamed = ({ list, fileTypes }: Pick<Route, "list" | "fileTypes">): boolean =>
+  list === true || fileTypes !== undefined;
 
 /** The whole path that a client calls. */
 export function fullPath(route: Pick<Route, "service" | "path">): string {

@@ -18,6 +18,30 @@ const text = (otherwise: string) =>
     .optional()
     .transform((value) => (value === undefined || value === "" ? otherwise : value));
 
+const optionalText = z
+  .string()
+  .optional()
+  .transform((value) => (value === "" ? undefined : value));
+
+const folders = z
+  .string()
+  .optional()
+  .transform((value) => (value ?? "").split(":").filter((folder) => folder !== ""))
+  .refine(
+    (list) => list.every((folder) => folder.startsWith("/")),
+    "must be absolute folders with `:` between",
+  );
+const RUNS_AT_ONCE = 100;
+const STEPS_AT_ONCE = 256;
+
+const count = (otherwise: number, most: number) =>
+  text(String(otherwise))
+    .refine(
+      (value) => /^\d{1,6}$/.test(value) && Number(value) >= 1 && Number(value) <= most,
+      `must be a whole number from 1 to ${most}`,
+    )
+    .transform(Number);
+
 /** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
 export const settings = z.object({
   PORT: text("3000")
@@ -56,7 +80,20 @@ export const settings = z.object({
       "Whether this server also executes steps that touch files; false leaves them to `weft worker`",
     default: "true",
   }),
+  FUNCTION_FOLDERS: folders.meta({
+    description:
+      "Folders that functions of scripts may use besides the workspaces and the temporary folder, with colons between; / allows all",
+    default: "",
+  }),
   SCHEDULER_ENABLED: onOff.meta({ description: "Whether schedules fire", default: "true" }),
+  RUNS_CONCURRENCY_MAX: count(RUNS_AT_ONCE, 10_000).meta({
+    description: "Runs that go at once; further ones wait, `pending`, for their turn by priority, then age",
+    default: String(RUNS_AT_ONCE),
+  }),
+  STEPS_CONCURRENCY_MAX: count(STEPS_AT_ONCE, 10_000).meta({
+    description: "Steps that this server or worker executes at once; further ones wait in their queues",
+    default: String(STEPS_AT_ONCE),
+  }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
     default: "as SCHEDULER_ENABLED",
@@ -92,7 +129,51 @@ export const settings = z.object({
     description: "Hosts (host or host:port) that llm_config.base_url of a step may name, by commas",
     default: "",
   }),
+  DOCKER_HOST: optionalText.meta({
+    description: "The Docker engine of remote-bash steps: unix:///path or tcp://host:port",
+    default: "the usual socket",
+  }),
+  REMOTE_VOLUME_ROOTS: folders.meta({
+    description:
+      "Folders that containers of steps may see besides the run's workspace, absolute, `:` between",
+    default: "",
+  }),
+  REMOTE_HOST_NETWORK: onOff.meta({
+    description: "Whether containers of steps may share this machine's network (`network: host`)",
+    default: "false",
+  }),
+  REMOTE_KEYS_DIR: optionalText.meta({
+    description: "The folder that key_file of remote-bash steps names files in",
+    default: "keys in the data folder",
+  }),
+  SSH_KNOWN_HOSTS: optionalText.meta({
+    description: "The hosts that remote-bash steps may log in on, with their keys, as OpenSSH keeps them",
+    default: "~/.ssh/known_hosts",
+  }),
+  TRIGGER_FIRES_PER_MINUTE: text("6000")
+    .refine((value) => /^[1-9]\d{0,8}$/.test(value), "must be a whole number of at least 1")
+    .transform(Number)
+    .meta({
+      description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
+      default: "6000",
+    }),
+  WATCH_ROOTS: text("")
+    .transform((value) => value.split(":").filter((root) => root !== ""))
+    .refine((roots) => roots.every((root) => root.startsWith("/")), "must be absolute paths with : between")
+    .meta({
+      description: "Folders that watch triggers may look into besides the workspaces, with : between them",
+      default: "",
+    }),
 });
+
+/** For containers and hosts of remote-bash steps, as far as they are set. */
+export interface RemoteConfig {
+  readonly dockerHost: string | undefined;
+  readonly volumeRoots: readonly string[];
+  readonly hostNetwork: boolean;
+  readonly keysDir: string | undefined;
+  readonly knownHostsPath: string | undefined;
+}
 
 export type Platform = "embedded" | "aws";
 
@@ -104,10 +185,16 @@ export interface Config {
   readonly dataDir: string;
   readonly accessToken: string | undefined;
   readonly worker: boolean;
+  readonly functionFolders: readonly string[];
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
   readonly network: NetworkPolicy;
   readonly llm: LlmSettings;
+  readonly remote: RemoteConfig;
+  readonly triggerFiresPerMinute: number;
+  readonly watchRoots: readonly string[];
+  readonly runsAtOnce: number;
+  readonly stepsAtOnce: number;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -115,6 +202,13 @@ export interface NetworkPolicy {
   readonly privateAddresses: "allow" | "deny";
   /** Apart from other private ones: in a function of Lambda its own runtime listens there. */
   readonly loopback: "as private" | "deny";
+}
+
+/** The one setting that a worker has in common with a server. Throws an Error that names it. */
+export function readStepsAtOnce(environment: Readonly<Record<string, string | undefined>>): number {
+  const parsed = settings.shape.STEPS_CONCURRENCY_MAX.safeParse(environment["STEPS_CONCURRENCY_MAX"]);
+  if (!parsed.success) throw new Error(`STEPS_CONCURRENCY_MAX: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
 }
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
@@ -137,6 +231,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDir: parsed.data.WEFT_DATA_DIR,
     accessToken: parsed.data.WEFT_ACCESS_TOKEN,
     worker,
+    functionFolders: parsed.data.FUNCTION_FOLDERS,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
     network: {
@@ -145,5 +240,16 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       loopback: "as private",
     },
     llm: llmSettings(parsed.data),
+    remote: {
+      dockerHost: parsed.data.DOCKER_HOST,
+      volumeRoots: parsed.data.REMOTE_VOLUME_ROOTS,
+      hostNetwork: parsed.data.REMOTE_HOST_NETWORK ?? false,
+      keysDir: parsed.data.REMOTE_KEYS_DIR,
+      knownHostsPath: parsed.data.SSH_KNOWN_HOSTS,
+    },
+    triggerFiresPerMinute: parsed.data.TRIGGER_FIRES_PER_MINUTE,
+    watchRoots: parsed.data.WATCH_ROOTS,
+    runsAtOnce: parsed.data.RUNS_CONCURRENCY_MAX,
+    stepsAtOnce: parsed.data.STEPS_CONCURRENCY_MAX,
   };
 }

@@ -1,3 +1,5 @@
+import type { NetworkPolicy } from "./config.ts";
+
 /** The scripts port: users' JavaScript, in a VM of its own inside a worker that can be ended. */
 
 export interface ScriptRequest {
@@ -7,6 +9,12 @@ export interface ScriptRequest {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Where relative paths of the file functions start. */
   readonly cwd: string;
+  /** Folders besides `cwd` that functions may reach, absolute; none where it is left out. */
+  readonly folders?: readonly string[];
+  /** Which addresses requests of functions may go to; none that are private where it is left out. */
+  readonly network?: NetworkPolicy;
+  /** False: functions start no processes and publish nothing. */
+  readonly commands?: boolean;
   /** Environment of the processes that functions start. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -25,6 +33,8 @@ export interface ScriptEvent {
   readonly data_type: string;
   /** A JSON object. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** The data is a record of this kind, and the event tells what became of it. */
+  readonly tells?: "asset" | "vulnerability" | "artifact" | "totals";
 }
 
 export type ScriptOutcome =
@@ -32,6 +42,8 @@ export type ScriptOutcome =
       readonly ok: true;
       /** JSON value; undefined and functions become null. */
       readonly value: unknown;
+      /** Why the code asked for the steps after this one not to be executed. */
+      readonly skipped?: string;
       readonly events: readonly ScriptEvent[];
       readonly logs: readonly {
         readonly level: "debug" | "info" | "warn" | "error";
@@ -43,6 +55,8 @@ export type ScriptOutcome =
       /** `failed`: the code threw or does not parse; the others: it was stopped. */
       readonly reason: "failed" | "timeout" | "memory" | "stack" | "aborted";
       readonly message: string;
+      /** Why the code asked for the steps after this one not to be executed. */
+      readonly skipped?: string;
       readonly events: readonly ScriptEvent[];
       readonly logs: readonly {
         readonly level: "debug" | "info" | "warn" | "error";

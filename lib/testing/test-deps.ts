@@ -15,11 +15,16 @@ import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
 import type { ScriptOutcome, ScriptRequest } from "../platform/scripts.ts";
+import type { Remote } from "../workflow/remote/machine.ts";
+import { flushLogs } from "../workflow/steps/run-log.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const template = readTemplate(join(ROOT, "template.yaml"));
 /** When a test's clock begins: a Monday, on the hour. */
 export const TEST_START_MS = Date.parse("2026-03-02T10:00:00Z");
+
+/** The token that test dependencies take. */
+export const TEST_TOKEN = "a-token-for-tests-only";
 
 /** A clock that stands still until it is moved. */
 export interface TestClock {
@@ -50,8 +55,13 @@ export interface TestDepsOptions {
   readonly clock?: TestClock;
   readonly hostile?: HostileOptions;
   readonly receiverEnabled?: boolean;
+  readonly firesPerMinute?: number;
+  /** Settings by their names in the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
+  /** Stands for containers and other hosts; there are none without it. */
+  readonly remote?: Remote;
   /** Stands for the evaluation of a script: its value, `true` without it. */
   readonly script?: (request: ScriptRequest) => Promise<Partial<Extract<ScriptOutcome, { ok: true }>>>;
 }
@@ -107,12 +117,17 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...(options.hostile === undefined ? {} : { hostile: options.hostile }),
   });
   const receiver = options.receiverEnabled === false ? "false" : "true";
-  const config = readConfig({ EVENT_RECEIVER_ENABLED: receiver });
+  const config = readConfig({
+    EVENT_RECEIVER_ENABLED: receiver,
+    ...options.settings,
+    TRIGGER_FIRES_PER_MINUTE: options.firesPerMinute?.toString(),
+  });
   const deps = composeDeps(platform.ports, config, {
-    auth: ownerAuthenticator(hashToken("a-token-for-tests-only")),
+    auth: ownerAuthenticator(hashToken(TEST_TOKEN)),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
+    ...(options.remote === undefined ? {} : { remote: options.remote }),
   });
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
   return {
@@ -128,6 +143,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     },
     close: async () => {
       await platform.close();
+      await flushLogs(folder);
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };

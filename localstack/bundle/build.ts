@@ -30,7 +30,10 @@ const SETTINGS = [
 ];
 
 /** Stay where they are installed: native code, Web Assembly beside the code, and the other platform's. */
-const EXTERNAL = ["@aws-sdk/*", "@smithy/*", "esbuild", "jq-wasm", "koffi", "quickjs-wasi"];
+const EXTERNAL = [
+  ...["@aws-sdk/*", "@smithy/*", "esbuild", "jq-wasm", "koffi", "quickjs-wasi"],
+  ...["dockerode", "ssh2"],
+];
 
 const OPTIONS = {
   bundle: true,

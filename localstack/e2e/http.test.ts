@@ -60,6 +60,10 @@ describe("seed 5: the bearer token", () => {
       200,
       { status: "ready", checks: { tables: "ok", queues: "ok" } },
     ]);
+    const page = await weft.call("GET", "//docs", { token: null });
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(page.text).toContain("/automation/events/emit");
     const openapi = await weft.call("GET", "//openapi.json", { token: null });
     expect([openapi.status, openapi.json]).toEqual([200, expect.objectContaining({ openapi: "3.1.0" })]);
   });

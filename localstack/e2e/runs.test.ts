@@ -236,14 +236,14 @@ steps:
 });
 
 describe("flows and revisions", () => {
-  test("a flow runs its modules in the order of the file, with their own steps and params", async () => {
+  test("a flow runs its modules in the order that they ask for, with their own steps and params", async () => {
     await weft.save("name: write\nsteps: [{name: s, type: bash, command: 'echo write >> order'}]");
     await weft.save(`name: tour
 modules:
   - {name: z-first, path: write}
-  - {name: m-second, steps: [{name: s, type: bash, command: "echo inline >> order"}]}
-  - {name: a-third, path: common/write.yaml}
-  - {name: last, steps: [{name: show, type: bash, command: "cat order"}]}
+  - {name: m-second, depends_on: [z-first], steps: [{name: s, type: bash, command: "echo inline >> order"}]}
+  - {name: a-third, depends_on: [m-second], path: common/write.yaml}
+  - {name: last, depends_on: [a-third], steps: [{name: show, type: bash, command: "cat order"}]}
 `);
     const run = await weft.run({ flow: "tour", workspace: "tour" });
     expect(run).toMatchObject({
@@ -257,12 +257,12 @@ modules:
     expect(started.map((entry) => entry["name"])).toEqual(["z-first", "m-second", "a-third", "last"]);
   });
 
-  test("the first module that fails fails the flow, and no later one runs", async () => {
+  test("a module that fails fails the flow, and none that waits for it runs", async () => {
     await weft.save(`name: broken
 modules:
   - {name: one, path: hello}
-  - {name: two, path: fails}
-  - {name: three, path: hello}
+  - {name: two, depends_on: [one], path: fails}
+  - {name: three, depends_on: [two], path: hello}
 `);
     const run = await weft.run({ flow: "broken" });
     expect(run).toMatchObject({ status: "failed", error_message: expect.stringContaining("exit code 7") });

@@ -32,7 +32,7 @@ const answers = async (): Promise<string> => {
     "/assets?limit=100",
   ];
   for (const { run_id } of data)
-    paths.push(...["", "/steps", "/history"].map((tail) => `/runs/${run_id}${tail}`));
+    paths.push(...["", "/steps", "/history", "/log"].map((tail) => `/runs/${run_id}${tail}`));
   return (await Promise.all(paths.map(async (path) => (await weft.call("GET", path)).text))).join("\n");
 };
 

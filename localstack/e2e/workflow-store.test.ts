@@ -130,18 +130,17 @@ describe("POST /workflows", () => {
     expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
   });
 
-  test("watch triggers are stored with a warning, and a run that comes to a remote-bash step fails saying so", async () => {
+  test("a run that comes to a remote-bash step without a key fails saying so", async () => {
     const saved = await weft.save(`name: later
-triggers: [{type: watch, path: /tmp/*.txt}]
 steps:
   - {name: before, type: bash, command: "true"}
   - {name: far, type: remote-bash, step_runner: ssh, step_runner_config: {host: h, user: u}, command: id}
 `);
-    expect([...saved.warnings].sort()).toEqual([expect.stringMatching(/watch.*\(line 2\)/)]);
+    expect(saved.warnings).toEqual([]);
     const run = await weft.run({ module: "later" });
     expect(run).toMatchObject({
       status: "failed",
-      error_message: expect.stringMatching(/remote-bash.*cannot be executed/),
+      error_message: expect.stringMatching(/step_runner_config\.key_file: give key_file, or password/),
     });
     expect(await weft.steps(run.run_id)).toMatchObject({
       before: { status: "completed" },

@@ -4,6 +4,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { assetRecord, listAssets } from "#lib/workflow/assets/list.ts";
+import { orgQuery } from "#lib/workflow/records/org.ts";
 
 /** Seed: workflow 4, GET /assets. */
 export const route = defineRoute({
@@ -16,8 +17,10 @@ export const route = defineRoute({
   auth: "token",
   query: z.object({
     workspace: textQuery,
+    org: orgQuery,
     asset_type: textQuery,
     source: textQuery,
+    status_code: textQuery,
     search: textQuery.describe("Part of the value, url, title or host address"),
     ...pageQuery,
   }),
@@ -25,7 +28,7 @@ export const route = defineRoute({
   response: assetRecord,
   list: true,
   run: async ({ query }, deps: Deps) => {
-    const { offset, limit, ...filters } = query;
+    const { offset, limit, org: _org, ...filters } = query;
     const page = { offset, limit };
     return { listing: await listAssets(deps, filters, page), pagination: page };
   },

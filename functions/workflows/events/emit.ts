@@ -2,6 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { emitAnswer, emitBody, emitEvent } from "#lib/events/emit.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { readHop } from "#lib/workflow/triggers/hops.ts";
 
 /** Seed: workflow 4, POST /events/emit. */
 export const route = defineRoute({
@@ -16,7 +17,8 @@ export const route = defineRoute({
   status: 200,
   response: emitAnswer,
   errors: [413],
-  run: ({ body }, deps: Deps) => emitEvent(deps, body),
+  scripts: true,
+  run: async ({ body, request }, deps: Deps) => emitEvent(deps, body, await readHop(deps, request.headers)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -123,7 +123,7 @@ describe("POST /llm/v1/embeddings", () => {
     const answer = await post(embeddings, body);
     expect([answer.status, answer.message]).toEqual([
       400,
-      expect.stringMatching(/^input: (?:must be text or a list|Too small)/),
+      expect.stringMatching(/^input: (?:must be text or a list|must have at least 1 entry)/),
     ]);
   });
 });

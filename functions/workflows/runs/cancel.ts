@@ -21,6 +21,7 @@ export const route = defineRoute({
     run_id: z.string(),
     status: z.literal("cancelled"),
   }),
+  scripts: true,
   run: async ({ params }, deps: Deps) => {
     const run = await cancelRun(deps, params.id);
     return {

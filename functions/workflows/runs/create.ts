@@ -1,21 +1,31 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute } from "#lib/http/route.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { dryRun } from "#lib/workflow/runs/dry-run.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflow/runs/start.ts";
+import { readHop, refuseLoop } from "#lib/workflow/triggers/hops.ts";
+import { refuseByHand } from "#lib/workflow/triggers/manual.ts";
 
 export const route = defineRoute({
   service: "automation",
   operationId: "createRun",
   method: "POST",
   path: "/runs",
-  summary: "Run a module or a flow",
+  summary: "Run a module or a flow; with dry_run only plan it, which answers 200",
   tag: "Runs",
   auth: "token",
   body: startBody,
   status: 202,
   response: startAnswer,
   errors: [413],
-  run: ({ body }, deps: Deps) => startRun(deps, body),
+  scripts: true,
+  run: async ({ body, request }, deps: Deps) => {
+    if (body.dry_run === true) return new OtherAnswer(await dryRun(deps, body), { status: 200 });
+    const hop = await readHop(deps, request.headers);
+    refuseLoop(hop);
+    await refuseByHand(deps, body.flow || body.module || "");
+    return startRun(deps, body, hop);
+  },
 });
 
 export const handler = toHandler(route, openDeps);

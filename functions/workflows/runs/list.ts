@@ -19,15 +19,20 @@ export const route = defineRoute({
     workflow_name: textQuery.describe("The same as workflow"),
     target: textQuery.describe("Part of the target"),
     workspace: textQuery,
+    run_mode: textQuery.describe("There are runs of mode `local` alone"),
+    job_id: textQuery.describe("Runs of a job"),
+    run_group_id: textQuery.describe("The same as job_id"),
     ...pageQuery,
   }),
   status: 200,
   response: runRecord,
   list: true,
   run: async ({ query }, deps: Deps) => {
-    const { offset, limit, workflow, workflow_name, ...filters } = query;
+    const { offset, limit, status, target, workspace, run_mode: mode } = query;
     const page = { offset, limit };
-    const listing = await listRuns(deps, { ...filters, workflow: workflow ?? workflow_name }, page);
+    const workflow = query.workflow ?? query.workflow_name;
+    const job = query.job_id ?? query.run_group_id;
+    const listing = await listRuns(deps, { status, target, workspace, workflow, job, mode }, page);
     return { listing, pagination: page };
   },
 });

@@ -5,6 +5,10 @@ export interface Match {
   readonly workflow: string;
   readonly trigger: string;
   readonly revision: number;
+  /** Made by request, not declared in the workflow: the schedule that it is. */
+  readonly schedule?: string;
+  /** What fired it, where that was no event; whoever fires it so counts it too. */
+  readonly type?: "cron" | "watch" | "manual" | "webhook";
 }
 
 /** An event as it lies in the log. Seed: workflow 2.3; the rest is Weft's own. */

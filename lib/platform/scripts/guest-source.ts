@@ -7,10 +7,11 @@
 export const EVALUATOR_SOURCE = "(function () { return eval(arguments[0]); })";
 
 /**
- * Gives `setUp(evaluator, call, namesJson)`, which defines the library's functions and gives the four functions
- * that the host calls. Texts that they give start with `v` (a value as JSON), `e` (an error) or `p` (a promise
+ * Gives `setUp(evaluator, call)`, which gives the four functions that the host calls; `extend(namesJson)` defines
+ * functions of the library. Texts that they give start with `v` (a value as JSON), `e` (an error) or `p` (a promise
  * that is not settled). `call(name, argumentsJson)` gives `v` and JSON, `u` for undefined, `e` and a message,
- * or `s`: the code is out of time, and spins until the engine's own check, which nothing can catch, ends it.
+ * or `s`: the code is out of time, and spins until the engine's own check, which nothing can catch, ends it;
+ * or `x` and `{codes, names}`: each code is evaluated, and a call without a name takes the texts that they gave.
  */
 export const SETUP_SOURCE = `(function () {
   "use strict";
@@ -41,24 +42,50 @@ export const SETUP_SOURCE = `(function () {
   const define = (name, value) =>
     defineProperty(root, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 
-  return (evaluator, call, namesJson) => {
-    const names = parse(namesJson);
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i];
-      define(name, (...args) => {
-        const answer = call(name, stringify(args));
-        const kind = answer[0];
-        if (kind === "s") for (;;);
-        if (kind === "u") return undefined;
-        const rest = slice(answer, 1);
-        if (kind === "e") throw new ErrorClass(rest);
-        return parse(rest);
-      });
-    }
+  return (evaluator, call) => {
     const known = create(null);
     const knownKeys = ownKeys(root);
     for (let i = 0; i < knownKeys.length; i++) known[knownKeys[i]] = { value: root[knownKeys[i]] };
 
+    const append = (list, value) =>
+      defineProperty(list, list.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+    /* Functions are defined when the first code names them: most code names a few of very many. */
+    const extend = (namesJson) => {
+      const names = parse(namesJson);
+      for (let i = 0; i < names.length; i++) {
+        const name = names[i];
+        if (known[name] !== undefined) continue;
+        const value = (...args) => callLibrary(name, args);
+        known[name] = { value };
+        append(knownKeys, name);
+        if (root[name] === undefined) define(name, value);
+      }
+    };
+    const callLibrary = (name, args) => {
+      let answer = call(name, stringify(args));
+      while (answer[0] === "x") answer = call("", stringify(evaluateParts(parse(slice(answer, 1)))));
+      const kind = answer[0];
+      if (kind === "s") for (;;);
+      if (kind === "u") return undefined;
+      const rest = slice(answer, 1);
+      if (kind === "e") throw new ErrorClass(rest);
+      return parse(rest);
+    };
+    const evaluateParts = ({ codes, names }) => {
+      const texts = [];
+      extend(names);
+      for (let i = 0; i < codes.length; i++) {
+        let text;
+        try {
+          const value = evaluator(codes[i]);
+          text = value instanceof PromiseClass ? "p" : toJson(value);
+        } catch (thrown) {
+          text = describe(thrown);
+        }
+        append(texts, text);
+      }
+      return texts;
+    };
     let settled = "p";
     const evaluate = (variablesJson, code) => {
       settled = "p";
@@ -89,6 +116,6 @@ export const SETUP_SOURCE = `(function () {
       }
       return true;
     };
-    return { evaluate, outcome, restore };
+    return { extend, evaluate, outcome, restore };
   };
 })()`;

@@ -12,8 +12,8 @@ export const RESULT_LIMIT_CHARS = 16 * 1024 * 1024;
 
 export interface GuestOptions {
   readonly wasm: WebAssembly.Module;
-  /** Names of the functions that code may call. */
-  readonly names: readonly string[];
+  /** The functions that this code may call, as far as it names them. */
+  readonly namesIn: (code: string) => readonly string[];
   /** Takes a name and arguments as JSON; see guest-source.ts for the answer. Must not throw: a stack would show our paths. */
   readonly call: (name: string, args: string) => string;
   /** Asked every so often while code runs: why it must stop now, if it must. */
@@ -24,6 +24,10 @@ export interface GuestOptions {
 export class Guest {
   readonly #vm: QuickJS;
   readonly #memory: WasmMemory;
+  readonly #namesIn: GuestOptions["namesIn"];
+  /** Defined so far. */
+  readonly #names = new Set<string>();
+  readonly #extend: JSValueHandle;
   readonly #evaluate: JSValueHandle;
   readonly #outcome: JSValueHandle;
   readonly #restore: JSValueHandle;
@@ -39,8 +43,9 @@ export class Guest {
     using call = vm.newFunction("call", (name, args) =>
       vm.newString(callAndCheck(options, name?.toString() ?? "", args?.toString() ?? "[]")),
     );
-    using names = vm.newString(JSON.stringify(options.names));
-    using hooks = vm.callFunction(setUp, vm.undefined, evaluator, call, names);
+    using hooks = vm.callFunction(setUp, vm.undefined, evaluator, call);
+    this.#namesIn = options.namesIn;
+    this.#extend = hooks.getProp("extend");
     this.#evaluate = hooks.getProp("evaluate");
     this.#outcome = hooks.getProp("outcome");
     this.#restore = hooks.getProp("restore");
@@ -71,6 +76,7 @@ export class Guest {
   /** Evaluates with the given global variables (a JSON object as text), and takes away what the code defined. */
   evaluate(variables: string, code: string): Verdict {
     try {
+      this.#define(code);
       const answer = this.#answer(variables, code);
       // Code may end past its deadline without noticing, in a long built-in or by catching what it was told.
       const stopped = this.#stop();
@@ -91,6 +97,14 @@ export class Guest {
     } catch {
       // Its memory goes with the instance.
     }
+  }
+
+  #define(code: string): void {
+    const missing = this.#namesIn(code).filter((name) => !this.#names.has(name));
+    if (missing.length === 0) return;
+    for (const name of missing) this.#names.add(name);
+    using names = this.#vm.newString(JSON.stringify(missing));
+    this.#call(this.#extend, () => undefined, names);
   }
 
   #answer(variables: string, code: string): string {

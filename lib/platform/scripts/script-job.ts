@@ -37,10 +37,24 @@ export interface ExecResult {
   readonly stdout: string;
 }
 
+/** Work that a function waits for: one of the module's `tasks`. */
+export interface TaskRequest {
+  readonly name: string;
+  readonly input: unknown;
+  /** Milliseconds; 0 means no limit. */
+  readonly timeoutMs: number;
+}
+
+/** How it ended; `value` is a JSON value. */
+export type TaskResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
 /** Runs `bash -c command` for the step that the token names. Never rejects. */
 export type Exec = (request: ExecRequest, token: string, signal: AbortSignal) => Promise<ExecResult>;
 
 export type FromThread =
   | { readonly kind: "ready" }
   | { readonly kind: "exec"; readonly request: ExecRequest }
+  | { readonly kind: "task"; readonly request: TaskRequest }
   | { readonly kind: "done"; readonly reply: ScriptReply };

@@ -1,3 +1,4 @@
+import type { NetworkPolicy } from "../config.ts";
 import type { ScriptEvent, ScriptOutcome, ScriptRequest } from "../scripts.ts";
 
 /** A script on its way to the thread that evaluates it. */
@@ -6,6 +7,9 @@ export interface ScriptMessage {
   /** A JSON object as text: it is parsed once, inside the VM. */
   readonly variables: string;
   readonly cwd: string;
+  readonly folders?: readonly string[];
+  readonly commands?: boolean;
+  readonly network?: NetworkPolicy;
   readonly env: Readonly<Record<string, string>>;
   /** Milliseconds; 0 means no limit. */
   readonly timeoutMs: number;
@@ -21,6 +25,7 @@ export interface ScriptLogLine {
 }
 
 interface ScriptTrace {
+  readonly skipped?: string;
   readonly events: readonly ScriptEvent[];
   readonly logs: readonly ScriptLogLine[];
 }
@@ -38,6 +43,6 @@ export function toMessage({ signal: _, ...request }: ScriptRequest): ScriptMessa
 
 export function toOutcome(reply: ScriptReply): ScriptOutcome {
   if (!reply.ok) return reply;
-  const { events, logs } = reply;
-  return { ok: true, value: JSON.parse(reply.json), events, logs };
+  const { json, ...rest } = reply;
+  return { ...rest, value: JSON.parse(json) };
 }

@@ -5,9 +5,11 @@ import {
   type FromThread,
   REPLY_CELL,
   STOP_CELL,
+  type TaskRequest,
   type ThreadData,
 } from "./script-job.ts";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
+import { runTask } from "./script-tasks.ts";
 import { stopVerdict, type Verdict } from "./verdict.ts";
 
 /** The engine stops itself at its deadline; long built-ins do not look at it, and then the thread is ended. */
@@ -44,6 +46,7 @@ export class ScriptThread {
   readonly #cells: Int32Array;
   readonly #execPort: MessagePort;
   readonly #runCommand: Exec;
+  readonly #functionsModule: string;
   readonly #graceMs: number;
   #running: Running | undefined;
   #rest: NodeJS.Timeout | undefined;
@@ -55,6 +58,7 @@ export class ScriptThread {
     const channel = new MessageChannel();
     const data: ThreadData = { wasm, functionsModule, cells, execPort: channel.port2, keptGuests };
     this.#runCommand = options.exec;
+    this.#functionsModule = functionsModule;
     this.#graceMs = options.execGraceMs + OUTER_GRACE_MS;
     this.#cells = new Int32Array(cells);
     this.#execPort = channel.port1;
@@ -74,6 +78,7 @@ export class ScriptThread {
       this.#worker.on("message", (message: FromThread) => {
         if (message.kind === "ready") resolve();
         else if (message.kind === "done") this.#running?.settle(message.reply);
+        else if (message.kind === "task") void this.#task(message.request);
         else void this.#exec(message.request);
       });
       this.#worker.on("error", (error: Error & { code?: string }) => {
@@ -165,6 +170,14 @@ export class ScriptThread {
     const running = this.#running;
     if (running === undefined) return;
     const result = await this.#runCommand(request, running.job.token, running.exec.signal);
+    this.#execPort.postMessage(result);
+    this.#wake();
+  }
+
+  async #task(request: TaskRequest): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    const result = await runTask(this.#functionsModule, request, running.exec.signal);
     this.#execPort.postMessage(result);
     this.#wake();
   }

@@ -1,13 +1,14 @@
 /** A script thread: evaluates one script at a time, each run's in a VM of that run's own. */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Guest } from "./guest.ts";
-import { answerCall, type CallContext, loadCallables, Trace } from "./library-calls.ts";
+import { type CallContext, Calls, loadCallables, Trace } from "./library-calls.ts";
 import {
   type ExecResult,
   type FromThread,
   REPLY_CELL,
   type ScriptJob,
   STOP_CELL,
+  type TaskResult,
   type ThreadData,
 } from "./script-job.ts";
 import type { ScriptReply } from "./script-messages.ts";
@@ -15,9 +16,9 @@ import type { ScriptReply } from "./script-messages.ts";
 const data: ThreadData = workerData;
 const cells = new Int32Array(data.cells);
 const callables = await loadCallables(data.functionsModule);
-const names = [...callables.keys()];
 /** Least recently used first. */
 const guests = new Map<string, Guest>();
+const calls = new Calls(callables);
 let context: CallContext | undefined;
 let deadline = Number.POSITIVE_INFINITY;
 
@@ -37,9 +38,8 @@ async function guestOf(isolate: string): Promise<Guest> {
     kept ??
     (await Guest.create({
       wasm: data.wasm,
-      names,
-      call: (name, args) =>
-        context === undefined ? "eno script runs" : answerCall(callables.get(name), args, context),
+      namesIn: (code) => calls.namesIn(code),
+      call: (name, args) => (context === undefined ? "eno script runs" : calls.answer(name, args, context)),
       stop,
     }));
   guests.set(isolate, guest);
@@ -52,18 +52,42 @@ async function guestOf(isolate: string): Promise<Guest> {
 }
 
 async function prepare(code: string): Promise<void> {
-  for (const [name, { prepare }] of callables) {
-    if (prepare !== undefined && code.includes(name)) await prepare();
-  }
+  for (const name of calls.namesIn(code)) await callables.get(name)?.prepare?.();
 }
 
 function exec(job: ScriptJob, command: string, env: Readonly<Record<string, string>>): ExecResult {
+  if (job.commands === false) throw refusal("commands are not started here");
   if (stop() !== undefined) return { failure: "the script is out of time", stdout: "" };
+  const request = { command, cwd: job.cwd, env: { ...job.env, ...env }, timeoutMs: timeLeft() };
+  return answerTo<ExecResult>({ kind: "exec", request });
+}
+
+/** An error that functions do not turn into a quiet value. */
+function refusal(message: string): Error {
+  const error = new Error(message);
+  error.name = "ScriptError";
+  return error;
+}
+
+/** Throws what the task failed with. */
+function awaitTask(name: string, input: unknown): unknown {
+  if (stop() !== undefined) throw new Error("the script is out of time");
+  const result = answerTo<TaskResult>({ kind: "task", request: { name, input, timeoutMs: timeLeft() } });
+  if (!result.ok) throw new Error(result.message);
+  return result.value;
+}
+
+/** Milliseconds until the deadline; 0 where there is none. */
+function timeLeft(): number {
+  return deadline === Number.POSITIVE_INFINITY ? 0 : Math.max(1, Math.ceil(deadline - performance.now()));
+}
+
+/** Asks the pool and waits. */
+function answerTo<Answer>(question: FromThread): Answer {
   const before = Atomics.load(cells, REPLY_CELL);
-  const timeoutMs = deadline === Number.POSITIVE_INFINITY ? 0 : Math.max(1, deadline - performance.now());
-  send({ kind: "exec", request: { command, cwd: job.cwd, env: { ...job.env, ...env }, timeoutMs } });
+  send(question);
   for (;;) {
-    const answer: { message: ExecResult } | undefined = receiveMessageOnPort(data.execPort);
+    const answer: { message: Answer } | undefined = receiveMessageOnPort(data.execPort);
     if (answer !== undefined) return answer.message;
     // The pool answers cancelled commands too, once they are gone.
     Atomics.wait(cells, REPLY_CELL, before, 1_000);
@@ -82,14 +106,24 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
   const guest = await guestOf(job.isolate);
   context = {
     cwd: job.cwd,
+    ...(job.folders === undefined ? {} : { folders: job.folders }),
+    ...(job.network === undefined ? {} : { network: job.network }),
     env: job.env,
     token: job.token,
-    emitEvent: (event) => trace.emitEvent(event),
+    emitEvent: (event) => {
+      if (job.commands === false) throw refusal("events are published by runs only");
+      trace.emitEvent(event);
+    },
     log: (level, message) => trace.log(level, message),
+    skip: (message) => {
+      trace.skipped ??= message;
+    },
     exec: (command, env = {}) => exec(job, command, env),
     sleep,
+    await: awaitTask,
   };
   deadline = job.timeoutMs > 0 ? performance.now() + job.timeoutMs : Number.POSITIVE_INFINITY;
+  calls.forget();
   const verdict = guest.evaluate(job.variables, job.code);
   deadline = Number.POSITIVE_INFINITY;
   context = undefined;
@@ -97,7 +131,8 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
     guests.delete(job.isolate);
     guest.dispose();
   }
-  return { ...verdict, events: trace.events, logs: trace.logs };
+  const skipped = trace.skipped === undefined ? {} : { skipped: trace.skipped };
+  return { ...verdict, ...skipped, events: trace.events, logs: trace.logs };
 }
 
 function failed(error: unknown): ScriptReply {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { type Listing, mapped, type PageQuery, readList } from "../lists/read.ts";
+import { DEFAULT_ORG } from "../records/org.ts";
 import { assetList, type StoredAsset } from "./table.ts";
 
 /** An asset as callers see it; further fields are as they came. Reference 6. */
@@ -9,6 +10,7 @@ export const assetRecord = z
   .looseObject({
     id: z.int(),
     workspace: z.string(),
+    org_uuid: z.string(),
     asset_value: z.string(),
     asset_type: z.string(),
     source: z.string(),
@@ -23,6 +25,7 @@ export interface AssetFilters {
   readonly workspace?: string | undefined;
   readonly asset_type?: string | undefined;
   readonly source?: string | undefined;
+  readonly status_code?: string | undefined;
   /** Part of the value, url, title or host address, in any case. */
   readonly search?: string | undefined;
 }
@@ -41,6 +44,6 @@ export async function listAssets(
 }
 
 function toRecord(asset: StoredAsset): AssetRecord {
-  const { pk: _pk, sk: _sk, listed_mark: _mark, ...record } = asset;
-  return record;
+  const { pk: _pk, sk: _sk, listed_mark: _mark, revision: _revision, ...record } = asset;
+  return { ...record, org_uuid: DEFAULT_ORG };
 }

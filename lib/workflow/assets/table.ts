@@ -14,6 +14,8 @@ export interface StoredAsset extends Key {
   readonly last_seen_at: string;
   /** Of the mark that was written with its last change. */
   readonly listed_mark: string;
+  /** Moves with every change but that of when it was last seen: the condition of the next one. */
+  readonly revision: number;
 }
 
 export const assetsTable: TableSpec<StoredAsset> = { name: "assets", indexes: {} };
@@ -26,6 +28,8 @@ export const assetKey = (workspace: string, value: string): Key => ({
   sk: ASSET_SK,
 });
 
+/** Longest status that assets are found by, characters. */
+const STATUS_MAX_LENGTH = 32;
 const SEARCHED = ["asset_value", "url", "title", "host_ip"];
 
 export const assetList: List<StoredAsset> = {
@@ -36,7 +40,14 @@ export const assetList: List<StoredAsset> = {
     const { workspace, asset_type, source } = asset;
     const all = asset as unknown as Readonly<Record<string, unknown>>;
     const text = SEARCHED.map((name) => String(all[name] ?? "")).join("\n");
-    return { fields: { workspace, asset_type, source }, text, final: false };
+    const status = all.status_code;
+    const fields = { workspace, asset_type, source };
+    if (typeof status !== "number" && typeof status !== "string") return { fields, text, final: false };
+    return {
+      fields: { ...fields, status_code: String(status).slice(0, STATUS_MAX_LENGTH) },
+      text,
+      final: false,
+    };
   },
   tokenOf: ({ listed_mark }) => listed_mark,
   orderOf: ({ created_at, id }) => `${created_at}#${String(id).padStart(12, "0")}`,

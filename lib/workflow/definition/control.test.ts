@@ -104,6 +104,23 @@ describe("a decision", () => {
   });
 });
 
+describe("a runner", () => {
+  it("has what it needs", () => {
+    const runner_config = { image: "alpine", network: "none" };
+    expect(read({ steps: [step("a")], runner: "docker", runner_config }).definition.runner).toEqual({
+      kind: "docker",
+      config: runner_config,
+    });
+    expect(read({ steps: [step("a")], runner: "host" }).definition).not.toHaveProperty("runner");
+    expect(refusals({ steps: [step("a")], runner: "ssh" })).toEqual([
+      "runner_config.host: is required for runner: ssh",
+    ]);
+    expect(
+      refusals({ steps: [step("a")], runner: "docker", runner_config: { privileged: true, image: "x" } }),
+    ).toEqual(["runner_config.privileged: containers are never privileged"]);
+  });
+});
+
 describe("hooks and dependencies", () => {
   it("take steps without a type as bash, and names that no other step has", () => {
     const hooks = { pre_scan_steps: [{ name: "before", command: "true" }] };

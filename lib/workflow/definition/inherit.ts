@@ -16,6 +16,8 @@ export interface WorkflowParts {
   readonly modules?: readonly FlowModule[];
   readonly hooks?: NonNullable<Definition["hooks"]>;
   readonly dependencies?: Dependencies;
+  readonly runner?: NonNullable<ReadWorkflow["runner"]>;
+  readonly runner_config?: NonNullable<ReadWorkflow["runner_config"]>;
 }
 
 interface Findings {
@@ -53,8 +55,22 @@ export function inherit(child: ReadWorkflow, parent: Definition, findings: Findi
       : { modules: mergeList(parent.modules, override.modules, ["override", "modules"], findings) }),
     ...(parent.hooks === undefined ? {} : { hooks: parent.hooks }),
     ...(dependencies === undefined ? {} : { dependencies }),
+    ...mergeRunner(parent.runner, override),
   };
 }
+
+function mergeRunner(
+  parent: Definition["runner"],
+  { runner = parent?.kind, runner_config: config = {} }: ReadOverride,
+): Pick<WorkflowParts, "runner" | "runner_config"> {
+  if (runner === undefined || runner === "host") return {};
+  return {
+    runner,
+    runner_config: { ...(runner === parent?.kind ? parent.config : {}), ...config } as RunnerConfig,
+  };
+}
+
+type RunnerConfig = NonNullable<WorkflowParts["runner_config"]>;
 
 function mergeParams(
   parents: Definition["params"],

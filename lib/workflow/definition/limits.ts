@@ -17,6 +17,7 @@ export const PARALLEL_STEPS = 256;
 export const FOREACH_PARALLEL_ITEMS = 10_000;
 export const COMMANDS_PER_STEP = 1_000;
 export const EXPORTS_PER_STEP = 64;
+export const VOLUMES_PER_STEP = 64;
 export const ACTIONS_PER_STEP = 64;
 export const CASES_PER_DECISION = 64;
 export const DEPENDENCIES_PER_KIND = 64;

@@ -43,7 +43,19 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     modules,
     ...(read.hooks !== undefined && kind === "module" && { hooks: read.hooks }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
+    ...(kind === "module" && runnerOf(read, findings)),
   };
+}
+
+function runnerOf(
+  { runner, runner_config: config = {} }: WorkflowParts,
+  findings: Findings,
+): Pick<Definition, "runner"> {
+  if (runner === undefined || runner === "host") return {};
+  const wanted = runner === "docker" ? "image" : "host";
+  if (config[wanted] === undefined)
+    findings.refuse(["runner_config", wanted], `is required for runner: ${runner}`);
+  return { runner: { kind: runner, config } };
 }
 
 function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {
@@ -201,25 +213,9 @@ function gotosOf(decision: Decision | undefined): { goto: string | undefined; pa
 }
 
 function nameTriggers(triggers: readonly ReadTrigger[], findings: Findings): readonly Trigger[] {
-  const named = triggers.map((trigger, at): Trigger => {
-    warnOfTrigger(trigger, ["triggers", at], findings);
-    return { ...trigger, name: trigger.name ?? `${trigger.type}-${at + 1}` };
-  });
+  const named = triggers.map(
+    (trigger, at): Trigger => ({ ...trigger, name: trigger.name ?? `${trigger.type}-${at + 1}` }),
+  );
   checkUnique(named, ["triggers"], findings);
   return named;
-}
-
-function warnOfTrigger(trigger: ReadTrigger, path: Path, findings: Findings): void {
-  if (trigger.type === "watch") {
-    findings.warn(path, "watch triggers are stored, listed and counted, but this release does not fire them");
-  }
-  if (trigger.type !== "event") return;
-  const ignored = [
-    ...(trigger.filters.length > 0 ? ["filters"] : []),
-    ...(trigger.filter_functions !== undefined ? ["filter_functions"] : []),
-    ...(trigger.dedupe_key !== undefined ? ["dedupe_key"] : []),
-  ];
-  if (ignored.length > 0) {
-    findings.warn(path, `${ignored.join(", ")}: not carried out yet, every event of the topic starts a run`);
-  }
 }

@@ -285,18 +285,26 @@ describe("triggers", () => {
     expect(definition.triggers[0]?.input).toEqual({ type: "event_data.kind" });
   });
 
-  it("warn of conditions that are not applied yet, and of watches", () => {
-    expect(
-      parsed(withTrigger({ type: "event", topic: "a", filters: ["x"], dedupe_key: "k" })).warnings,
-    ).toEqual([
-      "triggers[0]: filters, dedupe_key: not carried out yet, every event of the topic starts a run",
-    ]);
-    expect(parsed(withTrigger({ type: "watch", path: "/in/*", debounce: "500ms" })).warnings.join()).toMatch(
-      /triggers\[0\]: watch triggers are stored/,
-    );
+  it("take what each type has, without a word", () => {
+    const all = [
+      { type: "event", topic: "a", filters: ["x"], dedupe_key: "k", dedupe_window: "5m" },
+      { type: "watch", path: "/in/*", debounce: "500ms" },
+      { type: "webhook", auth: "hmac", tolerance: "1m" },
+      { type: "cron", schedule: "0 0 * * *", timezone: "UTC", misfire: "all" },
+    ];
+    for (const trigger of all) {
+      const { warnings, definition } = parsed(withTrigger(trigger));
+      expect(warnings).toEqual([]);
+      expect(definition.triggers[0]).toMatchObject(trigger);
+    }
+    const window = parsed(withTrigger({ type: "event", topic: "a", dedupe_key: "k" })).definition.triggers[0];
+    expect(window).toMatchObject({ dedupe_window: "5m" });
   });
 
   it.each([
+    [{ type: "webhook", auth: "password" }, /triggers\[0\]\.auth: .*key, hmac, hmac-body, none/],
+    [{ type: "cron", schedule: "0 0 * * *", misfire: "some" }, /triggers\[0\]\.misfire: .*none, last, all/],
+    [{ type: "watch", path: "x".repeat(2_000) }, /triggers\[0\]\.path: .*1024/],
     [{ type: "cron", schedule: "* * *" }, /triggers\[0\]\.schedule: .*five fields/],
     [{ type: "cron", schedule: "0 0 31 2 *" }, /triggers\[0\]\.schedule: .*never fires/],
     [{ type: "cron", schedule: "* * * * *", timezone: "Mars/X" }, /triggers\[0\]\.timezone: .*no time zone/],

@@ -34,6 +34,31 @@ describe("steps that are taken", () => {
     ],
     [{ type: "remote-bash", step_runner: "ssh", command: "a" }, { step_runner_config: {} }],
     [
+      {
+        type: "remote-bash",
+        step_runner: "docker",
+        command: "a",
+        output_args: "-o x",
+        step_runner_config: {
+          image: "i",
+          volumes: ["./a:/b"],
+          env: { N: 1 },
+          persistent: "true",
+          port: 2222,
+        },
+      },
+      {
+        command: "a -o x",
+        step_runner_config: {
+          image: "i",
+          volumes: ["./a:/b"],
+          env: { N: "1" },
+          persistent: true,
+          port: "2222",
+        },
+      },
+    ],
+    [
       { type: "llm", messages: [USER] },
       { is_embedding: false, messages: [USER] },
     ],
@@ -148,6 +173,22 @@ describe("steps that are refused", () => {
     [{ type: "remote-bash", command: "a" }, /step_runner: is required/],
     [{ type: "remote-bash", step_runner: "host", command: "a" }, /step_runner: must be docker or ssh/],
     [{ type: "remote-bash", step_runner: "ssh" }, /a remote-bash step needs command/],
+    [
+      { type: "remote-bash", step_runner: "docker", command: "a", step_runner_config: { privileged: true } },
+      /step_runner_config\.privileged: containers are never privileged/,
+    ],
+    [
+      { type: "remote-bash", step_runner: "docker", command: "a", step_runner_config: { volumes: "/:/h" } },
+      /step_runner_config\.volumes: must be a list/,
+    ],
+    [
+      { type: "remote-bash", step_runner: "ssh", command: "a", step_runner_config: { env: { "A=B": "x" } } },
+      /is no name of a variable/,
+    ],
+    [
+      { type: "remote-bash", step_runner: "ssh", command: "a", step_remote_file: "x" },
+      /step_remote_file and host_output_file are given together/,
+    ],
     [{ type: "http" }, /url: is required/],
     [{ type: "http", url: "file:///etc/passwd" }, /url: must be an http or https URL/],
     [{ type: "http", url: "https://x", method: "GET /" }, /method: must be an HTTP method/],

@@ -6,6 +6,7 @@ import {
   FOREACH_PARALLEL_ITEMS,
   PARALLEL_STEPS,
   STEPS_PER_WORKFLOW,
+  VOLUMES_PER_STEP,
 } from "./limits.ts";
 import { shorten } from "./problems.ts";
 import { decision, retry } from "./schema-control.ts";
@@ -169,15 +170,47 @@ function foreach(anyStep: z.ZodType<Step>) {
     .transform(({ parallel, threads, ...rest }) => ({ ...rest, parallel: parallel ?? threads ?? 1 }));
 }
 
+/** Where commands run that do not run here: a container, or another host. */
+export const runnerConfig = z
+  .strictObject(
+    {
+      image: text.exactOptional(),
+      volumes: list(filledText, VOLUMES_PER_STEP).exactOptional(),
+      network: text.exactOptional(),
+      persistent: boolean.exactOptional(),
+      privileged: boolean
+        .refine((value) => !value, { error: "containers are never privileged" })
+        .exactOptional(),
+      host: text.exactOptional(),
+      port: text.exactOptional(),
+      key_file: text.exactOptional(),
+      password: text.exactOptional(),
+      user: text.exactOptional(),
+      workdir: text.exactOptional(),
+      env: textMap(
+        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
+        EXPORTS_PER_STEP,
+      ).exactOptional(),
+    },
+    expected("a map"),
+  )
+  .transform(({ privileged: _never, ...config }) => config);
+
 const remoteBash = z
   .strictObject({
     type: z.literal("remote-bash"),
     ...common,
     ...commands,
+    std_file: filledText.exactOptional(),
     step_runner: z.enum(["docker", "ssh"], expected("docker or ssh")),
-    step_runner_config: object("a map").default({}),
+    step_runner_config: runnerConfig.default({}),
+    step_remote_file: filledText.exactOptional(),
+    host_output_file: filledText.exactOptional(),
   })
   .refine(hasCommand, { error: "a remote-bash step needs command, commands or parallel_commands" })
+  .refine((step) => (step.step_remote_file === undefined) === (step.host_output_file === undefined), {
+    error: "step_remote_file and host_output_file are given together",
+  })
   .transform(joinArguments);
 
 const http = z.strictObject({

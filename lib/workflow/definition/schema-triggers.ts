@@ -13,11 +13,23 @@ import {
   variableKey,
   workflowName,
 } from "./schema-values.ts";
-import type { CronTrigger, EventTrigger, ManualTrigger, WatchTrigger } from "./types.ts";
+import type {
+  CronTrigger,
+  EventTrigger,
+  ManualTrigger,
+  Trigger,
+  WatchTrigger,
+  WebhookTrigger,
+} from "./types.ts";
 
-const TRIGGER_TYPES = ["cron", "event", "watch", "manual"] as const;
+const TRIGGER_TYPES = ["cron", "event", "watch", "manual", "webhook"] as const;
+const MISFIRES = ["none", "last", "all"] as const;
+const WEBHOOK_AUTHS = ["key", "hmac", "hmac-body", "none"] as const;
 const DEFAULT_TIMEZONE = "UTC";
 const DEFAULT_VARIABLE = "target";
+/** Of a `dedupe_key` that comes without one. */
+const DEFAULT_WINDOW = "5m";
+const WATCH_PATH_CHARACTERS = 1024;
 
 type Unnamed<Trigger> = Omit<Trigger, "name"> & { readonly name?: string };
 /** A trigger whose name may still have to be made up from its position. */
@@ -25,7 +37,8 @@ export type ReadTrigger =
   | Unnamed<CronTrigger>
   | Unnamed<EventTrigger>
   | Unnamed<WatchTrigger>
-  | Unnamed<ManualTrigger>;
+  | Unnamed<ManualTrigger>
+  | Unnamed<WebhookTrigger>;
 
 const triggerType = z.enum(TRIGGER_TYPES, expected(`one of ${TRIGGER_TYPES.join(", ")}`)).exactOptional();
 
@@ -57,10 +70,11 @@ const singleInput = z
       event_data: given.field === undefined ? undefined : `event_data.${given.field}`,
       function: given.function,
       param: given.name,
-      file: given.path,
+      // Of the file that changed, where the author names none.
+      file: given.path ?? "event_data.path",
     }[given.type];
     if (expression === undefined) {
-      const field = { event_data: "field", function: "function", param: "name", file: "path" }[given.type];
+      const field = given.type === "event_data" ? "field" : given.type === "function" ? "function" : "name";
       context.addIssue({
         code: "custom",
         message: `is required for an input of type ${given.type}`,
@@ -101,8 +115,15 @@ export const trigger = z
       timezone: filledText.default(DEFAULT_TIMEZONE),
       ...eventFields,
       event: z.strictObject(eventFields, expected("a map with topic")).exactOptional(),
-      path: filledText.exactOptional(),
+      misfire: z.enum(MISFIRES, expected(`one of ${MISFIRES.join(", ")}`)).exactOptional(),
+      path: filledText
+        .refine((path) => path.length <= WATCH_PATH_CHARACTERS && !path.includes("\0"), {
+          error: `must be a path of at most ${WATCH_PATH_CHARACTERS} characters`,
+        })
+        .exactOptional(),
       debounce: duration.exactOptional(),
+      auth: z.enum(WEBHOOK_AUTHS, expected(`one of ${WEBHOOK_AUTHS.join(", ")}`)).exactOptional(),
+      tolerance: duration.exactOptional(),
       input: input.exactOptional(),
     },
     expected("a trigger, a map"),
@@ -125,6 +146,13 @@ export const trigger = z
     switch (type) {
       case "manual":
         return { type, ...base };
+      case "webhook":
+        return {
+          type,
+          ...base,
+          auth: given.auth ?? "key",
+          ...(given.tolerance !== undefined && { tolerance: given.tolerance }),
+        };
       case "watch":
         if (given.path === undefined) return refuse("is required for a watch trigger", ["path"]);
         return {
@@ -139,7 +167,13 @@ export const trigger = z
         const checked = checkCron(schedule, timezone);
         if (!checked.ok)
           return refuse(checked.message, [/time zone/.test(checked.message) ? "timezone" : "schedule"]);
-        return { type, ...base, schedule: schedule.trim(), timezone };
+        return {
+          type,
+          ...base,
+          schedule: schedule.trim(),
+          timezone,
+          ...(given.misfire !== undefined && { misfire: given.misfire }),
+        };
       }
       case "event": {
         const { topic, filters, filter_functions, dedupe_key, dedupe_window } = { ...given, ...given.event };
@@ -152,9 +186,28 @@ export const trigger = z
           topic,
           filters: filters ?? [],
           ...(filter_functions !== undefined && { filter_functions }),
-          ...(dedupe_key !== undefined && { dedupe_key }),
-          ...(dedupe_window !== undefined && { dedupe_window }),
+          ...(dedupe_key !== undefined && { dedupe_key, dedupe_window: dedupe_window ?? DEFAULT_WINDOW }),
+          ...(dedupe_key === undefined && dedupe_window !== undefined && { dedupe_window }),
         };
       }
     }
   });
+
+/** A trigger made by request, by the rules of a file. Answers what is wrong with it, by field. */
+export function readTrigger(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+):
+  | { readonly ok: true; readonly trigger: Trigger }
+  | {
+      readonly ok: false;
+      readonly problems: readonly { readonly field: string; readonly message: string }[];
+    } {
+  const read = trigger.safeParse(given);
+  if (read.success) return { ok: true, trigger: { ...read.data, name } };
+  const problems = read.error.issues.map((issue) => ({
+    field: issue.path.join("."),
+    message: messageOf(issue),
+  }));
+  return { ok: false, problems };
+}

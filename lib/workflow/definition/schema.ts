@@ -7,7 +7,7 @@ import {
   TRIGGERS_PER_WORKFLOW,
 } from "./limits.ts";
 import { dependencies } from "./schema-control.ts";
-import { actions, step } from "./schema-steps.ts";
+import { actions, runnerConfig, step } from "./schema-steps.ts";
 import { trigger } from "./schema-triggers.ts";
 import {
   boolean,
@@ -149,8 +149,10 @@ const override = z.strictObject(
     modules: modulesChange.exactOptional(),
     triggers: list(trigger, TRIGGERS_PER_WORKFLOW).exactOptional(),
     dependencies: dependencies.exactOptional(),
+    runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
+    runner_config: runnerConfig.exactOptional(),
   },
-  expected("a map of params, steps, modules, triggers, dependencies"),
+  expected("a map of params, steps, modules, triggers, dependencies, runner, runner_config"),
 );
 
 export type ReadOverride = z.output<typeof override>;
@@ -169,6 +171,8 @@ export const workflow = z.strictObject(
     modules: list(flowModule, MODULES_PER_FLOW).exactOptional(),
     hooks: hooks.exactOptional(),
     dependencies: dependencies.exactOptional(),
+    runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
+    runner_config: runnerConfig.exactOptional(),
     extends: filledText.transform(workflowOf).exactOptional(),
     override: override.exactOptional(),
   },

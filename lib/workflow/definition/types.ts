@@ -34,6 +34,8 @@ export interface Definition {
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
   readonly dependencies?: Dependencies;
+  /** Where the commands of its bash steps run; on the worker itself where it is not given. */
+  readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
 }
 
 /** What must hold before a run's first step. Reference 2.3. */
@@ -87,7 +89,7 @@ export interface FlowModule {
   readonly on_error?: readonly Action[];
 }
 
-export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger;
+export type Trigger = CronTrigger | EventTrigger | WatchTrigger | ManualTrigger | WebhookTrigger;
 
 interface TriggerBase {
   /** Unique in the workflow; `<type>-<position>` where the author gave none. */
@@ -103,6 +105,8 @@ export interface CronTrigger extends TriggerBase {
   readonly schedule: string;
   /** IANA name; UTC where the author gave none. */
   readonly timezone: string;
+  /** What becomes of slots that nobody was there to fire: none, the last one (without a word), or each. */
+  readonly misfire?: "none" | "last" | "all";
 }
 
 export interface EventTrigger extends TriggerBase {
@@ -126,6 +130,15 @@ export interface WatchTrigger extends TriggerBase {
 /** Says whether the workflow may be started by hand; not listed with the others. */
 export interface ManualTrigger extends TriggerBase {
   readonly type: "manual";
+}
+
+/** Fired by requests to an address of its own. */
+export interface WebhookTrigger extends TriggerBase {
+  readonly type: "webhook";
+  /** How a caller shows that it knows the secret: by sending it, by a signature, or not at all. */
+  readonly auth: "key" | "hmac" | "hmac-body" | "none";
+  /** How old a signed request may be; five minutes where the author gave nothing. */
+  readonly tolerance?: string;
 }
 
 export interface Action {
@@ -222,10 +235,30 @@ export interface ForeachStep extends StepBase {
 export interface RemoteBashStep extends StepBase {
   readonly type: "remote-bash";
   readonly step_runner: "docker" | "ssh";
-  readonly step_runner_config: Readonly<Record<string, unknown>>;
+  readonly step_runner_config: RemoteRunnerConfig;
   readonly command?: string;
   readonly commands?: readonly string[];
   readonly parallel_commands?: readonly string[];
+  readonly std_file?: string;
+  /** A file there, and where it is copied to when the commands succeeded. */
+  readonly step_remote_file?: string;
+  readonly host_output_file?: string;
+}
+
+/** All texts are templates. What the other runner alone knows is passed over. */
+export interface RemoteRunnerConfig {
+  readonly image?: string;
+  /** `host:container`, `host:container:ro`. */
+  readonly volumes?: readonly string[];
+  readonly network?: string;
+  readonly persistent?: boolean;
+  readonly host?: string;
+  readonly port?: string;
+  readonly key_file?: string;
+  readonly password?: string;
+  readonly user?: string;
+  readonly workdir?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface HttpStep extends StepBase {

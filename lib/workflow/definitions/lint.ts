@@ -31,7 +31,7 @@ function lintStep(step: Step, trusted: (root: string) => boolean): string[] {
   for (const [field, value] of Object.entries(step)) {
     if (CHILD_FIELDS.has(field)) continue;
     for (const text of textsIn(value)) {
-      const isCommand = COMMAND_FIELDS.has(field) && step.type === "bash";
+      const isCommand = COMMAND_FIELDS.has(field) && (step.type === "bash" || step.type === "remote-bash");
       for (const message of isCommand ? commandProblems(text, trusted) : textProblems(text))
         findings.push(`${step.name}.${field}: ${message}`);
     }

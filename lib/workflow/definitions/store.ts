@@ -82,7 +82,7 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
       ...(await scheduleWrites(deps, definition.name, definition.triggers)),
     ];
     if (writes.length > SCHEDULE_WRITES_MAX)
-      throw new ApiError("bad_request", "triggers: too many cron triggers in one workflow");
+      throw new ApiError("bad_request", "triggers: too many are new or changed at once");
     if ((await deps.tables.write(writes)).ok) {
       await wakeAt(deps, definition.triggers);
       return { head, changed: true };

@@ -1,5 +1,5 @@
 import type { Action, Definition, Dependencies, FlowModule, Param, Step } from "../definition/types.ts";
-import { hookedSteps } from "./hooks.ts";
+import { stepsOf } from "./module-steps.ts";
 
 /** One module of a run: its steps, in order, and where they were read from. */
 export interface ProgramModule {
@@ -63,7 +63,7 @@ export function buildProgram(
       const inFlow = flow?.modules[index];
       const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
       const own = module.inline === undefined ? definition : undefined;
-      const steps = inline?.steps ?? hookedSteps(own);
+      const steps = inline?.steps ?? stepsOf(own);
       const waitsFor = waitsOf(steps);
       const gate = gateOf(own, inFlow);
       return {

@@ -4,8 +4,8 @@ import { type LogDeps, listEvents } from "../../events/log/list.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Trigger } from "../definition/types.ts";
 import type { WorkflowHead } from "../definitions/table.ts";
-import { schedulesOf } from "../schedules/triggers.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "../schedules/table.ts";
+import type { CatalogReader, CatalogTrigger } from "../triggers/matcher.ts";
 import { FIRST_START_KEY, serviceTable } from "./table.ts";
 
 /** Seed: workflow 2.4. */
@@ -28,6 +28,7 @@ export const receiverTrigger = z.object({
   next_run: z.string().optional(),
   topic: z.string().optional(),
   path: z.string().optional(),
+  breaker_open_until: z.string().optional(),
 });
 export const receiverWorkflow = z
   .object({ name: z.string(), kind: z.enum(["flow", "module"]), triggers: z.array(receiverTrigger) })
@@ -40,23 +41,30 @@ export type ReceiverDeps = LogDeps &
     readonly receiverEnabled: boolean;
   };
 
-type Listed = Exclude<Trigger, { type: "manual" }>;
+type Listed = CatalogTrigger & { readonly spec: Exclude<Trigger, { type: "manual" | "webhook" }> };
 
-const listedTriggers = (head: WorkflowHead): Listed[] =>
-  head.triggers.filter((trigger) => trigger.type !== "manual");
+const isListed = (trigger: CatalogTrigger): trigger is Listed =>
+  trigger.spec.type !== "manual" && trigger.spec.type !== "webhook";
+
+interface Triggered {
+  readonly head: WorkflowHead;
+  readonly triggers: readonly Listed[];
+}
 
 /** Workflows with a trigger, whether it is enabled or not. */
-async function triggeredWorkflows(deps: ReceiverDeps): Promise<WorkflowHead[]> {
+async function triggeredWorkflows(deps: ReceiverDeps): Promise<Triggered[]> {
   if (!deps.receiverEnabled) throw new ApiError("not_found", "The event receiver is disabled");
-  const { heads } = await deps.catalog.current();
-  return heads.filter((head) => listedTriggers(head).length > 0);
+  const { heads, triggers } = await deps.catalog.current();
+  return heads
+    .map((head) => ({ head, triggers: (triggers.get(head.name) ?? []).filter(isListed) }))
+    .filter((workflow) => workflow.triggers.length > 0);
 }
 
 /** Throws `not_found` while the receiver is off. Seed: workflow 2.4. */
 export async function getReceiverStatus(deps: ReceiverDeps): Promise<z.infer<typeof receiverStatus>> {
   const workflows = await triggeredWorkflows(deps);
-  const triggers = workflows.flatMap(listedTriggers);
-  const count = (type: Listed["type"]): number => triggers.filter((trigger) => trigger.type === type).length;
+  const all = workflows.flatMap(({ triggers }) => triggers);
+  const count = (type: Listed["spec"]["type"]): number => all.filter(({ spec }) => spec.type === type).length;
   return {
     enabled: true,
     running: true,
@@ -86,31 +94,41 @@ export async function firstStart(deps: Pick<Ports, "tables" | "clock">): Promise
 export async function listReceiverWorkflows(deps: ReceiverDeps): Promise<z.infer<typeof receiverWorkflows>> {
   const workflows = await triggeredWorkflows(deps);
   const data = await Promise.all(
-    workflows.map(async (head) => {
-      const triggers = listedTriggers(head);
-      const schedules = triggers.some(({ type }) => type === "cron")
-        ? await schedulesOf(deps, head.name)
-        : [];
-      const nextRuns = new Map(schedules.map((schedule) => [schedule.trigger, schedule.next_run]));
+    workflows.map(async ({ head, triggers }) => {
+      const keys = triggers.map(({ scheduleId }) => scheduleKey(scheduleId));
+      const rows = await deps.tables.batchGet(schedulesTable, keys);
+      const byId = new Map(rows.map((row) => [row.schedule_id, row]));
       return {
         name: head.name,
         kind: head.kind,
-        triggers: triggers.map((trigger) => toRecord(trigger, nextRuns.get(trigger.name))),
+        triggers: triggers.map((trigger) =>
+          toRecord(trigger, byId.get(trigger.scheduleId), deps.clock.now()),
+        ),
       };
     }),
   );
   return { data, count: data.length };
 }
 
-function toRecord(trigger: Listed, stored: string | undefined): z.infer<typeof receiverTrigger> {
-  const base = { name: trigger.name, type: trigger.type, enabled: trigger.enabled };
-  switch (trigger.type) {
+function toRecord(
+  { spec, enabled }: Listed,
+  row: StoredSchedule | undefined,
+  now: number,
+): z.infer<typeof receiverTrigger> {
+  const base = { name: spec.name, type: spec.type, enabled, ...openBreaker(row, now) };
+  switch (spec.type) {
     case "cron":
       // Of a trigger that is switched off: the slot that was the next one when it was stored.
-      return { ...base, schedule: trigger.schedule, next_run: stored ?? "" };
+      return { ...base, schedule: spec.schedule, next_run: row?.next_run ?? "" };
     case "event":
-      return { ...base, topic: trigger.topic };
+      return { ...base, topic: spec.topic };
     case "watch":
-      return { ...base, path: trigger.path };
+      return { ...base, path: spec.path };
   }
+}
+
+/** Only where the trigger fired too often and starts nothing for now. */
+function openBreaker(row: StoredSchedule | undefined, now: number): { breaker_open_until?: string } {
+  const until = row?.breaker_open_until ?? null;
+  return until === null || Date.parse(until) <= now ? {} : { breaker_open_until: until };
 }

@@ -1,8 +1,7 @@
-import { linesOf } from "./file-access.ts";
 import type { FunctionContext, GeneratedEvent, LibraryFunction } from "./library-types.ts";
 import { isRecord, textOf } from "./values.ts";
 
-const params = ["workspace", "topic", "source", "data_type"];
+export const eventParams = ["workspace", "topic", "source", "data_type"];
 
 /** An object as it stands or as JSON text; anything else becomes `{value}`; nothing at all becomes `{}`. */
 function toData(data: unknown): Readonly<Record<string, unknown>> {
@@ -19,7 +18,8 @@ function toData(data: unknown): Readonly<Record<string, unknown>> {
   return { value: data };
 }
 
-function toEvent(args: readonly unknown[], data: unknown): GeneratedEvent {
+/** Throws without a topic. */
+export function toEvent(args: readonly unknown[], data: unknown): GeneratedEvent {
   const [workspace, topic, source, dataType] = args.map(textOf);
   if (topic === undefined || topic === "") throw new Error("an event needs a topic");
   return {
@@ -34,29 +34,13 @@ function toEvent(args: readonly unknown[], data: unknown): GeneratedEvent {
 export const eventFunctions = {
   generate_event: {
     group: "event_generation",
-    params: [...params, "data"],
+    params: [...eventParams, "data"],
     returns: "boolean",
     summary: "Publishes an event when the step has ended; data is an object, JSON text of one, or a value",
     failure: false,
     run: (args, context: FunctionContext) => {
       context.emitEvent(toEvent(args.slice(0, 4), args[4]));
       return true;
-    },
-  },
-  generate_event_from_file: {
-    group: "event_generation",
-    params: [...params, "path"],
-    returns: "number",
-    summary: "Publishes one event for each line of the file that is not blank; gives their number",
-    failure: 0,
-    run: (args, context: FunctionContext) => {
-      let count = 0;
-      for (const line of linesOf(args[4], context)) {
-        if (line.trim() === "") continue;
-        context.emitEvent(toEvent(args.slice(0, 4), line.trim()));
-        count += 1;
-      }
-      return count;
     },
   },
 } satisfies Record<string, LibraryFunction>;

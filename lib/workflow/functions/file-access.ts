@@ -1,5 +1,18 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { type FunctionContext, ScriptError } from "./library-types.ts";
 import { textOf } from "./values.ts";
@@ -9,16 +22,62 @@ export const READ_LIMIT_BYTES = 10 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 /** A longer line is taken as several. In UTF-16 units. */
 const LINE_LIMIT_CHARS = 1024 * 1024;
+/** What a function gives as one text, UTF-16 units. */
+const TEXT_LIMIT_CHARS = 10 * 1024 * 1024;
+const SHOWN_PATH_MAX = 200;
 
 /**
- * The absolute path. Relative ones start at the step's workspace; absolute ones may point anywhere, as they may
- * in the step's commands. Throws when it is empty or has a NUL in it.
+ * The absolute path with its links resolved; there may be nothing yet. Relative ones start at the step's workspace.
+ * Throws when it is empty or has a NUL in it, and ScriptError when it leads out of the workspace and the folders
+ * that functions may reach.
  */
 export function pathOf(path: unknown, context: FunctionContext): string {
   const text = textOf(path);
   if (text === "") throw new Error("the path is empty");
   if (text.includes("\0")) throw new Error("the path has a NUL in it");
-  return isAbsolute(text) ? text : resolve(context.cwd, text);
+  const absolute = realPath(resolve(context.cwd, text));
+  for (const folder of [context.cwd, ...(context.folders ?? [])])
+    if (isInside(absolute, realPath(resolve(folder)))) return absolute;
+  throw new ScriptError(
+    `${text.slice(0, SHOWN_PATH_MAX)} is outside of the workspace and of the folders that functions may use (FUNCTION_FOLDERS)`,
+  );
+}
+
+/** As `pathOf`, but a link at its end stays a link: for what removes or moves it. Throws for a folder of its own too. */
+export function entryOf(path: unknown, context: FunctionContext): string {
+  const text = textOf(path);
+  if (text === "") throw new Error("the path is empty");
+  const whole = resolve(context.cwd, text);
+  const name = basename(whole);
+  const entry = join(pathOf(dirname(whole), context), name);
+  if (isInside(realPath(resolve(context.cwd)), entry))
+    throw new ScriptError(`${text.slice(0, SHOWN_PATH_MAX)} holds the workspace`);
+  return entry;
+}
+
+/** The path of an output of a function, with the folders above it made. */
+export function outputOf(path: unknown, context: FunctionContext): string {
+  const target = pathOf(path, context);
+  mkdirSync(dirname(target), { recursive: true });
+  return target;
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** Links resolved as far as the path exists. Throws ScriptError for a link that leads nowhere: writing would follow it. */
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
+  }
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw new ScriptError(`${basename(path)} is a link that leads nowhere`);
+  const above = dirname(path);
+  return above === path ? path : join(realPath(above), basename(path));
 }
 
 /** Opens a regular file: devices and pipes would hold the script up where nothing can end it. */
@@ -80,4 +139,48 @@ export function* linesOf(path: unknown, context: FunctionContext): Generator<str
 
 function withoutReturn(line: string): string {
   return line.endsWith("\r") ? line.slice(0, -1) : line;
+}
+
+/**
+ * Writes the lines to a file beside the one that is meant, which then takes its place: it is never there by half,
+ * and may be what the lines are read from. The folders above are made. Gives the number of lines.
+ */
+export function writeLines(path: unknown, lines: Iterable<string>, context: FunctionContext): number {
+  const target = outputOf(path, context);
+  const draft = join(dirname(target), `.${process.pid}-${randomUUID()}.part`);
+  const fd = openFile(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+  let count = 0;
+  try {
+    let text = "";
+    for (const line of lines) {
+      text += `${line}\n`;
+      count += 1;
+      if (text.length < CHUNK_BYTES) continue;
+      writeSync(fd, text);
+      text = "";
+    }
+    if (text !== "") writeSync(fd, text);
+    if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new Error(`${basename(target)} is a folder`);
+    renameSync(draft, target);
+  } catch (error) {
+    unlinkSync(draft);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  return count;
+}
+
+/** The lines as one text. Throws ScriptError when it is longer than a function may give. */
+export function joinLines(lines: Iterable<string>): string {
+  const kept: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    length += line.length + 1;
+    if (length > TEXT_LIMIT_CHARS)
+      throw new ScriptError(`the result is longer than ${TEXT_LIMIT_CHARS} characters: write it to a file`);
+    kept.push(line);
+  }
+  return kept.join("\n");
 }

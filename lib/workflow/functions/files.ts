@@ -10,8 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
-import { chunksOf, openFile, pathOf, readText } from "./file-access.ts";
+import { chunksOf, entryOf, openFile, outputOf, pathOf, readText } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { textOf } from "./values.ts";
 
@@ -53,7 +52,6 @@ function append(dest: string, source: string): void {
   const from = openFile(source);
   const size = fstatSync(from).size;
   closeSync(from);
-  mkdirSync(dirname(dest), { recursive: true });
   const to = openFile(dest, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   try {
     // As long as it was at the start: a file appended to itself would never end.
@@ -133,7 +131,7 @@ export const fileFunctions = {
     summary: "Appends the content of the file source to the file dest",
     failure: false,
     run: ([dest, source], context: FunctionContext) => {
-      append(pathOf(dest, context), pathOf(source, context));
+      append(outputOf(dest, context), pathOf(source, context));
       return true;
     },
   },
@@ -144,8 +142,7 @@ export const fileFunctions = {
     summary: "Writes a text to a file, in place of what it had; objects and lists as JSON",
     failure: false,
     run: ([content, path], context: FunctionContext) => {
-      const target = pathOf(path, context);
-      mkdirSync(dirname(target), { recursive: true });
+      const target = outputOf(path, context);
       const fd = openFile(target, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC);
       try {
         writeFileSync(fd, textOf(content));
@@ -162,7 +159,7 @@ export const fileFunctions = {
     summary: "Removes one file",
     failure: false,
     run: ([path], context: FunctionContext) => {
-      unlinkSync(pathOf(path, context));
+      unlinkSync(entryOf(path, context));
       return true;
     },
   },

@@ -1,11 +1,11 @@
 /** The library where no run's workspace is, as in Lambda: a bundle of its own, with `jq.wasm` beside it. */
-import { callables as all, type Callable } from "./library.ts";
-import { ScriptError } from "./library-types.ts";
-import { aliasOf } from "./names.ts";
+import { type Callable, spellingsOf, toCallables } from "./callables.ts";
+import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
+import { ScriptError, type Task } from "./library-types.ts";
 import { prepareJq } from "./query.ts";
+import { unavailableFunctions } from "./unavailable.ts";
 import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
-const REFUSED = new Set([...WORKSPACE_FUNCTIONS].flatMap((name) => [name, aliasOf(name)]));
 const JQ_WASM = new URL("jq.wasm", import.meta.url);
 
 /** Says so instead of touching files that no other step of the run would find. */
@@ -18,9 +18,15 @@ function refused(name: string): Callable {
 }
 
 /** What the threads call, by every spelling. */
-export const callables: ReadonlyMap<string, Callable> = new Map(
-  [...all].map(([name, callable]): [string, Callable] => {
-    if (REFUSED.has(name)) return [name, refused(name)];
-    return [name, name === "jq" ? { ...callable, prepare: () => prepareJq(JQ_WASM) } : callable];
+export const callables: ReadonlyMap<string, Callable> = new Map([
+  ...toCallables({
+    ...functionsAnywhere,
+    ...unavailableFunctions,
+    jq: { ...functionsAnywhere.jq, prepare: () => prepareJq(JQ_WASM) },
   }),
-);
+  ...[...WORKSPACE_FUNCTIONS]
+    .flatMap(spellingsOf)
+    .map((spelling): [string, Callable] => [spelling, refused(spelling)]),
+]);
+
+export const tasks: ReadonlyMap<string, Task> = new Map(tasksAnywhere);

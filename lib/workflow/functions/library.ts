@@ -1,57 +1,56 @@
 /** The functions that workflow scripts may call. Seed: workflow 2.7, function steps. */
-import { conversionFunctions } from "./conversion.ts";
-import { eventFunctions } from "./events.ts";
+import { archiveFunctions } from "./archives.ts";
+import { toCallables } from "./callables.ts";
+import { csvFunctions } from "./csv.ts";
+import { databaseFunctions } from "./database.ts";
+import { fileKindFunctions } from "./file-kinds.ts";
+import { fileLineFunctions } from "./file-lines.ts";
+import { fileSourceFunctions } from "./file-sources.ts";
+import { fileTreeFunctions } from "./file-trees.ts";
 import { fileFunctions } from "./files.ts";
-import { generationFunctions } from "./generation.ts";
-import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
-import { aliasOf } from "./names.ts";
-import { outputFunctions } from "./output.ts";
-import { queryFunctions } from "./query.ts";
+import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
+import type { LibraryFunction, Task } from "./library-types.ts";
+import { markdownFunctions } from "./markdown.ts";
+import { nmapFunctions } from "./nmap.ts";
+import { programFunctions } from "./programs.ts";
+import { recordFunctions } from "./records.ts";
 import { systemFunctions } from "./system.ts";
-import { textFunctions } from "./text.ts";
+import { unavailableFunctions } from "./unavailable.ts";
+import { urlFileFunctions } from "./url-files.ts";
 
-/** Every function by its own name. */
-export const functions = {
+/** Those that do something here; a group of functions is added by a line. */
+const availableFunctions = {
   ...fileFunctions,
-  ...textFunctions,
-  ...conversionFunctions,
-  ...generationFunctions,
-  ...outputFunctions,
-  ...queryFunctions,
-  ...eventFunctions,
+  ...fileLineFunctions,
+  ...fileTreeFunctions,
+  ...fileKindFunctions,
+  ...fileSourceFunctions,
+  ...functionsAnywhere,
   ...systemFunctions,
+  ...programFunctions,
+  ...archiveFunctions,
+  ...recordFunctions,
+  ...csvFunctions,
+  ...nmapFunctions,
+  ...urlFileFunctions,
+  ...markdownFunctions,
+  ...databaseFunctions,
 } satisfies Record<string, LibraryFunction>;
 
-export type FunctionName = keyof typeof functions;
+export type FunctionName = keyof typeof availableFunctions;
 
-export interface Callable {
-  readonly prepare?: () => Promise<void>;
-  run(args: readonly unknown[], context: FunctionContext): unknown;
-}
+/** Every function by its own name. */
+export const functions: Readonly<Record<string, LibraryFunction>> = {
+  ...availableFunctions,
+  ...unavailableFunctions,
+};
 
-function callable(name: string, entry: LibraryFunction): Callable {
-  const { failure, prepare } = entry;
-  const run: Callable["run"] = (args, context) => {
-    try {
-      return entry.run(args, context);
-    } catch (error) {
-      if (failure === undefined || error instanceof ScriptError) throw error;
-      context.log("warn", `${name}: ${error instanceof Error ? error.message : String(error)}`);
-      return failure;
-    }
-  };
-  return prepare === undefined ? { run } : { run, prepare };
-}
+/** What the runner calls, by every spelling. */
+export const callables = toCallables(functions);
 
-/**
- * What the runner calls, by every spelling: quiet failures become values and warnings here. A spelling that is
- * JavaScript's own (`parseInt`) stays JavaScript's.
- */
-export const callables: ReadonlyMap<string, Callable> = new Map(
-  Object.entries<LibraryFunction>(functions).flatMap(([name, entry]) => {
-    const made = callable(name, entry);
-    const alias = aliasOf(name);
-    const spellings = Object.hasOwn(globalThis, alias) ? [name] : [name, alias];
-    return spellings.map((spelling): [string, Callable] => [spelling, made]);
-  }),
-);
+/** Work that functions wait for, loaded when it is first asked for. */
+export const tasks: ReadonlyMap<string, Task> = new Map<string, Task>([
+  ...tasksAnywhere,
+  ["zip", async (input, signal) => (await import("./zip-tasks.ts")).zip(input, signal)],
+  ["unzip", async (input, signal) => (await import("./zip-tasks.ts")).unzip(input, signal)],
+]);

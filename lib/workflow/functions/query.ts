@@ -1,6 +1,5 @@
 import type { Jq } from "jq-wasm";
-import { readText } from "./file-access.ts";
-import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import type { LibraryFunction } from "./library-types.ts";
 import { textOf } from "./values.ts";
 
 /** The engine's memory never shrinks: after an input of this length it is loaded anew. In UTF-16 units. */
@@ -13,10 +12,11 @@ export async function prepareJq(wasmURL?: URL): Promise<void> {
   engine ??= await (await import("jq-wasm")).loadJq(wasmURL === undefined ? {} : { wasmURL });
 }
 
-const prepare = (): Promise<void> => prepareJq();
+/** As its package has it. */
+export const prepare = (): Promise<void> => prepareJq();
 
 /** The first result of the query, "" where there is none. Throws what jq says. */
-function firstResult(json: string, query: unknown): unknown {
+export function firstResult(json: string, query: unknown): unknown {
   if (engine === undefined) throw new Error("jq is loaded only for scripts that name the function");
   const jq = engine;
   // Until it ended well: a jq that trapped is not used again.
@@ -39,14 +39,5 @@ export const queryFunctions = {
     prepare,
     run: ([json, query]) =>
       firstResult(typeof json === "string" ? json : JSON.stringify(json ?? null), query),
-  },
-  jq_from_file: {
-    group: "data_query",
-    params: ["path", "query"],
-    returns: "any",
-    summary: "As jq, on a file of up to 10 MiB",
-    failure: "",
-    prepare,
-    run: ([path, query], context: FunctionContext) => firstResult(readText(path, context), query),
   },
 } satisfies Record<string, LibraryFunction>;

@@ -1,15 +1,15 @@
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import { pathOf } from "./file-access.ts";
+import { delimiter, join, resolve } from "node:path";
+import { chunksOf, outputOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { numberOf, textOf } from "./values.ts";
+import { runCommand } from "./programs.ts";
+import { textOf } from "./values.ts";
 
-const LONGEST_SLEEP_SECONDS = 3_600;
+/** What `cat_file` shows of a file, bytes. */
+const SHOWN_FILE_BYTES = 64 * 1024;
 
 function runShell([command]: readonly unknown[], context: FunctionContext): string {
-  const { failure, stdout } = context.exec(textOf(command));
-  if (failure !== undefined) throw new Error(failure);
-  return stdout.trim();
+  return runCommand(textOf(command), {}, context).trim();
 }
 
 function isProgram(path: string): boolean {
@@ -33,16 +33,6 @@ const shell: LibraryFunction = {
 export const systemFunctions = {
   exec_cmd: shell,
   bash: shell,
-  sleep: {
-    group: "utility",
-    params: ["seconds"],
-    returns: "nothing",
-    summary: "Waits so many seconds, at most an hour and not longer than the step may run",
-    run: ([seconds], context: FunctionContext) => {
-      const wanted = Math.min(Math.max(0, numberOf(seconds, 0)), LONGEST_SLEEP_SECONDS);
-      context.sleep(wanted * 1000);
-    },
-  },
   command_exists: {
     group: "utility",
     params: ["command"],
@@ -52,19 +42,9 @@ export const systemFunctions = {
     run: ([command], context: FunctionContext) => {
       const name = textOf(command);
       if (name === "") return false;
-      if (name.includes("/")) return isProgram(pathOf(name, context));
+      if (name.includes("/")) return isProgram(resolve(context.cwd, name));
       const folders = (context.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
       return folders.some((folder) => isProgram(join(folder, name)));
-    },
-  },
-  os_getenv: {
-    group: "environment",
-    params: ["name"],
-    returns: "string",
-    summary: "A variable of the step's environment; empty when it is not set",
-    run: ([name], context: FunctionContext) => {
-      const key = textOf(name);
-      return Object.hasOwn(context.env, key) ? context.env[key] : "";
     },
   },
   sort_unix: {
@@ -75,18 +55,23 @@ export const systemFunctions = {
     failure: false,
     run: ([input, output], context: FunctionContext) => {
       const from = pathOf(input, context);
-      const to = textOf(output) === "" ? from : pathOf(output, context);
+      const to = textOf(output) === "" ? from : outputOf(output, context);
       const command = 'LC_ALL=C sort -u -o "$SORT_TO" -- "$SORT_FROM"';
-      const { failure } = context.exec(command, { SORT_FROM: from, SORT_TO: to });
-      if (failure !== undefined) throw new Error(failure);
+      runCommand(command, { SORT_FROM: from, SORT_TO: to }, context);
       return true;
     },
   },
-  is_url: {
-    group: "type_detection",
-    params: ["text"],
-    returns: "boolean",
-    summary: "Whether it is an http or https address",
-    run: ([text]) => /^https?:\/\//i.test(textOf(text)) && URL.canParse(textOf(text)),
+  cat_file: {
+    group: "utility",
+    params: ["path"],
+    returns: "nothing",
+    summary: `Writes the first ${SHOWN_FILE_BYTES / 1024} KiB of a file to the step's log`,
+    failure: "",
+    run: ([path], context: FunctionContext) => {
+      const chunks = [...chunksOf(pathOf(path, context), SHOWN_FILE_BYTES)].map((chunk) =>
+        chunk.toString("utf8"),
+      );
+      context.log("info", chunks.join(""));
+    },
   },
 } satisfies Record<string, LibraryFunction>;

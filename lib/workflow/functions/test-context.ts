@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { callables, type FunctionName } from "./library.ts";
+import { callables, type FunctionName, tasks } from "./library.ts";
 import type { FunctionContext, GeneratedEvent } from "./library-types.ts";
 
 export interface TestContext extends FunctionContext {
@@ -11,9 +11,35 @@ export interface TestContext extends FunctionContext {
   readonly slept: number[];
   /** Calls a function as a script would: values go through JSON. */
   call(name: FunctionName, ...args: unknown[]): unknown;
-  /** As `call`, for functions that load something first. */
+  /** As `call`, for functions that load something first or wait for tasks. */
   prepared(name: FunctionName, ...args: unknown[]): Promise<unknown>;
   remove(): void;
+}
+
+type TaskAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+/** Nothing waits in a test: the call is made again when the task is done. */
+class Asked extends Error {
+  override readonly name = "ScriptError";
+  readonly task: string;
+  readonly input: unknown;
+  readonly key: string;
+  constructor(task: string, input: unknown, key: string) {
+    super(`${task} is not done yet`);
+    this.task = task;
+    this.input = input;
+    this.key = key;
+  }
+}
+
+async function settle({ task, input }: Asked): Promise<TaskAnswer> {
+  try {
+    return { ok: true, value: await tasks.get(task)?.(input, new AbortController().signal) };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** A context whose workspace is a fresh folder, with commands run on the spot. */
@@ -22,6 +48,7 @@ export function testContext(env: Readonly<Record<string, string>> = {}): TestCon
   const events: GeneratedEvent[] = [];
   const logs: string[] = [];
   const slept: number[] = [];
+  const answers = new Map<string, TaskAnswer>();
   const call: TestContext["call"] = (name, ...args) =>
     JSON.parse(JSON.stringify(callables.get(name)?.run(JSON.parse(JSON.stringify(args)), context) ?? null));
   const context: TestContext = {
@@ -33,6 +60,7 @@ export function testContext(env: Readonly<Record<string, string>> = {}): TestCon
     slept,
     emitEvent: (event) => void events.push(event),
     log: (level, message) => void logs.push(`${level} ${message}`),
+    skip: (message) => void logs.push(`skip ${message}`),
     exec: (command, more = {}) => {
       const done = spawnSync("bash", ["-c", command], {
         cwd,
@@ -45,9 +73,24 @@ export function testContext(env: Readonly<Record<string, string>> = {}): TestCon
     },
     sleep: (milliseconds) => void slept.push(milliseconds),
     call,
+    await: (task, input) => {
+      const key = JSON.stringify([task, input]);
+      const done = answers.get(key);
+      if (done === undefined) throw new Asked(task, input, key);
+      answers.delete(key);
+      if (!done.ok) throw new Error(done.message);
+      return done.value;
+    },
     prepared: async (name, ...args) => {
       await callables.get(name)?.prepare?.();
-      return call(name, ...args);
+      for (;;) {
+        try {
+          return call(name, ...args);
+        } catch (error) {
+          if (!(error instanceof Asked)) throw error;
+          answers.set(error.key, await settle(error));
+        }
+      }
     },
     remove: () => rmSync(cwd, { recursive: true, force: true }),
   };

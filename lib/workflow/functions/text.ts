@@ -1,13 +1,8 @@
-import { RE2JS } from "re2js";
 import type { LibraryFunction } from "./library-types.ts";
+import { toMatcher } from "./patterns.ts";
 import { textOf } from "./values.ts";
 
 const group = "string";
-
-/** Matching takes linear time: patterns have no look-around and no back-references. */
-function matches(pattern: unknown, text: unknown): boolean {
-  return RE2JS.compile(textOf(pattern)).matcher(textOf(text)).find();
-}
 
 export const textFunctions = {
   trim: {
@@ -87,7 +82,7 @@ export const textFunctions = {
     returns: "boolean",
     summary: "Whether the pattern (RE2) matches somewhere in the text",
     failure: false,
-    run: ([text, pattern]) => matches(pattern, text),
+    run: ([text, pattern]) => toMatcher(pattern)(textOf(text)),
   },
   regex_match: {
     group,
@@ -95,6 +90,6 @@ export const textFunctions = {
     returns: "boolean",
     summary: "As match, with the pattern first",
     failure: false,
-    run: ([pattern, text]) => matches(pattern, text),
+    run: ([pattern, text]) => toMatcher(pattern)(textOf(text)),
   },
 } satisfies Record<string, LibraryFunction>;

@@ -1,10 +1,14 @@
 import type { StoredEvent } from "../../events/log/table.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Key } from "../../platform/tables.ts";
+import { artifactList } from "../artifacts/table.ts";
 import { assetList } from "../assets/table.ts";
 import { letterList } from "../dead-letters/table.ts";
 import { isTerminal } from "../engine/history.ts";
 import { runList } from "../runs/listed.ts";
+import { indexSteps, sweepSteps } from "../runs/step-results.ts";
+import { vulnerabilityList } from "../vulnerabilities/table.ts";
+import { workspaceList } from "../workspaces/records.ts";
 import { indexMarked, indexRecords } from "./index-list.ts";
 import { allOf, type List, type ListDeps, recordsOf } from "./list.ts";
 
@@ -24,17 +28,21 @@ const SWEEPS_MAX = 100;
 const RUNS_AT_ONCE = 500;
 
 /**
- * Brings up to date the lists of which events tell: an asset changes with an event alone, a run ends with one.
+ * Brings up to date the lists of which events tell: assets and vulnerabilities are new with an event alone, a run ends
+ * with one.
  * `many` says that more events wait to be told of.
  */
 export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many: boolean): Promise<void> {
   const ended = events.flatMap(({ topic, run_id }) =>
     ENDS_OF_RUNS.has(topic) && run_id !== "" ? [run_id] : [],
   );
-  const some = (topic: string): boolean => events.some((event) => canonicalTopic(event.topic) === topic);
+  const some = (...topics: readonly string[]): boolean =>
+    events.some(({ topic }) => topics.includes(canonicalTopic(topic)));
   await Promise.all([
+    ...ended.map((runId) => indexSteps(deps, runId)),
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
-    some("asset.discovered") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
+    some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
+    some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
   ]);
 }
 
@@ -53,7 +61,11 @@ async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void
 /** Brings into the lists what nobody told of. */
 export async function sweepLists(deps: ListDeps): Promise<void> {
   await sweepMarks(deps, runList);
+  await sweepSteps(deps);
   await sweepMarks(deps, assetList);
+  await sweepMarks(deps, vulnerabilityList);
+  await sweepMarks(deps, artifactList);
+  await sweepMarks(deps, workspaceList);
   await sweepMarks(deps, letterList);
   const active = (await allOf(deps, runList.name, "entry")).map(({ sk }) => sk);
   for (let start = 0; start < active.length; start += RUNS_AT_ONCE) {

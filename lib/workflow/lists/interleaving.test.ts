@@ -10,7 +10,7 @@ import { findRuns, type RunFilters, runList, runMark } from "../runs/listed.ts";
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
 import { indexTold, sweepLists } from "./all-lists.ts";
 import { indexMarked, indexRecords } from "./index-list.ts";
-import type { ListDeps } from "./list.ts";
+import { type ListDeps, listIndexes } from "./list.ts";
 import { type Listing, readList } from "./read.ts";
 import { listPartitions, markWrite } from "./table.ts";
 
@@ -23,7 +23,10 @@ const open = (tables: Tables): ListDeps => {
   const index = (name: string): RankedIndex => new RankedIndex({ tables }, name, OFTEN);
   return {
     tables,
-    lists: { runs: index("runs"), assets: index("assets"), "dead-letters": index("dead-letters") },
+    lists: {
+      ...listIndexes({ tables }),
+      ...{ runs: index("runs"), assets: index("assets"), "dead-letters": index("dead-letters") },
+    },
   };
 };
 

@@ -38,7 +38,11 @@ export type ListDeps = Pick<Ports, "tables"> & { readonly lists: ListIndexes };
 /** The indexes of all lists; one for all readers and writers of a process. */
 export const listIndexes = (deps: Pick<Ports, "tables">): ListIndexes => ({
   runs: new RankedIndex(deps, "runs"),
+  steps: new RankedIndex(deps, "steps"),
   assets: new RankedIndex(deps, "assets"),
+  vulnerabilities: new RankedIndex(deps, "vulnerabilities"),
+  artifacts: new RankedIndex(deps, "artifacts"),
+  workspaces: new RankedIndex(deps, "workspaces"),
   "dead-letters": new RankedIndex(deps, "dead-letters"),
 });
 

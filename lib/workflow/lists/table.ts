@@ -1,7 +1,14 @@
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 
 /** Lists that are filtered and counted by an index of their own. */
-export type ListName = "runs" | "assets" | "dead-letters";
+export type ListName =
+  | "runs"
+  | "steps"
+  | "assets"
+  | "vulnerabilities"
+  | "artifacts"
+  | "workspaces"
+  | "dead-letters";
 
 /**
  * Says that a record is new in its list, or that what the list knows of it has changed. It is written in the

@@ -47,6 +47,7 @@ export interface OpenAnswer {
 
 /** The way of steps to the network: every connection is made under the address policy. */
 export interface Network {
+  readonly policy: NetworkPolicy;
   /**
    * Sends one request and follows no redirect. Throws AddressRefused, and the error of the socket where the
    * connection fails or is cut.
@@ -62,6 +63,7 @@ export function openNetwork(policy: NetworkPolicy, resolve?: Resolve): Network {
   const lookup = guardedLookup(policy, resolve);
   let agents: Readonly<Record<"kept" | "own", Agents>> | undefined;
   return {
+    policy,
     exchange: async (exchange) => {
       checkHost(exchange.url, policy);
       agents ??= {

@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors.ts";
-import { isTerminal } from "../engine/history.ts";
 import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
+import { mayDo } from "./moves.ts";
 import { getRun } from "./read.ts";
 import type { StoredRun } from "./table.ts";
 
@@ -8,14 +8,14 @@ import type { StoredRun } from "./table.ts";
  * Cancels a run for good. Executors see it within half a second and end the processes of its steps. Throws
  * `not_found`, and `bad_request` for a run that is over.
  */
-export async function cancelRun(deps: ConductDeps, runId: string): Promise<StoredRun> {
-  const run = await getRun(deps, runId);
-  if (isTerminal(run.status)) {
+export async function cancelRun(deps: ConductDeps, idOrNumber: string): Promise<StoredRun> {
+  const run = await getRun(deps, idOrNumber);
+  if (!mayDo("cancel", run.status)) {
     await endSteps(deps, run);
     throw new ApiError("bad_request", `Cannot cancel run with status '${run.status}'`);
   }
   const after = await conduct(deps, {
-    run_id: runId,
+    run_id: run.run_id,
     input: { type: "cancel", reason: "cancelled by the user" },
   });
   if (after === undefined) throw new ApiError("not_found", "Run not found");

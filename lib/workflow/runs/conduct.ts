@@ -9,12 +9,22 @@ import { stepAt } from "../engine/walk.ts";
 import { withChange } from "../workspaces/layers.ts";
 import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
+  type Admission,
+  type AdmissionDeps,
+  admit,
+  afterMove,
+  hadTurn,
+  leaveWrites,
+  passOn,
+} from "./admission.ts";
+import {
   CONDUCT_QUEUE,
   type ConductMessage,
   overMark,
   type StepEvents,
   type StepReport,
 } from "./messages.ts";
+import { mayReach } from "./moves.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { commandEntries } from "./step-commands.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
@@ -32,6 +42,7 @@ import {
 import { valueWrite } from "./values.ts";
 
 export type ConductDeps = EventDeps &
+  AdmissionDeps &
   Pick<Ports, "tables" | "bus" | "claims" | "timers"> & {
     readonly definitions: Definitions;
     readonly sharesWorkspaces: boolean;
@@ -78,9 +89,17 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       await setTimers(deps, run);
       return run;
     }
-    const committed = await commitDecision(deps, run, program, decision, message);
-    if (committed === undefined) continue;
+    const admission = await admit(deps, run, message.input);
+    if (admission.is === "waits") return run;
+    if (admission.is === "changed") continue;
+    const commit = commitDecision(deps, run, program, decision, message, admission);
+    const committed = await commit.catch((error: unknown) => forgetting(deps, error));
+    if (committed === undefined) {
+      deps.runSlots.forget();
+      continue;
+    }
     if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
+    await afterMove(deps, run, committed, admission.slot);
     return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
@@ -95,13 +114,23 @@ export async function setTimers(deps: Pick<Ports, "timers">, { run_id, state }: 
   }
 }
 
+/** The place that the run was to have may be free or not. */
+function forgetting(deps: AdmissionDeps, error: unknown): never {
+  deps.runSlots.forget();
+  throw error;
+}
+
 /**
  * Tells the executors of a run that was ended from outside that nobody waits for its steps any more. Until that
  * is done the run counts as active, and the sweep finds it.
  */
-export async function endSteps(deps: Pick<Ports, "claims" | "tables">, run: StoredRun): Promise<StoredRun> {
+export async function endSteps(
+  deps: Pick<Ports, "claims" | "tables" | "outbox" | "clock" | "ids">,
+  run: StoredRun,
+): Promise<StoredRun> {
   if (!isTerminal(run.status) || run.active === undefined) return run;
   await deps.claims.take(overMark(run.run_id));
+  if (hadTurn(run)) return passOn(deps, run);
   const told = await deps.tables.update(runsTable, runKey(run.run_id), { remove: ["active", "moved_at"] }, [
     ["version", "=", run.version],
   ]);
@@ -124,9 +153,12 @@ async function commitDecision(
   program: Program,
   decision: Decision,
   message: InputMessage,
+  admission: Extract<Admission, { is: "in" }>,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
-  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message));
+  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
+  if (!mayReach(run.status, next.status))
+    throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
   const { state } = next;
   const files = await workspaceAfter(deps, run, message.report);
   const commands = await commandEntries(deps, run, state, program, decision.requests, {
@@ -149,6 +181,8 @@ async function commitDecision(
       ...resultWrites(run, program, decision, message, next.updated_at),
       ...(files === undefined ? [] : [files.write]),
       ...closedSteps(run, next, program, message),
+      ...(isTerminal(next.status) ? [] : admission.writes),
+      ...leaveWrites(run, next),
       ...events.writes,
     ],
     publish: [...commands, ...events.publish],
@@ -188,9 +222,10 @@ export function logFailedRun(deps: Pick<Ports, "log">, run: StoredRun): void {
   deps.log.warn("run failed", { run: run.run_id, workflow: run.workflow_name, error: run.error_message });
 }
 
-function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean): StoredRun {
-  const { active: _active, moved_at: _moved, ...rest } = run;
+function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean, slot = run.slot): StoredRun {
+  const { active: _active, moved_at: _moved, slot: _slot, queued: _queued, ...rest } = run;
   const over = isTerminal(state.status);
+  const stays = over && ((closed && Object.keys(run.state.frames).length > 0) || hadTurn(run));
   return {
     ...rest,
     status: state.status,
@@ -204,7 +239,8 @@ function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean)
       Object.keys(state.frames).flatMap((key) => (isOwn(key) ? [[key, run.begun[key] ?? now]] : [])),
     ),
     error_message: state.status === "failed" ? (state.error ?? "") : "",
-    ...(over && !(closed && Object.keys(run.state.frames).length > 0) ? {} : { active: "1", moved_at: now }),
+    ...(over || slot === undefined ? {} : { slot }),
+    ...(over && !stays ? {} : { active: "1", moved_at: now }),
   };
 }
 

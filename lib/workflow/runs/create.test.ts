@@ -127,7 +127,9 @@ describe("starting by hand", () => {
       priority: "normal",
       run_mode: "local",
       status: "queued",
-      job_id: answer.run_id.slice(0, 8),
+      job_id: answer.run_id,
+      run_ids: [answer.run_id],
+      poll_url: `/automation/jobs/${answer.run_id}`,
       run_uuid: answer.run_id,
     });
   });

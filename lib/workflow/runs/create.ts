@@ -2,16 +2,29 @@ import { ApiError } from "../../errors.ts";
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
 import { type Definitions, findWorkflow } from "../definitions/store.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.ts";
+import { jobTurn, waitWrite } from "./admission.ts";
 import { builtinValues } from "./builtins.ts";
 import { runMark } from "./listed.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import type { Numbers } from "./numbers.ts";
 import { paramValues } from "./params.ts";
-import { historyKey, historyTable, runKey, runsTable, type StoredRun, type TriggerType } from "./table.ts";
+import {
+  historyKey,
+  historyTable,
+  memberKey,
+  numberKey,
+  runKey,
+  runNamesTable,
+  runsTable,
+  type StoredRun,
+  type TriggerType,
+} from "./table.ts";
+import { TARGET_MAX_LENGTH } from "./targets.ts";
 import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "./values.ts";
 import { workspaceName } from "./workspace.ts";
 
@@ -26,11 +39,35 @@ export interface RunRequest {
   readonly triggerType: TriggerType;
   readonly triggerName?: string;
   readonly eventId?: string;
-  readonly groupId?: string;
+  /** Of several runs that were asked for together; alone a run is a job of its own. */
+  readonly job?: RunJob;
   readonly priority?: string;
+  /** Minutes that it may take from its start. */
+  readonly timeout?: number;
+  /** `{{HeuristicsCheck}}`, `{{threads}}` and `{{TargetFile}}`, where they are not the defaults. */
+  readonly heuristics?: string;
+  readonly threads?: number;
+  readonly targetFile?: string;
+  /** It is made, and starts when it is told to. */
+  readonly held?: boolean;
   readonly hop?: number;
   /** Further values that the run's templates may name. */
   readonly values?: Readonly<Record<string, unknown>>;
+}
+
+export interface RunJob {
+  readonly id: string;
+  /** Its place in the job, from 0. */
+  readonly index: number;
+  /** How many runs the job has, and how many of them may go at once. */
+  readonly size: number;
+  readonly width: number;
+}
+
+/** What a run executes: looked up once for all runs of a job. */
+export interface Plan extends Pinned {
+  readonly definition: Definition;
+  readonly revision: number;
 }
 
 export type CreateDeps = Omit<EventDeps, "outbox"> &
@@ -40,8 +77,6 @@ export type CreateDeps = Omit<EventDeps, "outbox"> &
     readonly workspacesDir: string;
   };
 
-/** Longest target of a run, characters. */
-const TARGET_MAX_LENGTH = 4096;
 /** A parameter as it is shown with its run, characters; templates see all of it. */
 const SHOWN_PARAM_LENGTH = 1_000;
 
@@ -53,10 +88,10 @@ const SHOWN_PARAM_LENGTH = 1_000;
 export async function composeRun(
   deps: CreateDeps,
   request: RunRequest,
+  plan?: Plan,
 ): Promise<{ commit: Commit; run: StoredRun }> {
-  const revision = request.revision ?? (await findWorkflow(deps, request.workflow)).revision;
-  const definition = await deps.definitions.get(request.workflow, revision);
-  const pinned = await pinFor(deps, request, definition, revision);
+  const pinned = plan ?? (await planFor(deps, request));
+  const { definition } = pinned;
   const program = buildProgram(
     pinned.modules,
     pinned.definitions,
@@ -66,8 +101,11 @@ export async function composeRun(
   const workspace = workspaceName(
     request.workspace || request.params["space_name"] || request.target || definition.name,
   );
+  const number = await deps.runNumbers.next();
   const builtins = builtinValues({
     ...request,
+    number,
+    random: deps.ids.random(),
     workspace,
     workspacesDir: deps.workspacesDir,
     definition,
@@ -78,7 +116,6 @@ export async function composeRun(
     { ...request.values, ...builtins },
     { ...request, now: Date.parse(now) },
   );
-  const number = await deps.runNumbers.next();
   const tooLong =
     request.target.length > TARGET_MAX_LENGTH
       ? `target: longer than ${TARGET_MAX_LENGTH} characters`
@@ -92,7 +129,7 @@ export async function composeRun(
     number,
     workflow_name: definition.name,
     workflow_kind: definition.kind,
-    workflow_revision: revision,
+    workflow_revision: pinned.revision,
     modules: pinned.modules,
     target: request.target.slice(0, TARGET_MAX_LENGTH),
     params: shownParams(params),
@@ -106,7 +143,7 @@ export async function composeRun(
     trigger_type: request.triggerType,
     trigger_name: request.triggerName ?? "",
     event_id: request.eventId ?? "",
-    run_group_id: request.groupId ?? request.runId.slice(0, 8),
+    run_group_id: request.job?.id ?? request.runId,
     total_steps: totalSteps(program),
     completed_steps: 0,
     priority: request.priority ?? "normal",
@@ -114,16 +151,25 @@ export async function composeRun(
     state: replay(entries),
     begun: {},
     version: 0,
-    ...(failed === undefined ? { active: "1", moved_at: now } : {}),
+    ...(request.timeout === undefined ? {} : { timeout: request.timeout }),
+    ...(request.job !== undefined && request.job.width < request.job.size
+      ? { job_width: request.job.width }
+      : {}),
+    ...(failed === undefined ? { active: "1" } : {}),
   };
-  const kept = await keepValue(deps, request.runId, { values, trusted } satisfies BaseValues);
+  const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
+  const base: BaseValues = { values, trusted, given };
+  const kept = await keepValue(deps, request.runId, base);
   const failure = failed === undefined ? undefined : await composeEvents(deps, [failedEvent(run, failed)]);
+  const departure = departureOf(run, request, now);
   return {
-    run,
+    run: departure.run,
     commit: {
       writes: [
-        { op: "put", table: runsTable, item: run, when: [["pk", "missing"]] },
+        { op: "put", table: runsTable, item: departure.run, when: [["pk", "missing"]] },
         runMark(run),
+        ...nameWrites(run, request),
+        ...departure.writes,
         valueWrite(request.runId, BASE_VALUES, kept),
         ...(failed === undefined
           ? []
@@ -137,9 +183,30 @@ export async function composeRun(
         ...(failure?.writes ?? []),
       ],
       publish: failure?.publish ?? [],
-      send: failed === undefined ? [startMessage(request.runId)] : [],
+      send: departure.starts ? [startMessage(request.runId)] : [],
     },
   };
+}
+
+/** What else the run is found by. */
+function nameWrites({ run_id, number }: StoredRun, { job }: RunRequest): Write[] {
+  const keys = [numberKey(number), ...(job === undefined ? [] : [memberKey(job.id, job.index)])];
+  return keys.map((key) => ({ op: "put", table: runNamesTable, item: { ...key, run_id } }));
+}
+
+interface Departure {
+  readonly run: StoredRun;
+  readonly writes: readonly Write[];
+  readonly starts: boolean;
+}
+
+/** A run is sent off at once, or waits until it is told to start or one of its job has ended. */
+function departureOf(run: StoredRun, { held, job }: RunRequest, now: string): Departure {
+  if (run.status !== "pending" || held === true) return { run, writes: [], starts: false };
+  if (job === undefined || job.index < job.width)
+    return { run: { ...run, moved_at: now }, writes: [], starts: true };
+  const queued = jobTurn(run);
+  return { run: { ...run, queued }, writes: [waitWrite(queued, run.run_id)], starts: false };
 }
 
 /** What tells the conductor to begin. */
@@ -162,16 +229,26 @@ function failedEvent(run: StoredRun, error: string) {
   };
 }
 
-interface Pinned {
+export interface Pinned {
   readonly modules: readonly PinnedModule[];
   readonly definitions: readonly Definition[];
   readonly problem?: string;
 }
 
+/** Throws `not_found` and `bad_request` for a workflow that is not there. */
+export async function planFor(
+  deps: CreateDeps,
+  request: Pick<RunRequest, "workflow" | "revision" | "eventId">,
+): Promise<Plan> {
+  const revision = request.revision ?? (await findWorkflow(deps, request.workflow)).revision;
+  const definition = await deps.definitions.get(request.workflow, revision);
+  return { definition, revision, ...(await pinFor(deps, request, definition, revision)) };
+}
+
 /** Who starts a run by hand is told what is wrong with its flow; what an event triggers becomes a failed run. */
 async function pinFor(
   deps: CreateDeps,
-  request: RunRequest,
+  request: Pick<RunRequest, "eventId">,
   definition: Definition,
   revision: number,
 ): Promise<Pinned> {

@@ -91,7 +91,8 @@ params:
   - {name: flags, default: "-a -b"}
   - {name: ports}
   - {name: mode, default: "{{ports}} of {{ModuleName}}"}
-steps: [{name: s, type: bash, command: "scan {{flags}} {{ports}} {{mode}}"}]
+  - {name: threads, default: "77"}
+steps: [{name: s, type: bash, command: "scan {{flags}} {{ports}} {{mode}} -t {{threads}}"}]
 `,
     );
     await store(
@@ -105,11 +106,12 @@ modules:
     );
     expect(await outcome(await run({ flow: "f", target: "x y" }))).toMatchObject({ status: "completed" });
     // Text of workflow files stays text; what came with the run is handed over as a value.
-    expect(commands[0]).toMatch(/^scan -a -b "\$\{?W\d+\}?" "\$\{?W\d+\}?" \| x y \| x y of one$/);
-    expect(commands[1]).toMatch(/^scan -a -b 80 "\$\{?W\d+\}?" \| 80 of two$/);
+    expect(commands[0]).toMatch(/^scan -a -b "\$\{?W\d+\}?" "\$\{?W\d+\}?" -t 77 \| x y \| x y of one$/);
+    expect(commands[1]).toMatch(/^scan -a -b 80 "\$\{?W\d+\}?" -t 77 \| 80 of two$/);
     commands.length = 0;
-    await run({ flow: "f", params: { flags: "$(id)" } });
+    await run({ flow: "f", params: { flags: "$(id)", threads: 5 } });
     expect(commands[0]).toContain("| $(id) |");
+    expect(commands[0]).toMatch(/\| 5$/);
   });
 
   it("are left out where the run says so, by their names or parts of them", async () => {

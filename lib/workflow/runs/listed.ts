@@ -13,6 +13,7 @@ import {
   readTogether,
 } from "../lists/read.ts";
 import { entryKey, markWrite } from "../lists/table.ts";
+import { jobRuns } from "./job-runs.ts";
 import { RUN_SK, runsTable, type StoredRun } from "./table.ts";
 
 /** A run is marked once: the message that tells of its end is sent until the event that it tells of is indexed. */
@@ -43,6 +44,9 @@ export interface RunFilters {
   /** Part of the target. */
   readonly target?: string | undefined;
   readonly workspace?: string | undefined;
+  /** Id of a job. */
+  readonly job?: string | undefined;
+  readonly mode?: string | undefined;
 }
 
 /** Runs that may have ended without the index knowing are looked at as long as so few are under way. */
@@ -52,16 +56,35 @@ const TRIES_MAX = 5;
 /** Runs that fit the filters, newest first. */
 export async function findRuns(
   deps: ListDeps,
-  { status, workflow, target, workspace }: RunFilters,
+  { status, workflow, target, workspace, job, mode }: RunFilters,
   page: PageQuery,
 ): Promise<Listing<StoredRun>> {
   const filters: Filter[] = [];
   if (workflow !== undefined) filters.push({ field: "workflow", value: workflow });
   if (workspace !== undefined) filters.push({ field: "workspace", value: workspace });
   if (target !== undefined) filters.push({ contains: target });
+  if (mode !== undefined && mode !== "local") return { total: 0, items: onePage([]) };
+  if (job !== undefined) return runsOfJob(deps, job, { status, filters }, page);
   if (status === undefined) return readList(deps, runList, filters, page);
   if (status === "pending" || status === "running") return activeRuns(deps, status, filters, page);
   return endedRuns(deps, status, filters, page);
+}
+
+/** A job has few enough runs to look at each. */
+async function runsOfJob(
+  deps: ListDeps,
+  job: string,
+  { status, filters }: { readonly status: string | undefined; readonly filters: readonly Filter[] },
+  { offset, limit }: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const passes = passing(runList, filters);
+  const fitting = (await jobRuns(deps, job)).filter(
+    (run) => (status === undefined || run.status === status) && passes(run),
+  );
+  return {
+    total: fitting.length,
+    items: onePage(newestFirst(runList, fitting).slice(offset, offset + limit)),
+  };
 }
 
 /** A run that is not over is marked, or has an entry; an entry is there before the mark goes. */

@@ -41,6 +41,8 @@ export interface StepWork {
   readonly workspace: string;
   /** Of the run: events of the step have one more. */
   readonly hop: number;
+  /** The same, signed: what its commands hand on. */
+  readonly hop_token?: string;
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
   readonly values: Readonly<Record<string, KeptValue>>;
@@ -59,6 +61,8 @@ export interface StepWork {
     readonly foreach_key: string;
     readonly parallel: number;
   };
+  /** The beginning of a module: names of what the run was given, or its flow declares. */
+  readonly given?: readonly string[];
   /** A module whose steps are over, without an error where they succeeded. */
   readonly ended?: { readonly error?: string };
   /** A container that is left: how its children ended, and under which names they left their output. */

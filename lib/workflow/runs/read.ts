@@ -6,8 +6,18 @@ import type { Definitions } from "../definitions/store.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { type Listing, mapped, type PageQuery } from "../lists/read.ts";
 import { findRuns, type RunFilters } from "./listed.ts";
+import { findSteps, type StepFilters } from "./step-results.ts";
 import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
-import { historyTable, runKey, runsTable, type StoredRun, type StoredStep, stepsTable } from "./table.ts";
+import {
+  historyTable,
+  numberKey,
+  runKey,
+  runNamesTable,
+  runsTable,
+  type StoredRun,
+  type StoredStep,
+  stepsTable,
+} from "./table.ts";
 
 /** A run as callers see it. Reference 6. */
 export const runRecord = z
@@ -30,7 +40,9 @@ export const runRecord = z
     trigger_type: z.string(),
     trigger_name: z.string(),
     event_id: z.string(),
-    run_group_id: z.string(),
+    run_group_id: z.string().describe("The job that the run belongs to"),
+    is_queued: z.boolean().describe("Whether it waits for its turn"),
+    timeout: z.int().describe("Minutes that it may take from its start; 0 for no limit"),
     total_steps: z.int(),
     completed_steps: z.int(),
     run_priority: z.string(),
@@ -83,6 +95,8 @@ export function toRunRecord(run: StoredRun): RunRecord {
     trigger_name: run.trigger_name,
     event_id: run.event_id,
     run_group_id: run.run_group_id,
+    is_queued: run.queued !== undefined,
+    timeout: run.timeout ?? 0,
     total_steps: run.total_steps,
     completed_steps: run.completed_steps,
     run_priority: run.priority,
@@ -102,9 +116,17 @@ export async function listRuns(
 /** Longest id that is looked up, characters. */
 const RUN_ID_MAX_LENGTH = 128;
 
-/** Throws `not_found`. */
-export async function getRun(deps: Pick<Ports, "tables">, runId: string): Promise<StoredRun> {
-  const run = runId.length > RUN_ID_MAX_LENGTH ? undefined : await deps.tables.get(runsTable, runKey(runId));
+const NUMBER = /^\d{1,15}$/;
+
+/** A run by its id or its number. Throws `not_found`. */
+export async function getRun(deps: Pick<Ports, "tables">, idOrNumber: string): Promise<StoredRun> {
+  const runId = NUMBER.test(idOrNumber)
+    ? (await deps.tables.get(runNamesTable, numberKey(Number(idOrNumber))))?.run_id
+    : idOrNumber;
+  const run =
+    runId === undefined || runId.length > RUN_ID_MAX_LENGTH
+      ? undefined
+      : await deps.tables.get(runsTable, runKey(runId));
   if (run === undefined) throw new ApiError("not_found", "Run not found");
   return run;
 }
@@ -115,16 +137,22 @@ export async function getRun(deps: Pick<Ports, "tables">, runId: string): Promis
  */
 export async function listSteps(
   deps: Pick<Ports, "tables"> & { readonly definitions: Definitions },
-  runId: string,
+  idOrNumber: string,
 ): Promise<z.infer<typeof stepRecord>[]> {
   const steps = new Map<string, StoredStep>();
-  for (const step of await stepsUnderWay(deps, await getRun(deps, runId))) steps.set(step.key, step);
+  const run = await getRun(deps, idOrNumber);
+  const runId = run.run_id;
+  for (const step of await stepsUnderWay(deps, run)) steps.set(step.key, step);
   // What was done since the run was read is done.
   for (const step of await readAll(deps, stepsTable, { pk: runId })) steps.set(step.key, step);
   const ordered = [...steps.values()].sort(
     (a, b) => compare(a.started_at, b.started_at) || a.dispatch - b.dispatch,
   );
-  return ordered.map((step) => ({
+  return ordered.map((step) => toStepRecord(runId, step));
+}
+
+function toStepRecord(runId: string, step: StoredStep): z.infer<typeof stepRecord> {
+  return {
     id: step.id,
     run_id: runId,
     run_uuid: runId,
@@ -143,7 +171,7 @@ export async function listSteps(
     started_at: step.started_at,
     completed_at: step.completed_at,
     created_at: step.created_at,
-  }));
+  };
 }
 
 async function stepsUnderWay(
@@ -162,14 +190,23 @@ export const historyRecord = z
   .looseObject({ number: z.int(), at: z.string(), type: z.string() })
   .meta({ id: "HistoryEntry" });
 
+/** Steps that are done and fit the filters, those of the newest runs first. Reference 1.6. */
+export async function listStepResults(
+  deps: ListDeps,
+  filters: StepFilters,
+  page: PageQuery,
+): Promise<Listing<z.infer<typeof stepRecord>>> {
+  return mapped(await findSteps(deps, filters, page), ({ run_id, step }) => toStepRecord(run_id, step));
+}
+
 /** What happened to a run, oldest first. Throws `not_found`. */
 export async function listHistory(
   deps: Pick<Ports, "tables">,
-  runId: string,
+  idOrNumber: string,
 ): Promise<z.infer<typeof historyRecord>[]> {
-  await getRun(deps, runId);
+  const { run_id } = await getRun(deps, idOrNumber);
   const entries: z.infer<typeof historyRecord>[] = [];
-  for (const { at, entries: made } of await readAll(deps, historyTable, { pk: runId })) {
+  for (const { at, entries: made } of await readAll(deps, historyTable, { pk: run_id })) {
     for (const entry of made) entries.push({ number: entries.length + 1, at, ...entry });
   }
   return entries;

@@ -22,7 +22,7 @@ export function runEvents(
         trigger: run.trigger_type,
         run_group_id: run.run_group_id,
       };
-      return [{ ...runDraft(run, "run.started", "started"), source: sourceOf(run), data }];
+      return [{ ...runDraft(run, "run.started", "started"), source: sourceOf(run), data, tells: "run" }];
     }
     if (entry.type === "run.cancelled") {
       const data: TopicData<"run.cancelled"> = { ...base, duration_ms };

@@ -1,15 +1,34 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { type CreateDeps, composeRun } from "./create.ts";
+import type { StepPaths } from "../steps/context.ts";
+import { type CreateDeps, composeRun, type Plan, planFor, type RunRequest } from "./create.ts";
+import type { StoredRun } from "./table.ts";
+import { allTargets, TARGET_MAX_LENGTH, TARGETS_MAX } from "./targets.ts";
 
 const TEXT_MAX_LENGTH = 4096;
 const PARAMS_MAX = 256;
 const PARAM_MAX_LENGTH = 64 * 1024;
+/** Thirty days. */
+const TIMEOUT_MAX_MINUTES = 43_200;
 
 const paramValue = z
   .union([z.string().max(PARAM_MAX_LENGTH), z.number(), z.boolean()], "must be text, a number, true or false")
   .transform((value) => String(value));
+
+/** Parameters of a run, each as text. */
+export const paramsBody = z
+  .record(z.string().max(256), paramValue, "must be an object of texts, numbers, true or false")
+  .refine((params) => Object.keys(params).length <= PARAMS_MAX, `must have at most ${PARAMS_MAX} entries`);
+
+const elsewhere = z
+  .any()
+  .refine(
+    (value) => value === undefined || value === null || value === "" || value === false,
+    "a schedule is made with POST /schedules",
+  )
+  .optional();
 
 /** Body of `POST /runs`. Reference 1.4. */
 export const startBody = z.object({
@@ -19,66 +38,179 @@ export const startBody = z.object({
     .max(TEXT_MAX_LENGTH)
     .optional()
     .describe("Name of a stored flow; wins where both are given"),
-  target: z.string().max(TEXT_MAX_LENGTH).optional(),
-  params: z
-    .record(z.string().max(256), paramValue)
-    .refine((params) => Object.keys(params).length <= PARAMS_MAX, `must have at most ${PARAMS_MAX} entries`)
-    .optional(),
-  workspace: z.string().max(TEXT_MAX_LENGTH).optional(),
+  target: z.string().max(TARGET_MAX_LENGTH).optional(),
+  targets: z
+    .array(z.string().max(TARGET_MAX_LENGTH))
+    .max(TARGETS_MAX)
+    .optional()
+    .describe("A run for each; together they are one job"),
+  target_file: z
+    .string()
+    .max(TEXT_MAX_LENGTH)
+    .optional()
+    .describe("A file of targets, a line each, in a workspace or in `uploads/`"),
+  empty_target: z.boolean().optional().describe("Run without a target: one is made up"),
+  params: paramsBody.optional(),
+  concurrency: z
+    .int()
+    .max(TARGETS_MAX)
+    .optional()
+    .describe("How many runs of the job go at once; 1 without it"),
   priority: z.enum(["low", "normal", "medium", "high", "critical"]).optional(),
+  timeout: z
+    .int()
+    .min(0)
+    .max(TIMEOUT_MAX_MINUTES)
+    .optional()
+    .describe("Minutes that a run may take from its start; 0 for no limit"),
+  workspace: z.string().max(TEXT_MAX_LENGTH).optional(),
+  run_mode: z
+    .enum(["local", "distributed", "cloud"])
+    .refine((mode) => mode === "local", "must be local: this service runs workflows itself")
+    .optional(),
+  heuristics_check: z.enum(["none", "basic", "advanced"]).optional(),
+  threads_hold: z.int().min(0).max(10_000).optional().describe("Value of `{{threads}}`; 0 for the default"),
+  schedule: elsewhere,
+  schedule_enabled: elsewhere,
+  dry_run: z.boolean().optional().describe("Render and plan, and execute nothing"),
 });
+export type StartBody = z.infer<typeof startBody>;
 
 export const startAnswer = z
   .object({
     message: z.string(),
     workflow: z.string(),
     kind: z.enum(["module", "flow"]),
-    target: z.string(),
+    target: z.string().describe("The first one"),
+    targets: z.array(z.string()).optional().describe("Where there are several"),
     target_count: z.int(),
     priority: z.string(),
     run_mode: z.literal("local"),
     job_id: z.string(),
-    run_uuid: z.string(),
-    run_id: z.string(),
+    run_uuid: z.string().describe("The same as run_id"),
+    run_id: z.string().describe("The first one"),
+    run_ids: z.array(z.string()).describe("In the order of the targets"),
+    concurrency: z.int().optional(),
+    timeout: z.int().optional(),
     status: z.enum(["queued", "failed"]),
+    poll_url: z.string(),
   })
   .meta({ id: "StartedRun" });
 
-/** Creates a run by hand and sends it off. Throws `not_found`, `bad_request`. */
-export async function startRun(
-  deps: CreateDeps & Pick<Ports, "outbox">,
-  body: z.infer<typeof startBody>,
-): Promise<z.infer<typeof startAnswer>> {
+export type StartDeps = CreateDeps &
+  Pick<Ports, "outbox"> & { readonly paths: Pick<StepPaths, "workspacesDir"> };
+
+/** What a body asks for: the workflow, and the runs of it. */
+export interface Asked {
+  readonly plan: Plan;
+  readonly workflow: string;
+  readonly targets: readonly string[];
+  /** Of each run. */
+  readonly request: Omit<RunRequest, "runId" | "target" | "job">;
+}
+
+/** Throws `not_found`, `bad_request`. */
+export async function readStart(deps: StartDeps, body: StartBody): Promise<Asked> {
   const workflow = body.flow || body.module;
   if (workflow === undefined || workflow === "")
     throw new ApiError("bad_request", "module: either module or flow is required");
-  const { commit, run } = await composeRun(deps, {
-    runId: deps.ids.ordered(),
-    workflow,
-    target: body.target ?? "",
-    params: body.params ?? {},
-    triggerType: "api",
-    priority: body.priority === "medium" ? "normal" : (body.priority ?? "normal"),
-    ...(body.workspace === undefined ? {} : { workspace: body.workspace }),
-  });
-  if (body.flow && run.workflow_kind !== "flow")
+  const plan = await planFor(deps, { workflow });
+  if (body.flow && plan.definition.kind !== "flow")
     throw new ApiError("bad_request", `flow: ${workflow} is a module`);
-  if (!body.flow && run.workflow_kind !== "module")
+  if (!body.flow && plan.definition.kind !== "module")
     throw new ApiError("bad_request", `module: ${workflow} is a flow`);
-  if (run.status === "failed") throw new ApiError("bad_request", `params: ${run.error_message}`);
-  const outcome = await deps.outbox.commit(commit);
-  if (!outcome.ok) throw new ApiError("conflict", "The run could not be created, try again");
+  const named = await allTargets(deps, body);
+  if (named.length === 0 && (body.targets !== undefined || body.target_file !== undefined))
+    throw new ApiError(
+      "bad_request",
+      "targets: at least one target is required (target, targets, target_file, or empty_target)",
+    );
+  const made = body.empty_target === true ? emptyTarget(deps) : "";
+  return {
+    plan,
+    workflow,
+    targets: named.length > 0 ? named : [made],
+    request: {
+      workflow,
+      revision: plan.revision,
+      params: body.params ?? {},
+      triggerType: "api",
+      priority: body.priority === "medium" ? "normal" : (body.priority ?? "normal"),
+      ...(body.workspace === undefined ? {} : { workspace: body.workspace }),
+      ...(body.timeout === undefined || body.timeout === 0 ? {} : { timeout: body.timeout }),
+      ...(body.heuristics_check === undefined ? {} : { heuristics: body.heuristics_check }),
+      ...(body.threads_hold === undefined || body.threads_hold === 0 ? {} : { threads: body.threads_hold }),
+      ...(body.target_file === undefined ? {} : { targetFile: body.target_file }),
+    },
+  };
+}
+
+const emptyTarget = (deps: Pick<Ports, "ids" | "clock">): string =>
+  `empty-${deps.ids.random().slice(0, 6)}-${Math.floor(deps.clock.now() / 1000)}`;
+
+/**
+ * Creates runs by hand, one a target, and sends them off; all of them are there when it answers. Throws `not_found`,
+ * `bad_request`.
+ */
+export async function startRun(
+  deps: StartDeps,
+  body: StartBody,
+  hop = 0,
+): Promise<z.infer<typeof startAnswer>> {
+  const { plan, targets, request } = await readStart(deps, body);
+  const size = targets.length;
+  const width = Math.max(1, body.concurrency ?? 1);
+  const jobId = deps.ids.random();
+  const made: { commit: Commit; run: StoredRun }[] = [];
+  for (const [index, target] of targets.entries()) {
+    const one = { ...request, hop, runId: deps.ids.ordered(), target };
+    const job = size === 1 ? {} : { job: { id: jobId, index, size, width } };
+    made.push(await composeRun(deps, { ...one, ...job }, plan));
+  }
+  for (const { run } of made)
+    if (run.status === "failed") throw new ApiError("bad_request", `params: ${run.error_message}`);
+  for (const commit of together(made.map((one) => one.commit))) {
+    const outcome = await deps.outbox.commit(commit);
+    if (!outcome.ok) throw new ApiError("conflict", "The run could not be created, try again");
+  }
+  const [first] = made.map(({ run }) => run);
+  if (first === undefined) throw new Error("no run was made");
   return {
     message: "Run started",
-    workflow: run.workflow_name,
-    kind: run.workflow_kind,
-    target: run.target,
-    target_count: 1,
-    priority: run.priority,
+    workflow: first.workflow_name,
+    kind: first.workflow_kind,
+    target: first.target,
+    target_count: size,
+    priority: first.priority,
     run_mode: "local",
-    job_id: run.run_group_id,
-    run_uuid: run.run_id,
-    run_id: run.run_id,
+    job_id: first.run_group_id,
+    run_uuid: first.run_id,
+    run_id: first.run_id,
+    run_ids: made.map(({ run }) => run.run_id),
+    ...(size === 1 ? {} : { targets: [...targets], concurrency: width }),
+    ...(first.timeout === undefined ? {} : { timeout: first.timeout }),
     status: "queued",
+    poll_url: `/automation/jobs/${first.run_group_id}`,
   };
+}
+
+/** Of one transaction: as many as it takes, in items and in bytes, however long the parameters of the runs are. */
+const WRITES_TOGETHER = 70;
+
+/** Few transactions of many commits: each is still whole in one. */
+function together(commits: readonly Commit[]): Commit[] {
+  const groups: Commit[] = [];
+  for (const commit of commits) {
+    const last = groups.at(-1);
+    if (last === undefined || last.writes.length + commit.writes.length > WRITES_TOGETHER) {
+      groups.push(commit);
+      continue;
+    }
+    groups[groups.length - 1] = {
+      writes: [...last.writes, ...commit.writes],
+      publish: [...(last.publish ?? []), ...(commit.publish ?? [])],
+      send: [...(last.send ?? []), ...(commit.send ?? [])],
+    };
+  }
+  return groups;
 }

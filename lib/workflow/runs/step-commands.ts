@@ -8,6 +8,7 @@ import type { Program, ProgramModule } from "../engine/program.ts";
 import { isContainer, type Request, stepAt } from "../engine/walk.ts";
 import { outputName, stepNames } from "../steps/names.ts";
 import { placeOf } from "../steps/place.ts";
+import { hopToken } from "../triggers/hops.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
 import type { StoredRun } from "./table.ts";
@@ -22,7 +23,7 @@ const OUTPUTS_SHOWN_MAX = 500;
  */
 export async function commandEntries(
   deps: CommandDeps,
-  run: Pick<StoredRun, "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "hop">,
+  run: CommandedRun,
   state: RunState,
   program: Program,
   requests: readonly Request[],
@@ -48,7 +49,12 @@ export async function commandEntries(
   );
 }
 
-type CommandDeps = Pick<Ports, "tables" | "blobs"> & {
+type CommandedRun = Pick<
+  StoredRun,
+  "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "params" | "hop"
+>;
+
+type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
   /** Whether steps of a run may be executed on several machines. */
   readonly sharesWorkspaces: boolean;
 };
@@ -74,8 +80,8 @@ interface Wanted {
 }
 
 async function workOf(
-  deps: Pick<Ports, "tables" | "blobs">,
-  run: Pick<StoredRun, "run_id" | "workflow_name" | "workspace" | "hop">,
+  deps: Pick<Ports, "tables" | "blobs" | "clock">,
+  run: CommandedRun,
   wanted: Wanted,
 ): Promise<StepWork> {
   const { step, request, fresh } = wanted;
@@ -92,6 +98,7 @@ async function workOf(
     workflow_name: run.workflow_name,
     workspace: run.workspace,
     hop: run.hop,
+    hop_token: await hopToken(deps, run),
     step,
     values: kept,
     ...(bases === undefined ? {} : { bases }),
@@ -100,6 +107,7 @@ async function workOf(
     ...(deadline === undefined ? {} : { deadline }),
     ...(batch === undefined ? {} : { batch }),
     ...(children === undefined ? {} : { children }),
+    ...(request.phase === "gate" ? { given: Object.keys(run.params) } : {}),
     ...(request.phase === "handlers" ? { ended: endOf(wanted) } : {}),
   };
 }

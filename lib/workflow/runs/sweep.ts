@@ -1,8 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
 import { underWay } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
+import { startAgain } from "./admission.ts";
 import { type ConductDeps, endSteps, setTimers } from "./conduct.ts";
-import { startMessage } from "./create.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import { commandEntries } from "./step-commands.ts";
 import { programOf } from "./steps-under-way.ts";
@@ -50,11 +50,7 @@ async function resend(
   );
   if (claimed === undefined) return false;
   if (run.status === "pending") {
-    const { messages } = startMessage(run.run_id);
-    await deps.queues.send(
-      CONDUCT_QUEUE,
-      messages.map(({ body, groupId }) => ({ body, groupId, deduplicationId: deps.ids.random() })),
-    );
+    await deps.queues.send(CONDUCT_QUEUE, [startAgain(deps, run.run_id)]);
     return true;
   }
   const program = await programOf(deps, run);

@@ -38,6 +38,14 @@ export interface StoredRun extends Key {
   /** `1` while the run is not over, and when it last moved on: what the sweep looks at. */
   readonly active?: string;
   readonly moved_at?: string;
+  /** Minutes that it may take from its start. */
+  readonly timeout?: number;
+  /** Its place among those that run at once, while it runs. */
+  readonly slot?: number;
+  /** Where it waits for its turn, while it does. */
+  readonly queued?: Key;
+  /** How many runs of its job may go at once, where that is fewer than there are. */
+  readonly job_width?: number;
 }
 
 export const runsTable: TableSpec<StoredRun> = {
@@ -95,6 +103,20 @@ export interface StoredCounter extends Key {
 
 export const countersTable: TableSpec<StoredCounter> = { name: "counters", indexes: {} };
 
+/** What else a run is found by: its number, and its job with its place in it. */
+export interface StoredRunName extends Key {
+  readonly run_id: string;
+}
+
+export const runNamesTable: TableSpec<StoredRunName> = { name: "run-names", indexes: {} };
+
+/** Runs that wait for their turn, first comes first; and the places of those that run. */
+export interface StoredTurn extends Key {
+  readonly run_id: string;
+}
+
+export const runQueueTable: TableSpec<StoredTurn> = { name: "run-queue", indexes: {} };
+
 export const RUN_SK = "run";
 export const runKey = (runId: string): Key => ({ pk: runId, sk: RUN_SK });
 export const stepKey = (runId: string, key: string): Key => ({ pk: runId, sk: key });
@@ -102,4 +124,10 @@ export const valueKey = (runId: string, name: string): Key => ({ pk: runId, sk: 
 export const historyKey = (runId: string, first: number): Key => ({
   pk: runId,
   sk: String(first).padStart(9, "0"),
+});
+export const numberKey = (number: number): Key => ({ pk: `number#${number}`, sk: RUN_SK });
+export const jobPartition = (jobId: string): string => `job#${jobId}`;
+export const memberKey = (jobId: string, index: number): Key => ({
+  pk: jobPartition(jobId),
+  sk: String(index).padStart(6, "0"),
 });

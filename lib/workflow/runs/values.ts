@@ -36,6 +36,8 @@ export interface BaseValues {
   readonly values: Readonly<Record<string, unknown>>;
   /** Parameters whose value is the file's own default, with nothing from outside in it. */
   readonly trusted: readonly string[];
+  /** Parameters that were given; the others have their defaults. Absent in runs of earlier versions. */
+  readonly given?: readonly string[];
 }
 
 /** Values as they are kept, on their way to an executor. */

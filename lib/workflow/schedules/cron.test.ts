@@ -209,25 +209,56 @@ describe("against a second implementation", () => {
     );
   });
 
-  it("fires at the same times over four years of a rare schedule", () => {
-    for (const timezone of ZONES) {
-      for (const expression of ["30 4 */9 * 3", "15 5 1 1-12/2 *", "0 23 28 2 0,6", "59 23 31 * *"]) {
-        const end = Date.parse("2030-01-01");
-        const theirs: number[] = [];
-        const cron = new Cron(expression, { timezone, legacyMode: true });
-        for (let date = cron.nextRun("2026-01-01"); date && +date < end; date = cron.nextRun(date)) {
-          theirs.push(+date);
-        }
-        const ours: number[] = [];
-        const start = (theirs[0] ?? end) - 1;
-        for (let fire = nextFire(expression, timezone, start); fire < end; ) {
-          ours.push(fire);
-          fire = nextFire(expression, timezone, fire);
-        }
-        expect(ours).toEqual(theirs);
+  it.each(ZONES)("fires at the same times in %s over ten years", (timezone) => {
+    const [start, end] = [Date.parse("2025-12-31T23:59Z"), Date.parse("2036-01-01")];
+    const expressions = [
+      "30 4 */9 * 3",
+      "15 5 1 1-12/2 *",
+      "0 23 28 2 0,6",
+      "59 23 31 * *",
+      "45 6 * * 7",
+      "0 12 * mar,oct sun",
+      "20 5,17 29 2 *",
+    ];
+    for (const expression of expressions) {
+      const theirs: number[] = [];
+      const cron = new Cron(expression, { timezone, legacyMode: true });
+      for (let date = cron.nextRun(new Date(start)); date && +date < end; date = cron.nextRun(date))
+        theirs.push(+date);
+      const ours: number[] = [];
+      for (let fire = nextFire(expression, timezone, start); fire < end; ) {
+        ours.push(fire);
+        fire = nextFire(expression, timezone, fire);
       }
+      expect(theirs.length).toBeGreaterThan(1);
+      expect([expression, ours]).toEqual([expression, theirs]);
     }
   });
+
+  it.each(ZONES)(
+    "says in %s at every change of the clocks of ten years what the examples above say",
+    (timezone) => {
+      const end = Date.parse("2036-01-01");
+      let changes = 0;
+      for (let hour = Date.parse("2026-01-01"); hour < end; hour += HOUR_MS) {
+        const shift = offsetAt(timezone, hour + HOUR_MS) - offsetAt(timezone, hour);
+        if (shift === 0) continue;
+        changes += 1;
+        // Twelve hours around it: an expression of each hour fires at each of its real hours, by the wall's minute.
+        const around = firesAfter("0 * * * *", timezone, new Date(hour - 6 * HOUR_MS).toISOString(), 10);
+        expect(new Set(around).size).toBe(10);
+        expect(around).toEqual(around.toSorted());
+        // One of a single hour fires once on each of the days around it, none is left out and none comes twice.
+        for (let wall = 0; wall < 24; wall += 1) {
+          const from = new Date(hour - 2 * DAY_MS).toISOString();
+          const days = firesAfter(`30 ${wall} * * *`, timezone, from, 4).map((at) => Date.parse(`${at}Z`));
+          const gaps = days.slice(1).map((at, index) => at - (days[index] ?? 0));
+          for (const gap of gaps) expect(Math.abs(gap - DAY_MS)).toBeLessThanOrEqual(2 * Math.abs(shift));
+        }
+      }
+      expect(changes > 0).toBe(!["UTC", "Asia/Kolkata"].includes(timezone));
+    },
+  );
 });
 
 describe("the way back", () => {

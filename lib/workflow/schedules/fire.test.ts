@@ -41,7 +41,7 @@ describe("a schedule", () => {
       },
     ]);
     expect(JSON.parse(records[0]?.data ?? "")).toEqual({
-      schedule_id: "sch_tick_clock",
+      schedule_id: "sch_tick:clock",
       trigger_type: "cron",
       schedule: "*/10 * * * *",
       slot: "2026-03-02T10:10:00.000Z",

@@ -7,6 +7,8 @@ import { renderShell } from "../templates/shell.ts";
 import { renderText } from "../templates/text.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
+import { followOutput } from "./follow-output.ts";
+import { noteStep } from "./run-log.ts";
 import { remaining, stepEnvironment, stepToken } from "./script.ts";
 
 /** Output kept as the step's value, bytes; the file keeps all of it. */
@@ -20,6 +22,7 @@ const TRUNCATED = "\n[output truncated]";
 export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): Promise<StepOutput> {
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
+  for (const command of rendered) noteStep(attempt, `$ ${command}`);
   const outputs: string[] = [];
   if (step.parallel_commands !== undefined) {
     const results = await Promise.allSettled(
@@ -40,7 +43,7 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
 }
 
 /** What a command looks like to a reader: secrets by name. */
-function displayValues(scope: Scope): Record<string, unknown> {
+export function displayValues(scope: Scope): Record<string, unknown> {
   if (!("secrets" in scope.values)) return scope.values;
   const names = Object.keys(scope.values["secrets"] as Record<string, string>);
   return { ...scope.values, secrets: Object.fromEntries(names.map((name) => [name, "***"])) };
@@ -65,6 +68,7 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
   }
   const stdoutPath = outputPath(attempt, index, "out");
   const stderrPath = outputPath(attempt, index, "err");
+  const follower = followOutput(attempt, { stdoutPath, stderrPath });
   const outcome = await attempt.deps.commands.run({
     argv,
     cwd: attempt.workspace,
@@ -75,13 +79,21 @@ async function runCommand(attempt: Attempt, scope: Scope, source: string, index:
     signal: attempt.signal,
     token: stepToken(attempt),
   });
-  return resultOf(attempt, outcome, stdoutPath, stderrPath);
+  try {
+    const text = await resultOf(attempt, outcome, stdoutPath, stderrPath);
+    await follower.end(outcome, text);
+    return text;
+  } catch (thrown) {
+    await follower.end(outcome);
+    throw thrown;
+  }
 }
 
 /** Time of one command where the step has no timeout: every wait has an end. */
-const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
+export const COMMAND_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
-async function resultOf(
+/** The output of a command that ended well. Throws StepFailed, with the end of its standard error. */
+export async function resultOf(
   attempt: Attempt,
   outcome: CommandOutcome,
   stdoutPath: string,
@@ -127,7 +139,7 @@ async function readPart(
 }
 
 /** Files of an attempt: `<step key>.<attempt>.<command>.<kind>` in the run's folder. */
-function outputPath(attempt: Attempt, index: number, kind: string): string {
+export function outputPath(attempt: Attempt, index: number, kind: string): string {
   const key = attempt.request.key.replaceAll(/[^A-Za-z0-9._#-]/g, "_");
   return join(attempt.logs, `${key}.${attempt.number}.${index}.${kind}`);
 }

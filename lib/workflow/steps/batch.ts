@@ -4,6 +4,7 @@ import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { StepCancelled } from "./failure.ts";
 import { loadItems } from "./items.ts";
 import { attemptLeaf, type LeafResult } from "./leaf.ts";
+import { noteStep } from "./run-log.ts";
 import { bindLoop } from "./scope.ts";
 import { arrived } from "./travel.ts";
 
@@ -91,6 +92,7 @@ async function attemptItem(
   // Tries of an item are its batch's own affair: the conductor knows of batches only.
   for (let tries = 1; ; tries += 1) {
     const result = await attemptLeaf({ ...item, tries }, inner, step);
+    if (result.status === "failed") noteStep(item, `failed: ${result.error ?? ""}`);
     if (result.retryAt === undefined) return result;
     await waitUntil(attempt, result.retryAt);
   }

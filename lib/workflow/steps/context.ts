@@ -4,6 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Network } from "../network/network.ts";
+import type { Remote } from "../remote/machine.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
@@ -11,6 +12,8 @@ export interface StepPaths {
   readonly workspacesDir: string;
   /** Output files of steps, a folder a run. */
   readonly logsDir: string;
+  /** Folders that functions of scripts may use besides the workspaces. */
+  readonly functionFolders?: readonly string[];
 }
 
 /** No tables: what an executor needs to know of a run comes with the command, what it finds out goes back. */
@@ -21,6 +24,8 @@ export type StepDeps = Pick<
   readonly paths: StepPaths;
   /** Where machines share workspaces. */
   readonly workspaceSync?: WorkspaceSync;
+  /** Containers and other hosts, where this process opens such. */
+  readonly remote?: Remote;
   /** `bash`, or `sh` where there is none. */
   readonly shell: string;
   readonly network: Network;
@@ -33,6 +38,8 @@ export interface StepRun {
   readonly workflow_name: string;
   readonly workspace: string;
   readonly hop: number;
+  /** The same, signed. */
+  readonly hop_token?: string;
 }
 
 /** A loop variable in scope: what `[[variable]]` stands for. */
@@ -81,4 +88,6 @@ export interface StepOutput {
   /** Further values that templates may name, under whole names. */
   readonly exports: Readonly<Record<string, unknown>>;
   readonly logFile: string;
+  /** The step that is to follow, or `_end`, where the work itself says so. */
+  readonly goto?: string;
 }

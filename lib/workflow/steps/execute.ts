@@ -27,6 +27,7 @@ import { passGate, runHandlers } from "./gate.ts";
 import { layOutItems, loadItems } from "./items.ts";
 import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
 import { outputName } from "./names.ts";
+import { noteStep } from "./run-log.ts";
 import { bindLoop, openScope } from "./scope.ts";
 import { arrived, travelling } from "./travel.ts";
 import { watchRun } from "./watch.ts";
@@ -100,7 +101,7 @@ async function open(
   const { run_id, request } = command;
   const startedAt = deps.clock.now();
   const work = await openWork(deps, command);
-  const { workflow_name, workspace: name, hop, step } = work;
+  const { workflow_name, workspace: name, hop, hop_token = "", step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
   // Looking is much cheaper than making, and nearly always enough.
@@ -110,7 +111,7 @@ async function open(
   const tries = request.tries ?? 1;
   const attempt: Attempt = {
     deps,
-    run: { run_id, workflow_name, workspace: name, hop },
+    run: { run_id, workflow_name, workspace: name, hop, hop_token },
     step,
     request,
     number: number + tries - 1,
@@ -161,6 +162,7 @@ async function inWorkspace(
 async function find(taken: Taken): Promise<Finding> {
   const { attempt: opened, work, startedAt } = taken;
   const { deps, request, step } = opened;
+  noteStart(opened);
   try {
     const loops = await openLoops(deps, opened.run.run_id, work.loops);
     const variables = loops.map(({ variable }) => variable);
@@ -172,7 +174,7 @@ async function find(taken: Taken): Promise<Finding> {
       return await findBatch(attempt, scope, request.items, work.batch, loops);
     if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
     if (request.phase === "leave") return await findLeft(attempt, scope, work);
-    if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep);
+    if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep, work.given);
     if (request.phase === "handlers")
       return await runHandlers(attempt, scope, step as FunctionStep, work.ended?.error);
     return await attemptLeaf(attempt, scope, step as LeafStep);
@@ -181,6 +183,27 @@ async function find(taken: Taken): Promise<Finding> {
       throw thrown;
     return { ...NO_OUTPUT, status: "failed", error: deps.secrets.redact(failureText(thrown)) };
   }
+}
+
+function noteStart(attempt: Attempt): void {
+  const { request, step, number } = attempt;
+  if (request.phase === "leave") return;
+  const items = request.items === undefined ? "" : `, items ${request.items[0] + 1} to ${request.items[1]}`;
+  noteStep(attempt, `started (${step.type}${items}${number > 1 ? `, attempt ${number}` : ""})`);
+}
+
+/** How a step ended, and what it gave unless its log has it already. */
+function noteEnd({ attempt, startedAt }: Taken, finding: Finding): void {
+  const { request, deps, step } = attempt;
+  if (request.phase === "enter" && finding.status === "completed") {
+    if (step.type === "foreach") noteStep(attempt, `${finding.total ?? 0} items`);
+    return;
+  }
+  const output = step.type === "bash" || request.items !== undefined ? "" : shownText(finding.output);
+  if (output !== "" && request.phase === "run") noteStep(attempt, output.slice(0, SHOWN_OUTPUT_MAX), "| ");
+  const took = `after ${Math.max(0, deps.clock.now() - startedAt)} ms`;
+  const why = finding.status === "failed" ? `: ${finding.error ?? ""}` : "";
+  noteStep(attempt, `${finding.status} ${took}${why}`);
 }
 
 /** The loop variables around a step with their values, outermost first. */
@@ -284,6 +307,7 @@ async function report(
   files: WorkspaceChange | undefined,
 ): Promise<void> {
   const { run, request, step, number } = taken.attempt;
+  noteEnd(taken, finding);
   const entered = request.phase === "enter" && finding.status === "completed";
   const values: Record<string, KeptValue> = {};
   let inlineBytes = VALUES_INLINE_BYTES;

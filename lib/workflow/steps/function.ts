@@ -2,7 +2,7 @@ import type { FunctionStep } from "../definition/types.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
-import { evaluateScript } from "./script.ts";
+import { type Evaluation, evaluateScript } from "./script.ts";
 
 /**
  * Evaluates the functions of a step. The step's output is the result of the first; the others run for what
@@ -10,21 +10,26 @@ import { evaluateScript } from "./script.ts";
  */
 export async function runFunction(attempt: Attempt, scope: Scope, step: FunctionStep): Promise<StepOutput> {
   const sources = step.parallel_functions ?? step.functions ?? [step.function ?? ""];
-  const results: unknown[] = [];
+  const results: Evaluation[] = [];
   if (step.parallel_functions !== undefined) {
     const settled = await Promise.allSettled(sources.map((source) => evaluateScript(attempt, scope, source)));
     for (const result of settled) {
       if (result.status === "rejected") throw result.reason;
-      results.push(result.value.value);
+      results.push(result.value);
     }
   } else {
-    for (const source of sources) results.push((await evaluateScript(attempt, scope, source)).value);
+    for (const source of sources) {
+      const result = await evaluateScript(attempt, scope, source);
+      results.push(result);
+      if (result.skipped !== undefined) break;
+    }
   }
   const shown = { ...scope.values, ...("secrets" in scope.values ? { secrets: {} } : {}) };
   return {
     command: sources.map((source) => renderText(parseTemplate(source, scope), shown)).join("\n"),
-    output: results[0] ?? null,
+    output: results[0]?.value ?? null,
     exports: {},
     logFile: "",
+    ...(results.some(({ skipped }) => skipped !== undefined) ? { goto: "_end" } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import type { FunctionStep } from "../definition/types.ts";
+import { BUILTIN_NAMES } from "../runs/builtins.ts";
 import { type Given, type ParamValues, paramValues } from "../runs/params.ts";
 import { type BaseValues, moduleBase } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
@@ -12,14 +13,19 @@ import { isTrue } from "./script.ts";
 
 /**
  * Before the steps of a module: its condition, its parameters, and what it depends on. Skipped where the condition is
- * not true. Throws StepFailed where it cannot begin. Reference 2.3, 2.8.
+ * not true. `named` are what the run was given, or its flow declares. Throws StepFailed where it cannot begin. Reference 2.3, 2.8.
  */
-export async function passGate(attempt: Attempt, scope: Scope, step: FunctionStep): Promise<LeafResult> {
+export async function passGate(
+  attempt: Attempt,
+  scope: Scope,
+  step: FunctionStep,
+  named: readonly string[] = [],
+): Promise<LeafResult> {
   const { given = {}, params = [], dependencies } = step.gate ?? {};
   if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition)))
     return { ...NO_OUTPUT, status: "skipped" };
   const found = paramValues(params, scope.values, {
-    ...givenParams(scope, given, params),
+    ...givenParams(scope, given, params, new Set(named)),
     now: attempt.deps.clock.now(),
   });
   if (found.problem !== undefined) throw new StepFailed(found.problem);
@@ -28,17 +34,22 @@ export async function passGate(attempt: Attempt, scope: Scope, step: FunctionSte
   return { ...NO_OUTPUT, status: "completed", exports: { [moduleBase(step.name)]: baseOf(found) } };
 }
 
+const BUILTINS: ReadonlySet<string> = new Set(BUILTIN_NAMES);
+
 /** What the flow gives to its module, and what the run was given, which goes before defaults. */
 function givenParams(
   scope: Scope,
   given: NonNullable<FunctionStep["gate"]>["given"],
   params: NonNullable<FunctionStep["gate"]>["params"],
+  named: ReadonlySet<string>,
 ): Omit<Given, "now"> {
   const texts: Record<string, string> = {};
   const trusted = new Set<string>();
   for (const { name } of params) {
     const value = scope.values[name];
     if (value === undefined || value === null) continue;
+    // What every run has stands for a parameter of its name only where somebody gave it.
+    if (BUILTINS.has(name) && !named.has(name)) continue;
     texts[name] = typeof value === "string" ? value : JSON.stringify(value);
     if (scope.trusted.has(name)) trusted.add(name);
   }

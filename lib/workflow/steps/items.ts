@@ -78,7 +78,7 @@ export async function loadItems(
 }
 
 /** The key holds ids and numbers only: the step's key is taken in hexadecimal. */
-function chunkKey(runId: string, foreachKey: string, from: number): string {
+export function chunkKey(runId: string, foreachKey: string, from: number): string {
   return `runs/${runId}/items/${Buffer.from(foreachKey).toString("hex").slice(0, 200)}/${from}`;
 }
 

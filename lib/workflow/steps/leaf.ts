@@ -10,8 +10,9 @@ import { exportsOf } from "./exports.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
+import { runRemoteBash } from "./remote-bash.ts";
+import { noteStep } from "./run-log.ts";
 import { isTrue } from "./script.ts";
-import { unavailable } from "./unavailable.ts";
 
 /** How a step ended, and what is to be kept of it. */
 export interface LeafResult extends StepOutput {
@@ -48,6 +49,7 @@ export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise
     const { secrets: _secrets, ...shown } = scope.values;
     const text = renderText(parseTemplate(step.log, scope), shown);
     attempt.deps.log.info("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text });
+    noteStep(attempt, text);
   }
   return true;
 }
@@ -69,8 +71,8 @@ export async function guarded(
     if (Object.keys(values).length > VALUES_MAX)
       throw new StepFailed(`exports: more than ${VALUES_MAX} values of one step`);
     const goto =
-      step.decision === undefined
-        ? undefined
+      output.goto !== undefined || step.decision === undefined
+        ? output.goto
         : await followDecision(attempt, { ...scope, values: { ...scope.values, ...values } }, step.decision);
     return { ...output, status: "completed", exports: values, ...(goto === undefined ? {} : { goto }) };
   } catch (thrown) {
@@ -110,9 +112,9 @@ function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutpu
       return runFunction(attempt, scope, step);
     case "http":
       return runHttp(attempt, scope, step);
+    case "remote-bash":
+      return runRemoteBash(attempt, scope, step);
     case "llm":
       return import("./llm.ts").then(({ runLlm }) => runLlm(attempt, scope, step));
-    case "remote-bash":
-      return unavailable(step.type);
   }
 }

@@ -1,21 +1,23 @@
 import type { EventDraft } from "../../events/publish.ts";
 import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
 import type { ScriptEvent } from "../../platform/scripts.ts";
+import { eventBatches } from "../records/batches.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
+import { noteStep } from "./run-log.ts";
 
 /** Time of one evaluation where the step has no timeout, milliseconds. */
 const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
 /** Time of a condition, milliseconds. */
 export const CONDITION_TIMEOUT_MS = 30_000;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
-/** Events recorded in one transaction. */
-const EVENTS_AT_ONCE = 20;
 
 export interface Evaluation {
   readonly value: unknown;
+  /** Why the script asked for the steps after this one not to be executed. */
+  readonly skipped?: string;
 }
 
 /**
@@ -41,6 +43,8 @@ export async function evaluateScript(
     code,
     variables: { ...named, ...variables },
     cwd: attempt.workspace,
+    folders: [attempt.deps.paths.workspacesDir, ...(attempt.deps.paths.functionFolders ?? [])],
+    network: attempt.deps.network.policy,
     env: stepEnvironment(attempt),
     timeoutMs,
     isolate: attempt.run.run_id,
@@ -50,8 +54,11 @@ export async function evaluateScript(
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
     log[level]("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text: message });
+    noteStep(attempt, message);
   }
   await emitScriptEvents(attempt, outcome.events);
+  if (outcome.skipped !== undefined && (outcome.ok || outcome.reason === "failed"))
+    return { value: outcome.skipped, skipped: outcome.skipped };
   if (outcome.ok) return { value: outcome.value };
   if (outcome.reason === "aborted") throw new StepCancelled();
   const why = outcome.reason === "timeout" ? `timed out after ${timeoutMs} ms` : outcome.message;
@@ -81,10 +88,10 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
       workflow_name: run.workflow_name,
       hop: run.hop + 1,
       data: JSON.parse(deps.secrets.redact(JSON.stringify(event.data))) as Record<string, unknown>,
+      ...(event.tells === undefined ? {} : { tells: event.tells }),
     };
   });
-  for (let start = 0; start < drafts.length; start += EVENTS_AT_ONCE)
-    await attempt.emit(drafts.slice(start, start + EVENTS_AT_ONCE));
+  for (const batch of eventBatches(drafts)) await attempt.emit(batch);
 }
 
 /** Milliseconds that are left of the step's timeout, `otherwise` where it has none. Throws StepFailed when it is over. */
@@ -102,6 +109,7 @@ export function stepEnvironment(attempt: Attempt): Record<string, string> {
     WEFT_WORKFLOW: attempt.run.workflow_name,
     WEFT_STEP: attempt.request.key,
     WEFT_ATTEMPT: String(attempt.number),
+    WEFT_HOP: attempt.run.hop_token ?? "",
   };
 }
 

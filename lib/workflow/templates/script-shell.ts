@@ -6,6 +6,9 @@ import type { Values } from "./values.ts";
 /** Code that ends where the arguments of a call begin whose text a shell runs. */
 export const SHELL_CALL = /(?:^|[^\w$.])(?:exec_cmd|execCmd|bash)\s*\(\s*$/;
 
+/** Likewise where the text is a program of another language, in which nobody knows how to quote a value. */
+export const PROGRAM_CALL = /(?:^|[^\w$.])(?:exec_python|execPython|exec_ts|execTs)\s*\(\s*$/;
+
 const ESCAPE = /\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))/g;
 const SHORT: Readonly<Record<string, string>> = {
   n: "\n",

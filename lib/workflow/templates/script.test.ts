@@ -40,6 +40,20 @@ test.each([
 });
 
 test.each([
+  "exec_python('print({{v}})')",
+  "execPython({{v}})",
+  "exec_ts( `console.log(${trim('{{v}}')})` )",
+  "trim(exec_ts('1' + '{{v}}'))",
+])("does not become part of another language's program: %s", (script) => {
+  expect(() => renderScript(script, { v: "x" })).toThrow("os_setenv");
+});
+
+test("may be set for a program, and stand beside one", () => {
+  const script = 'os_setenv("V", {{v}}); exec_python("import os") + "{{v}}"';
+  expect(renderScript(script, { v: "x" }).variables).toEqual({ __w1: "x", __w2: "x" });
+});
+
+test.each([
   ["/a{{x}}/", /regular expression/],
   ["'\\{{x}}'", /backslash/],
 ])("%s is refused", (source, message) => {

@@ -1,7 +1,7 @@
 import { evaluate, isRaw } from "./evaluate.ts";
 import { isReference, type Reference, type TemplateSource, toTemplate } from "./parse.ts";
 import { ScriptLexer } from "./script-lexer.ts";
-import { SHELL_CALL, shellText } from "./script-shell.ts";
+import { PROGRAM_CALL, SHELL_CALL, shellText } from "./script-shell.ts";
 import type { ShellOptions } from "./shell.ts";
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
@@ -24,8 +24,8 @@ export interface RenderedScript {
  * Renders a script: values never become code. In code a placeholder is a variable that holds the value, the
  * texts `true` and `false` as truth values; in a string or template literal it is the value's text; in a
  * comment it is nothing. With `| raw` the value's text is code. The text of `exec_cmd` and `bash` is a shell command, and its values are rendered as in
- * one. Throws TemplateError for a placeholder in a regular expression, after a backslash, or anywhere in the
- * arguments of such a call but in one quoted text that is all of them.
+ * one. Throws TemplateError for a placeholder in a regular expression, after a backslash, anywhere in the
+ * arguments of such a call but in one quoted text that is all of them, or in those of `exec_python` and `exec_ts`.
  */
 export function renderScript(
   source: TemplateSource,
@@ -65,6 +65,8 @@ class Script {
   /** Open parentheses, and at which of them a shell call began. */
   #depth = 0;
   #shellCalls: number[] = [];
+  /** Likewise calls whose text is a program. */
+  #programCalls: number[] = [];
   /** The pieces of a literal that is a shell command; undefined in any other. */
   #command: (string | Reference)[] | undefined;
   /** Where a shell command ended that must be all there is in the call. */
@@ -99,6 +101,7 @@ class Script {
       throw new TemplateError("a value cannot stand in a regular expression: use new RegExp(…)", offset);
     }
     if (place.endsWith("comment")) return;
+    if (this.#programCalls.length > 0) throw insideProgram(offset);
     if (this.#shellCalls.length > 0) {
       if (this.#command === undefined || (place !== '"' && place !== "'")) throw outsideCommand(offset);
       this.#command.push(reference);
@@ -162,8 +165,10 @@ class Script {
     if (character === "(") {
       this.#depth += 1;
       if (SHELL_CALL.test(`${this.#tail}(`)) this.#shellCalls.push(this.#depth);
+      if (PROGRAM_CALL.test(`${this.#tail}(`)) this.#programCalls.push(this.#depth);
     } else if (character === ")") {
       if (this.#shellCalls.at(-1) === this.#depth) this.#shellCalls.pop();
+      if (this.#programCalls.at(-1) === this.#depth) this.#programCalls.pop();
       this.#depth -= 1;
     }
     if (this.#maybeKey !== undefined && character === ":") {
@@ -183,6 +188,13 @@ class Script {
 function outsideCommand(offset: number): TemplateError {
   return new TemplateError(
     'a value in the arguments of exec_cmd or bash must stand in one quoted text that is all of them: exec_cmd("… {{x}} …")',
+    offset,
+  );
+}
+
+function insideProgram(offset: number): TemplateError {
+  return new TemplateError(
+    'a value cannot stand in a program of exec_python or exec_ts: set it with os_setenv("X", {{x}}) before, and read it there',
     offset,
   );
 }

@@ -2,14 +2,14 @@ import { ApiError } from "../../errors.ts";
 import { processedEntry, processedWrite } from "../../events/log/process.ts";
 import { eventKey, eventLogTable, type Match, type StoredEvent } from "../../events/log/table.ts";
 import { eventData } from "../../events/publish.ts";
-import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
 import { logFailedRun } from "../runs/conduct.ts";
-import { type CreateDeps, composeRun } from "../runs/create.ts";
-import type { TriggerType } from "../runs/table.ts";
-import { inputParams } from "./input.ts";
+import { runKey, runsTable } from "../runs/table.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { composeMatchedRun, type MatchedRunDeps, runIdOf, scheduleIdOf } from "./matched-run.ts";
 
-export type DispatchDeps = CreateDeps & Pick<Ports, "outbox">;
+export type DispatchDeps = MatchedRunDeps & Pick<Ports, "outbox">;
 
 /**
  * Starts the runs that an event matched when it was recorded, each once however often the event comes, and
@@ -27,26 +27,24 @@ export async function dispatchEvent(deps: DispatchDeps, eventId: string): Promis
 }
 
 async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, text: string): Promise<void> {
-  const definition = await deps.definitions.get(match.workflow, match.revision);
-  const trigger = definition.triggers.find(({ name }) => name === match.trigger);
-  const envelope = eventValues(event, text);
-  const params = inputParams(trigger?.input ?? {}, envelope.event);
+  const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleIdOf(match)));
+  // What was made by request is gone at once when it is deleted; what a file declares is what the event matched.
+  if (match.schedule !== undefined && row === undefined) {
+    deps.log.info("schedule was deleted before its run began", { event: event.event_id, ...match });
+    return;
+  }
+  const runId = runIdOf(event.event_id, match);
   try {
-    const { commit, run } = await composeRun(deps, {
-      runId: derivedId("run", event.event_id, match.workflow, match.trigger),
-      workflow: match.workflow,
-      revision: match.revision,
-      target: params["target"] ?? params["Target"] ?? "",
-      params,
-      triggerType: (trigger?.type ?? "event") as TriggerType,
-      triggerName: match.trigger,
-      eventId: event.event_id,
-      hop: event.hop,
-      values: envelope,
-      ...(event.workspace === "" ? {} : { workspace: event.workspace }),
-    });
+    const { commit, run } = await composeMatchedRun(deps, event, match, text, row);
+    const counted = match.type === undefined && row !== undefined ? [countWrite(row, event)] : [];
     // Where the run is there already, the conditions do not hold and nothing happens: it was started before.
-    const { ok } = await deps.outbox.commit(commit);
+    let { ok } = await deps.outbox.commit({ ...commit, writes: [...commit.writes, ...counted] });
+    if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined) {
+      // Its row was deleted meanwhile, or another event took what a run that failed at once was to trigger.
+      ({ ok } = await deps.outbox.commit(commit));
+      if (!ok && (await deps.tables.get(runsTable, runKey(runId))) === undefined)
+        throw new Error(`the run of event ${event.event_id} could not be recorded, it is tried again`);
+    }
     if (ok && run.status === "failed") logFailedRun(deps, run);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -58,34 +56,13 @@ async function startMatch(deps: DispatchDeps, event: StoredEvent, match: Match, 
   }
 }
 
-interface EventValues extends Readonly<Record<string, unknown>> {
-  readonly event: Readonly<Record<string, unknown>>;
-}
-
-/** What templates of a triggered run may name of its event. Reference 2.9, 4. */
-function eventValues(event: StoredEvent, text: string): EventValues {
-  const data: unknown = JSON.parse(text);
-  const seen = {
-    topic: event.topic,
-    id: event.event_id,
-    name: event.name,
-    source: event.source,
-    data,
-    data_type: event.data_type,
-    workspace: event.workspace,
-    run_uuid: event.run_id,
-    run_id: event.run_id,
-    workflow_name: event.workflow_name,
-    timestamp: event.created_at,
-  };
+/** Counted with the run, so however often the event comes. */
+function countWrite(row: StoredSchedule, event: StoredEvent): Write {
   return {
-    event: seen,
-    event_data: data,
-    EventTopic: event.topic,
-    EventSource: event.source,
-    EventDataType: event.data_type,
-    EventTimestamp: event.created_at,
-    EventData: text,
-    EventEnvelope: JSON.stringify({ ...seen, data_raw: text }),
+    op: "update",
+    table: schedulesTable,
+    key: scheduleKey(row.schedule_id),
+    change: { set: { last_run: event.created_at }, add: { run_count: 1 } },
+    when: [["pk", "exists"]],
   };
 }

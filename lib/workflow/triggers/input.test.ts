@@ -21,6 +21,34 @@ it.each([
   ["event_data.constructor", ""],
   ["event_data.__proto__.polluted", ""],
   ["event.toString", ""],
-])("%j gives %j", (expression, value) => {
-  expect(inputParams({ name: expression }, event)).toEqual({ name: value });
+  ["{{event.data.a.b.0}} of {{event.topic}}", "10 of custom.x"],
+  ["{{ broken", ""],
+])("%j gives %j", async (expression, value) => {
+  const values = { event, event_data: event.data };
+  const script = () => Promise.reject(new Error("no script"));
+  expect(await inputParams({ name: expression }, values, script, () => undefined)).toEqual({ name: value });
+});
+
+it.each(["trim(event_data.no)", "event.topic.toUpperCase()", "fn()"])("%j is a script", async (call) => {
+  const scripts: string[] = [];
+  const values = { event, event_data: event.data };
+  const params = await inputParams(
+    { name: call },
+    values,
+    async (source) => {
+      scripts.push(source);
+      return { made: 1 };
+    },
+    () => undefined,
+  );
+  expect([params, scripts]).toEqual([{ name: '{"made":1}' }, [call]]);
+});
+
+it("tells of what cannot be had, which is empty", async () => {
+  const told: unknown[] = [];
+  const fails = () => Promise.reject(new Error("no such function"));
+  const params = await inputParams({ a: "fn(1)", b: "event.topic" }, { event }, fails, (name, error) => {
+    told.push(name, String(error));
+  });
+  expect([params, told]).toEqual([{ a: "", b: "custom.x" }, ["a", "Error: no such function"]]);
 });

@@ -1,25 +1,58 @@
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
 import { readPath } from "../templates/values.ts";
 
 const REFERENCE = /^(event_data|event)\.([\w$.-]+)$/;
+/** A call, or a chain of names that ends in one: `trim(event_data.url)`, `event.topic.toUpperCase()`. */
+const CALL = /^[A-Za-z_$][\w$.]*\s*\([\s\S]*\)$/;
+
+/** Evaluates a script over an event. Throws where it fails. */
+export type EvaluateInput = (source: string, values: EventValues) => Promise<unknown>;
+
+/** What expressions of a trigger may name of an event. */
+export interface EventValues extends Readonly<Record<string, unknown>> {
+  readonly event: Readonly<Record<string, unknown>>;
+}
 
 /**
  * The run parameters that a trigger takes from its event: `event_data.a.b` is a value of the payload,
- * `event.topic` one of the envelope, anything else text. Reference 4.
+ * `event.topic` one of the envelope, a call such as `trim(event_data.a)` is a script, a text with `{{event.…}}` is
+ * rendered, anything else is text. `failed` is told of what cannot be had, which is empty then. Reference 4.
  */
-export function inputParams(
+export async function inputParams(
   input: Readonly<Record<string, string>>,
-  event: Readonly<Record<string, unknown>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(input).map(([name, expression]) => [name, inputValue(expression, event)]),
-  );
+  values: EventValues,
+  evaluate: EvaluateInput,
+  failed: (name: string, error: unknown) => void,
+): Promise<Record<string, string>> {
+  const params: Record<string, string> = {};
+  for (const [name, expression] of Object.entries(input)) {
+    try {
+      params[name] = textOf(await inputValue(expression, values, evaluate));
+    } catch (error) {
+      failed(name, error);
+      params[name] = "";
+    }
+  }
+  return params;
 }
 
-function inputValue(expression: string, event: Readonly<Record<string, unknown>>): string {
-  const reference = REFERENCE.exec(expression.trim());
-  if (reference === null) return expression;
-  const [, root, path = ""] = reference;
-  const value = readPath(root === "event_data" ? event["data"] : event, path.split("."));
+async function inputValue(
+  expression: string,
+  values: EventValues,
+  evaluate: EvaluateInput,
+): Promise<unknown> {
+  const trimmed = expression.trim();
+  const reference = REFERENCE.exec(trimmed);
+  if (reference !== null) {
+    const [, root, path = ""] = reference;
+    return readPath(root === "event_data" ? values.event["data"] : values.event, path.split("."));
+  }
+  if (CALL.test(trimmed)) return evaluate(trimmed, values);
+  return expression.includes("{{") ? renderText(parseTemplate(expression), values) : expression;
+}
+
+function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

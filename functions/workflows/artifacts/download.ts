@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { openArtifact } from "#lib/workflow/artifacts/open.ts";
+
+/** Reference 1.6, GET /artifacts/:workspace_name. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "downloadArtifact",
+  method: "GET",
+  path: "/artifacts/{workspace}",
+  summary: "A file of a workspace",
+  tag: "Artifacts",
+  auth: "token",
+  params: z.object({ workspace: z.string().max(1024) }),
+  query: z.object({
+    artifact_path: z
+      .string("must be given")
+      .min(1, "must be given")
+      .max(1024)
+      .describe("Below the workspace"),
+  }),
+  status: 200,
+  response: z.custom<FileAnswer>(),
+  fileTypes: ["application/octet-stream"],
+  run: async ({ params, query }, deps: Deps) => {
+    const { size, content } = await openArtifact(deps, params.workspace, query.artifact_path);
+    return {
+      type: "application/octet-stream",
+      name: query.artifact_path.split("/").at(-1) ?? "",
+      headers: { "content-length": String(size) },
+      content,
+    };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,34 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { artifactRecord, listArtifacts } from "#lib/workflow/artifacts/list.ts";
+
+/** Reference 1.6, GET /artifacts. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listArtifacts",
+  method: "GET",
+  path: "/artifacts",
+  summary: "List artifacts, newest first",
+  tag: "Artifacts",
+  auth: "token",
+  query: z.object({
+    workspace: textQuery,
+    artifact_type: textQuery,
+    search: textQuery.describe("Part of the name or path"),
+    verify_exist: booleanQuery.describe("Whether to look if each is there"),
+    ...pageQuery,
+  }),
+  status: 200,
+  response: artifactRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { offset, limit, verify_exist = false, ...filters } = query;
+    const page = { offset, limit };
+    return { listing: await listArtifacts(deps, filters, page, verify_exist), pagination: page };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { diffAnswer, diffAssets, diffQuery } from "#lib/workflow/records/diff.ts";
+
+/** Reference 1.6, GET /assets/diff. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "diffAssets",
+  method: "GET",
+  path: "/assets/diff",
+  summary: "Assets of a workspace that were added, removed or changed between two times",
+  tag: "Assets",
+  auth: "token",
+  query: diffQuery,
+  status: 200,
+  response: z.object({ data: diffAnswer }),
+  run: async ({ query }, deps: Deps) => ({ data: await diffAssets(deps, query) }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,34 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { assetsCsv } from "#lib/workflow/assets/export.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "exportAssets",
+  method: "GET",
+  path: "/assets/export",
+  summary: "Assets as CSV, newest first",
+  tag: "Assets",
+  auth: "token",
+  query: z.object({
+    workspace: textQuery,
+    asset_type: textQuery,
+    source: textQuery,
+    status_code: textQuery,
+    search: textQuery.describe("Part of the value, url, title or host address"),
+  }),
+  status: 200,
+  response: z.custom<FileAnswer>(),
+  fileTypes: ["text/csv"],
+  run: ({ query }, deps: Deps) => ({
+    type: "text/csv; charset=utf-8",
+    name: `assets${query.workspace === undefined ? "" : `-${query.workspace}`}.csv`,
+    content: assetsCsv(deps, query),
+  }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
+import { defineRoute, type RawBody } from "#lib/http/route.ts";
+import { importAnswer, importFindings } from "#lib/workflow/records/import.ts";
+import { LINE_FORMATS } from "#lib/workflow/records/lines.ts";
+import { DEFAULT_WORKSPACE } from "#lib/workflow/records/settling.ts";
+
+/** As much as a function is given at once: in JSON, quotes take twice their room. */
+const IMPORT_LIMIT_BYTES = 4 * 1024 * 1024;
+
+/** Choice: infra/decisions/0045. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "importAssets",
+  method: "POST",
+  path: "/assets/import",
+  summary: "Import findings: JSONL of httpx or nuclei, other JSONL, or a plain list",
+  tag: "Assets",
+  auth: "token",
+  query: z.object({
+    workspace: textQuery,
+    format: z
+      .enum(["", ...LINE_FORMATS], `must be one of ${LINE_FORMATS.join(", ")}`)
+      .optional()
+      .describe("Found out from the first line where it is not said"),
+    source: textQuery,
+  }),
+  body: z.custom<RawBody>(),
+  bodyKind: "raw",
+  bodyTypes: ["text/plain", "application/x-ndjson", "application/json"],
+  bodyLimitBytes: IMPORT_LIMIT_BYTES,
+  memoryMb: 1024,
+  status: 200,
+  response: importAnswer,
+  errors: [413],
+  run: ({ body, query }, deps: Deps) =>
+    importFindings(deps, {
+      text: body.text,
+      workspace: query.workspace ?? DEFAULT_WORKSPACE,
+      format: query.format === "" ? undefined : query.format,
+      source: query.source,
+    }),
+});
+
+export const handler = toHandler(route, openDeps);

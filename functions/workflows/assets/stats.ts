@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { assetStats, readAssetStats } from "#lib/workflow/assets/facets.ts";
+
+/** Reference 1.6, GET /asset-stats. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getAssetStats",
+  method: "GET",
+  path: "/asset-stats",
+  summary: "Technologies, sources, remarks and types that assets have or had",
+  tag: "Assets",
+  auth: "token",
+  query: z.object({ workspace: textQuery }),
+  status: 200,
+  response: z.object({ data: assetStats }),
+  run: async ({ query }, deps: Deps) => ({ data: await readAssetStats(deps, query.workspace) }),
+});
+
+export const handler = toHandler(route, openDeps);

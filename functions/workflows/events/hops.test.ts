@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { call } from "#lib/testing/test-calls.ts";
+import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { switchSchedule } from "#lib/workflow/schedules/manage.ts";
+import { hopToken, readHop } from "#lib/workflow/triggers/hops.ts";
+import * as create from "../runs/create.ts";
+import * as emit from "./emit.ts";
+
+let test: TestDeps;
+beforeEach(async () => {
+  test = await testDeps();
+});
+afterEach(() => test.close());
+
+const emitted = (headers: Record<string, string> = {}) =>
+  call(test.deps, emit.route, { body: { topic: "custom.x" }, headers });
+
+describe("how many runs led to a call", () => {
+  it("travels in the environment of steps, and a loop through their calls is cut after eight", async () => {
+    await store(test.deps, onTopic("w", "custom.x"));
+    let headers: Record<string, string> = {};
+    const answers: string[][] = [];
+    for (let n = 0; n < 10; n += 1) {
+      answers.push((await emitted(headers)).body.triggered_workflows);
+      await test.drain();
+      // What a step of the run that it started would send.
+      headers = { "Weft-Hop": test.commands.at(-1)?.env["WEFT_HOP"] ?? "" };
+    }
+    expect(answers.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
+    expect((await readRuns(test.deps)).length).toBe(9);
+    const { records } = await readLog(test.deps, { topic: "custom.x" });
+    expect(records[0]?.error).toBe("event loop cut: more than 8 events caused one another");
+    const run = await call(test.deps, create.route, { body: { module: "w" }, headers });
+    expect(run).toMatchObject({
+      status: 400,
+      body: { message: "weft-hop: more than 8 runs caused one another" },
+    });
+  });
+
+  it("goes on with runs that a step starts by request", async () => {
+    await store(test.deps, onTopic("w", "custom.x"));
+    const token = await hopToken(test.deps, { run_id: "r", hop: 3 });
+    const { status } = await call(test.deps, create.route, {
+      body: { module: "w" },
+      headers: { "Weft-Hop": token },
+    });
+    expect(status).toBe(202);
+    await test.drain();
+    expect(await readHop(test.deps, { "weft-hop": test.commands[0]?.env["WEFT_HOP"] ?? "" })).toBe(5);
+  });
+
+  it("is refused where it was not signed here", async () => {
+    const token = await hopToken(test.deps, { run_id: "run-1", hop: 7 });
+    const other = await testDeps();
+    const foreign = await hopToken(other.deps, { run_id: "run-1", hop: 0 });
+    await other.close();
+    const [runId, , signature] = token.split(".");
+    for (const forged of [
+      `${runId}.0.${signature}`,
+      `run-2.7.${signature}`,
+      foreign,
+      "0",
+      "..",
+      "x".repeat(9_999),
+    ])
+      expect(await emitted({ "Weft-Hop": forged })).toMatchObject({
+        status: 400,
+        body: { error: true, message: expect.stringMatching(/^weft-hop: must be/) },
+      });
+    expect(await readHop(test.deps, { "weft-hop": token })).toBe(8);
+    expect(await readHop(test.deps, {})).toBe(0);
+  });
+});
+
+describe("starting by hand", () => {
+  const manual = (enabled: boolean) =>
+    `name: w\ntriggers: [{name: hand, type: manual, enabled: ${enabled}}]\nsteps: [{name: a, type: bash, command: echo}]\n`;
+  const start = () => call(test.deps, create.route, { body: { module: "w" } });
+
+  it("is refused while the workflow's manual trigger is off", async () => {
+    await store(test.deps, manual(false));
+    expect(await start()).toMatchObject({
+      status: 400,
+      body: { message: "w may not be started by hand: its manual trigger is off" },
+    });
+    await switchSchedule(test.deps, "sch_w:hand", true);
+    expect((await start()).status).toBe(202);
+  });
+
+  it("is allowed where there is none, or one that is on", async () => {
+    await store(test.deps, onTopic("w", "custom.x"));
+    expect((await start()).status).toBe(202);
+    await store(test.deps, manual(true));
+    expect((await start()).status).toBe(202);
+  });
+});

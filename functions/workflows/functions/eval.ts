@@ -1,0 +1,23 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { evaluateAnswer, evaluateBody, evaluateFunctions } from "#lib/workflow/evaluation/evaluate.ts";
+
+/** Reference 1.10, POST /functions/eval. Choice: infra/decisions/0042. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "evaluateFunctions",
+  method: "POST",
+  path: "/functions/eval",
+  summary: "Evaluate a script outside of any run",
+  tag: "Functions",
+  auth: "token",
+  body: evaluateBody,
+  status: 200,
+  response: evaluateAnswer,
+  errors: [429],
+  scripts: true,
+  run: ({ body }, deps: Deps) => evaluateFunctions(deps, body),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { functionList, listFunctions } from "#lib/workflow/evaluation/listing.ts";
+
+/** The path that clients of older engines know. Reference 1.10, GET /functions/list. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listAllFunctions",
+  method: "GET",
+  path: "/functions/list",
+  summary: "As GET /functions",
+  tag: "Functions",
+  auth: "token",
+  query: z.object({ group: textQuery, search: textQuery.describe("Part of the name or description") }),
+  status: 200,
+  response: functionList,
+  run: ({ query }) => listFunctions(query),
+});
+
+export const handler = toHandler(route, openDeps);

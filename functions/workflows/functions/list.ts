@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { functionList, listFunctions } from "#lib/workflow/evaluation/listing.ts";
+
+/** All at once: there are a few hundred, and they do not change. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listFunctions",
+  method: "GET",
+  path: "/functions",
+  summary: "List the functions that scripts may call",
+  tag: "Functions",
+  auth: "token",
+  query: z.object({ group: textQuery, search: textQuery.describe("Part of the name or description") }),
+  status: 200,
+  response: functionList,
+  run: ({ query }) => listFunctions(query),
+});
+
+export const handler = toHandler(route, openDeps);

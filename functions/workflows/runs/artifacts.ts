@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { artifactRecord, artifactsOfRun } from "#lib/workflow/artifacts/list.ts";
+
+/** Reference 1.4, GET /runs/:id/artifacts. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listRunArtifacts",
+  method: "GET",
+  path: "/runs/{id}/artifacts",
+  summary: "Artifacts of a run, newest first",
+  tag: "Artifacts",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ data: z.array(artifactRecord) }),
+  run: async ({ params }, deps: Deps) => ({ data: await artifactsOfRun(deps, params.id) }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { duplicateRun, madeAgain, madeAgainAnswer } from "#lib/workflow/runs/again.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "duplicateRun",
+  method: "POST",
+  path: "/runs/{id}/duplicate",
+  summary: "Make a run like another one, which waits to be started",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 201,
+  response: madeAgain,
+  run: async ({ params }, deps: Deps) => {
+    const { original, run } = await duplicateRun(deps, params.id);
+    return madeAgainAnswer("Run duplicated", original, run, "pending");
+  },
+});
+
+export const handler = toHandler(route, openDeps);

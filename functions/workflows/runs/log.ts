@@ -1,0 +1,41 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { wholeNumber } from "#lib/http/page.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { logRecord, readRunLog } from "#lib/workflow/runs/log.ts";
+
+/** Lines of one answer; they have at most a mebibyte together. */
+const TAIL_MAX = 10_000;
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getRunLog",
+  method: "GET",
+  path: "/runs/{id}/log",
+  summary: "The log of a run, also while it runs: as text, or as JSON where that is accepted",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  query: z.object({
+    tail: wholeNumber(1)
+      .optional()
+      .transform((lines) => (lines === undefined ? undefined : Math.min(lines, TAIL_MAX)))
+      .meta({ description: "So many of the last lines", type: "integer", minimum: 1 }),
+    offset: wholeNumber(0)
+      .optional()
+      .meta({ description: "From this byte on: `x-next-offset` of the answer before", type: "integer" }),
+  }),
+  status: 200,
+  response: logRecord,
+  run: async ({ params, query, request }, deps: Deps) => {
+    const part = await readRunLog(deps, params.id, query);
+    if ((request.headers["accept"] ?? "").includes("application/json")) return part;
+    return new OtherAnswer(part.log, {
+      contentType: "text/plain; charset=utf-8",
+      headers: { "x-next-offset": String(part.next_offset), "x-run-status": part.status },
+    });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { madeAgain, madeAgainAnswer, rerunBody, rerunRun } from "#lib/workflow/runs/again.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "rerunRun",
+  method: "POST",
+  path: "/runs/{id}/rerun",
+  summary: "Start a run like another one, with some parameters changed",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  body: rerunBody,
+  errors: [413],
+  status: 202,
+  response: madeAgain,
+  run: async ({ params, body }, deps: Deps) => {
+    const { original, run } = await rerunRun(deps, params.id, body.params ?? {});
+    return madeAgainAnswer("Run started", original, run, "queued");
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { madeAgain, madeAgainAnswer } from "#lib/workflow/runs/again.ts";
+import { resumeRun } from "#lib/workflow/runs/resume.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "resumeRun",
+  method: "POST",
+  path: "/runs/{id}/resume",
+  summary: "Go on after a failure, from the step that failed, in a new run",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 202,
+  response: madeAgain,
+  run: async ({ params }, deps: Deps) => {
+    const { original, run } = await resumeRun(deps, params.id);
+    return madeAgainAnswer("Run resumed", original, run, "running");
+  },
+});
+
+export const handler = toHandler(route, openDeps);

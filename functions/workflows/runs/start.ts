@@ -1,0 +1,24 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { madeAgain, madeAgainAnswer, startPending } from "#lib/workflow/runs/again.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "startRun",
+  method: "POST",
+  path: "/runs/{id}/start",
+  summary: "Start a run that is pending",
+  tag: "Runs",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 202,
+  response: madeAgain,
+  run: async ({ params }, deps: Deps) => {
+    const run = await startPending(deps, params.id);
+    return madeAgainAnswer("Run started", run, run, "queued");
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { createBody } from "#lib/workflow/schedules/body.ts";
+import { createSchedule } from "#lib/workflow/schedules/manage.ts";
+import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "createSchedule",
+  method: "POST",
+  path: "/schedules",
+  summary: "Make a schedule: cron, event, watch or manual",
+  tag: "Schedules",
+  auth: "token",
+  body: createBody,
+  status: 201,
+  response: z.object({ message: z.string(), data: scheduleRecord }),
+  errors: [409, 413],
+  run: async ({ body }, deps: Deps) => ({
+    message: "Schedule created",
+    data: await createSchedule(deps, body),
+  }),
+});
+
+export const handler = toHandler(route, openDeps);

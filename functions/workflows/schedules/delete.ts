@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { deleteSchedule } from "#lib/workflow/schedules/manage.ts";
+
+/** Choice for triggers that a workflow declares: infra/decisions/0043. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "deleteSchedule",
+  method: "DELETE",
+  path: "/schedules/{id}",
+  summary: "Delete a schedule",
+  tag: "Schedules",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ message: z.string() }),
+  errors: [409],
+  run: async ({ params }, deps: Deps) => {
+    await deleteSchedule(deps, params.id);
+    return { message: "Schedule deleted" };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { switchSchedule } from "#lib/workflow/schedules/manage.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "disableSchedule",
+  method: "POST",
+  path: "/schedules/{id}/disable",
+  summary: "Switch a schedule off",
+  tag: "Schedules",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ message: z.string() }),
+  errors: [409],
+  run: async ({ params }, deps: Deps) => {
+    await switchSchedule(deps, params.id, false);
+    return { message: "Schedule disabled" };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

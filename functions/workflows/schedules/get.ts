@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { getSchedule } from "#lib/workflow/schedules/manage.ts";
+import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getSchedule",
+  method: "GET",
+  path: "/schedules/{id}",
+  summary: "A schedule",
+  tag: "Schedules",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 200,
+  response: z.object({ data: scheduleRecord }),
+  run: async ({ params }, deps: Deps) => ({ data: await getSchedule(deps, params.id) }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,33 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { listSchedules } from "#lib/workflow/schedules/list.ts";
+import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listSchedules",
+  method: "GET",
+  path: "/schedules",
+  summary: "Schedules and triggers of workflows, newest first",
+  tag: "Schedules",
+  auth: "token",
+  query: z.object({
+    workflow_name: textQuery,
+    trigger_type: textQuery.describe("cron, event, watch, manual or webhook"),
+    enabled: booleanQuery,
+    ...pageQuery,
+  }),
+  status: 200,
+  response: scheduleRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { offset, limit, workflow_name: workflow, ...filters } = query;
+    const page = { offset, limit };
+    return { listing: await listSchedules(deps, { ...filters, workflow }, page), pagination: page };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

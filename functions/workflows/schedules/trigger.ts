@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { triggerByHand, triggeredAnswer } from "#lib/workflow/schedules/by-hand.ts";
+import { readHop } from "#lib/workflow/triggers/hops.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "triggerSchedule",
+  method: "POST",
+  path: "/schedules/{id}/trigger",
+  summary: "Fire a schedule now, enabled or not",
+  tag: "Schedules",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  status: 202,
+  response: triggeredAnswer,
+  errors: [409],
+  scripts: true,
+  run: async ({ params, request }, deps: Deps) =>
+    triggerByHand(deps, params.id, await readHop(deps, request.headers)),
+});
+
+export const handler = toHandler(route, openDeps);

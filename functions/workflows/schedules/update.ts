@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { updateBody } from "#lib/workflow/schedules/body.ts";
+import { updateSchedule } from "#lib/workflow/schedules/manage.ts";
+import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "updateSchedule",
+  method: "PUT",
+  path: "/schedules/{id}",
+  summary: "Change a schedule; what is left out stays",
+  tag: "Schedules",
+  auth: "token",
+  params: z.object({ id: z.string() }),
+  body: updateBody,
+  status: 200,
+  response: z.object({ message: z.string(), data: scheduleRecord }),
+  errors: [409, 413],
+  run: async ({ params, body }, deps: Deps) => ({
+    message: "Schedule updated",
+    data: await updateSchedule(deps, params.id, body),
+  }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { exportSnapshot } from "#lib/workflow/snapshots/export.ts";
+
+/** Reference 1.9, POST /snapshots/export. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "exportSnapshot",
+  method: "POST",
+  path: "/snapshots/export",
+  summary: "A workspace as a zip: its files and records; it is also kept",
+  tag: "Snapshots",
+  auth: "token",
+  body: z.object({ workspace: z.string("must be text").min(1, "must not be empty").max(1024) }),
+  status: 200,
+  response: z.custom<FileAnswer>(),
+  fileTypes: ["application/zip"],
+  errors: [413],
+  timeoutSeconds: 300,
+  memoryMb: 1024,
+  run: async ({ body }, deps: Deps) => {
+    const { name, size, content } = await exportSnapshot(deps, body.workspace);
+    const headers = { "content-length": String(size), "x-snapshot-size": String(size) };
+    return { type: "application/zip", name, headers, content };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

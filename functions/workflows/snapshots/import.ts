@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { booleanQuery, textQuery } from "#lib/http/page.ts";
+import { type BytesBody, defineRoute } from "#lib/http/route.ts";
+import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflow/snapshots/import.ts";
+import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflow/snapshots/limits.ts";
+
+/** Reference 1.9, POST /snapshots/import. Choice: infra/decisions/0046. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "importSnapshot",
+  method: "POST",
+  path: "/snapshots/import",
+  summary: "Bring a workspace back from a snapshot: a zip, a form with it as file, or one that was made here",
+  tag: "Snapshots",
+  auth: "token",
+  query: z.object({
+    name: textQuery.describe("Of a snapshot that was made here; the body is left out then"),
+    workspace: textQuery.describe("The one that the snapshot is of where it is not said"),
+    force: booleanQuery.describe("Whether the files of a workspace that is there give way"),
+    skip_db: booleanQuery.describe("Whether the files alone are taken"),
+  }),
+  body: z.custom<BytesBody>(),
+  bodyKind: "bytes",
+  bodyTypes: ["application/zip", "multipart/form-data"],
+  bodyLimitBytes: SNAPSHOT_BODY_MAX_BYTES,
+  memoryMb: 1024,
+  status: 200,
+  response: snapshotImported,
+  errors: [409, 413],
+  run: async ({ body, query }, deps: Deps) => {
+    const { name, workspace, force = false, skip_db = false } = query;
+    const archive = name === undefined ? await archiveIn(body) : { name };
+    return importSnapshot(deps, { archive, workspace, force, filesOnly: skip_db });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

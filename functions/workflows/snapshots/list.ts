@@ -1,0 +1,20 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { listSnapshots, snapshotList } from "#lib/workflow/snapshots/store.ts";
+
+/** Reference 1.9, GET /snapshots. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listSnapshots",
+  method: "GET",
+  path: "/snapshots",
+  summary: "Snapshots that were made here, newest first",
+  tag: "Snapshots",
+  auth: "token",
+  status: 200,
+  response: snapshotList,
+  run: (_input, deps: Deps) => listSnapshots(deps),
+});
+
+export const handler = toHandler(route, openDeps);

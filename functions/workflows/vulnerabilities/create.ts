@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { createVulnerability, vulnerabilityBody } from "#lib/workflow/vulnerabilities/create.ts";
+import { vulnerabilityRecord } from "#lib/workflow/vulnerabilities/list.ts";
+
+/** Reference 1.6, POST /vulnerabilities. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "createVulnerability",
+  method: "POST",
+  path: "/vulnerabilities",
+  summary: "Record a vulnerability",
+  tag: "Vulnerabilities",
+  auth: "token",
+  body: vulnerabilityBody,
+  status: 201,
+  response: z.object({ data: vulnerabilityRecord, message: z.string() }),
+  errors: [409],
+  run: async ({ body }, deps: Deps) => ({
+    data: await createVulnerability(deps, body),
+    message: "Vulnerability created successfully",
+  }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { deleteVulnerability, vulnerabilityId } from "#lib/workflow/vulnerabilities/list.ts";
+
+/** Reference 1.6, DELETE /vulnerabilities/:id. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "deleteVulnerability",
+  method: "DELETE",
+  path: "/vulnerabilities/{id}",
+  summary: "Take a vulnerability away",
+  tag: "Vulnerabilities",
+  auth: "token",
+  params: z.object({ id: vulnerabilityId }),
+  status: 200,
+  response: z.object({ message: z.string() }),
+  errors: [409],
+  run: async ({ params }, deps: Deps) => {
+    await deleteVulnerability(deps, params.id);
+    return { message: "Vulnerability deleted successfully" };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

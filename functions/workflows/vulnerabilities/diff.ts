@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { diffAnswer, diffQuery, diffVulnerabilities } from "#lib/workflow/records/diff.ts";
+
+/** Reference 1.6, GET /vulnerabilities/diff. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "diffVulnerabilities",
+  method: "GET",
+  path: "/vulnerabilities/diff",
+  summary: "Vulnerabilities of a workspace that were added, removed or changed between two times",
+  tag: "Vulnerabilities",
+  auth: "token",
+  query: diffQuery,
+  status: 200,
+  response: z.object({ data: diffAnswer }),
+  run: async ({ query }, deps: Deps) => ({ data: await diffVulnerabilities(deps, query) }),
+});
+
+export const handler = toHandler(route, openDeps);

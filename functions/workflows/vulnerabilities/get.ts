@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import {
+  getVulnerability,
+  toRecord,
+  vulnerabilityId,
+  vulnerabilityRecord,
+} from "#lib/workflow/vulnerabilities/list.ts";
+
+/** Reference 1.6, GET /vulnerabilities/:id. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getVulnerability",
+  method: "GET",
+  path: "/vulnerabilities/{id}",
+  summary: "A vulnerability",
+  tag: "Vulnerabilities",
+  auth: "token",
+  params: z.object({ id: vulnerabilityId }),
+  status: 200,
+  response: z.object({ data: vulnerabilityRecord }),
+  run: async ({ params }, deps: Deps) => ({ data: toRecord(await getVulnerability(deps, params.id)) }),
+});
+
+export const handler = toHandler(route, openDeps);

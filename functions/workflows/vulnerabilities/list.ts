@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { orgQuery } from "#lib/workflow/records/org.ts";
+import { listVulnerabilities, vulnerabilityRecord } from "#lib/workflow/vulnerabilities/list.ts";
+
+/** Reference 1.6, GET /vulnerabilities. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listVulnerabilities",
+  method: "GET",
+  path: "/vulnerabilities",
+  summary: "List vulnerabilities, newest first",
+  tag: "Vulnerabilities",
+  auth: "token",
+  query: z.object({
+    workspace: textQuery,
+    org: orgQuery,
+    severity: textQuery,
+    confidence: textQuery,
+    asset_value: textQuery.describe("Part of it"),
+    ...pageQuery,
+  }),
+  status: 200,
+  response: vulnerabilityRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { offset, limit, org: _org, ...filters } = query;
+    const page = { offset, limit };
+    return { listing: await listVulnerabilities(deps, filters, page), pagination: page };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

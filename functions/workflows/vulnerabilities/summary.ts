@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { summarizeVulnerabilities, vulnerabilitySummary } from "#lib/workflow/vulnerabilities/list.ts";
+
+/** Reference 1.6, GET /vulnerabilities/summary. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "getVulnerabilitySummary",
+  method: "GET",
+  path: "/vulnerabilities/summary",
+  summary: "How many vulnerabilities there are of each severity",
+  tag: "Vulnerabilities",
+  auth: "token",
+  query: z.object({ workspace: textQuery }),
+  status: 200,
+  response: z.object({ data: vulnerabilitySummary }),
+  run: async ({ query }, deps: Deps) => ({ data: await summarizeVulnerabilities(deps, query.workspace) }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { listWebhooks, webhookRecord } from "#lib/workflow/webhooks/list.ts";
+
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listWebhooks",
+  method: "GET",
+  path: "/webhooks",
+  summary: "Webhooks with their addresses and secrets, newest first",
+  tag: "Webhooks",
+  auth: "token",
+  query: z.object(pageQuery),
+  status: 200,
+  response: webhookRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => ({ listing: await listWebhooks(deps, query), pagination: query }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { receivedAnswer, receiveWebhook } from "#lib/workflow/webhooks/receive.ts";
+
+/** For callers that can only open an address; what stands in the query is the payload. Reference 1.8. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "receiveWebhookByGet",
+  method: "GET",
+  path: "/webhooks/{id}",
+  summary: "Fire a webhook trigger by its address",
+  tag: "Webhooks",
+  auth: "none",
+  params: z.object({ id: z.string() }),
+  query: z.object({ key: z.string().max(512).optional() }).catchall(z.string()),
+  status: 202,
+  response: receivedAnswer,
+  errors: [409, 429],
+  scripts: true,
+  run: ({ params, query, request }, deps: Deps) => {
+    const { key, ...data } = query;
+    return receiveWebhook(deps, params.id, { body: "", headers: request.headers, key, method: "GET" }, data);
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { orgQuery } from "#lib/workflow/records/org.ts";
+import { listWorkspaces, workspaceRecord } from "#lib/workflow/workspaces/list.ts";
+
+/** Reference 1.6, GET /workspaces. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listWorkspaces",
+  method: "GET",
+  path: "/workspaces",
+  summary: "List workspaces with their counters, newest first",
+  tag: "Workspaces",
+  auth: "token",
+  query: z.object({ search: textQuery.describe("Part of the name"), org: orgQuery, ...pageQuery }),
+  status: 200,
+  response: workspaceRecord,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { offset, limit, search } = query;
+    const page = { offset, limit };
+    return { listing: await listWorkspaces(deps, search, page), pagination: page };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { workspaceNames } from "#lib/workflow/workspaces/list.ts";
+
+/** Reference 1.6, GET /workspace-names. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listWorkspaceNames",
+  method: "GET",
+  path: "/workspace-names",
+  summary: "Names of workspaces",
+  tag: "Workspaces",
+  auth: "token",
+  status: 200,
+  response: z.object({ data: z.array(z.string()), count: z.int() }),
+  run: (_input, deps: Deps) => workspaceNames(deps),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { startEngine } from "./engine-child.ts";
+
+const run = promisify(execFile);
+
+/** A real engine that speaks Docker's protocol, with one image and nothing else of this machine's. */
+export interface Podman {
+  /** For `DOCKER_HOST`. */
+  readonly dockerHost: string;
+  readonly image: string;
+  stop(): Promise<void>;
+}
+
+const IMAGE = "weft-test-image:latest";
+/** busybox without bash: the least that a container needs. */
+const BUSYBOX_PATHS = ["/bin/busybox", "/usr/bin/busybox"];
+const APPLETS =
+  "sh cat head grep env sleep setsid id pwd ls seq yes wc mkdir touch rm stat ps date chmod ip".split(" ");
+
+/**
+ * Starts podman's service in a temporary folder, on a socket there. Rejects where it is missing: Debian's `podman`,
+ * `runc` and `busybox-static`, and root.
+ */
+export async function startPodman(): Promise<Podman> {
+  const folder = await mkdtemp(join(tmpdir(), "weft-podman-"));
+  const env = {
+    CONTAINERS_CONF: join(folder, "containers.conf"),
+    CONTAINERS_STORAGE_CONF: join(folder, "storage.conf"),
+  };
+  const podman = (...args: string[]) =>
+    run("podman", args, { env: { ...process.env, ...env }, timeout: 60_000 });
+  const remove = async (): Promise<void> => {
+    await podman("rm", "--all", "--force", "--time", "0").catch(() => undefined);
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await writeFile(env.CONTAINERS_CONF, CONTAINERS);
+    await writeFile(env.CONTAINERS_STORAGE_CONF, storageOf(folder));
+    await importImage(folder, podman);
+    const socketPath = join(folder, "engine.sock");
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const service = ["podman", "system", "service", "--time=0", `unix://${socketPath}`];
+    const engine = await startEngine({
+      name: "podman",
+      argv: ["env", ...variables, ...service],
+      cwd: folder,
+      port: 0,
+      onEnd: `env ${variables.join(" ")} podman rm --all --force --time 0 >/dev/null 2>&1\n${endMonitors(folder)}`,
+      isReady: () => answers(socketPath),
+    });
+    return {
+      dockerHost: `unix://${socketPath}`,
+      image: IMAGE,
+      stop: async () => {
+        await engine.stop();
+        await remove();
+      },
+    };
+  } catch (error) {
+    const written = await readFile(join(folder, "engine.log"), "utf8").catch(() => "");
+    await remove();
+    throw new Error(`podman did not start: ${(error as Error).message} ${written.slice(-2_000)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What watches a command in a container goes on for minutes after its end. */
+const endMonitors = (folder: string): string =>
+  `for p in /proc/[0-9]*; do
+  [ "$(cat $p/comm 2>/dev/null)" = conmon ] && grep -q "${folder}/" $p/cmdline && kill -KILL "\${p#/proc/}"
+done`;
+
+/** runc in place of crun, no overlay, no cgroups of systemd: all that works in a container of one's own. */
+const CONTAINERS = `[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+netns = "host"
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+`;
+
+const storageOf = (folder: string): string => `[storage]
+driver = "vfs"
+graphroot = "${join(folder, "graph")}"
+runroot = "${join(folder, "run")}"
+`;
+
+/** No registry is asked: the image is a root folder with busybox in it. */
+async function importImage(folder: string, podman: (...args: string[]) => Promise<unknown>): Promise<void> {
+  const root = join(folder, "root");
+  await mkdir(join(root, "bin"), { recursive: true });
+  await mkdir(join(root, "tmp"), { mode: 0o777 });
+  await copyFirst(BUSYBOX_PATHS, join(root, "bin", "busybox"));
+  await Promise.all(APPLETS.map((applet) => symlink("busybox", join(root, "bin", applet))));
+  const archive = join(folder, "root.tar");
+  await run("tar", ["-C", root, "-cf", archive, "."]);
+  await podman("import", "--quiet", archive, IMAGE);
+}
+
+async function copyFirst(paths: readonly string[], to: string): Promise<void> {
+  for (const path of paths) {
+    const copied = await copyFile(path, to).then(
+      () => true,
+      () => false,
+    );
+    if (copied) return;
+  }
+  throw new Error("there is no busybox: install busybox-static");
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request({ socketPath, path: "/_ping" }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.once("error", () => resolve(false));
+    asked.end();
+  });
+}

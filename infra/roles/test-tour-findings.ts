@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { ZipFile } from "yazl";
+import type { Ports } from "../../lib/platform/ports.ts";
+import type { Key } from "../../lib/platform/tables.ts";
+import { stepsMark } from "../../lib/workflow/runs/step-results.ts";
+import {
+  runKey,
+  runsTable,
+  type StoredRun,
+  type StoredStep,
+  stepKey,
+  stepsTable,
+} from "../../lib/workflow/runs/table.ts";
+import type { Client } from "./test-tour-client.ts";
+
+const NUCLEI = { "template-id": "t", info: { name: "Open", severity: "high" }, host: "a.example.org" };
+const WORKSPACE = "findings";
+
+/** Findings by request, before the sweep brings them into their lists. */
+export async function bringFindings(client: Client): Promise<void> {
+  for (const title of ["one", "two"]) {
+    const found = `${JSON.stringify({ ...NUCLEI, info: { ...NUCLEI.info, description: title } })}\n`;
+    await client.send("POST", `/automation/assets/import?workspace=${WORKSPACE}`, found);
+    const asset = JSON.stringify({ host: "b.example.org", title });
+    await client.send("POST", `/automation/assets/import?workspace=${WORKSPACE}&format=jsonl`, asset);
+  }
+  const finding = { workspace: WORKSPACE, vuln_title: "By hand" };
+  const { data } = await client.send<{ data: { id: number } }>(
+    "POST",
+    "/automation/vulnerabilities",
+    finding,
+  );
+  await client.send("DELETE", `/automation/vulnerabilities/${data.id}`);
+  await client.upload(`/automation/snapshots/import?workspace=${WORKSPACE}`, await snapshot());
+}
+
+async function snapshot(): Promise<Buffer> {
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from("in a snapshot"), "notes.txt");
+  zip.addBuffer(Buffer.from('{"artifact_path":"notes.txt"}'), ".weft-snapshot/artifacts.jsonl");
+  zip.end();
+  return buffer(Readable.from(zip.outputStream));
+}
+
+/** A run that is over, and of whose steps nobody was told. */
+export async function leaveSteps({ tables }: Pick<Ports, "tables">): Promise<void> {
+  const id = randomUUID();
+  const run = { ...runKey(id), run_id: id, status: "completed", workspace: "" } as Key as StoredRun;
+  const step = { ...stepKey(id, "left"), key: "left", dispatch: 1, status: "completed", step_type: "bash" };
+  await tables.write([
+    { op: "put", table: runsTable, item: run },
+    { op: "put", table: stepsTable, item: step as Key as StoredStep },
+    stepsMark(id),
+  ]);
+}
+
+/** Every list and file of findings. */
+export async function lookAtFindings(client: Client, runId: string): Promise<void> {
+  const [found] = await client.list<{ id: number }>(`/automation/vulnerabilities?workspace=${WORKSPACE}`);
+  const window = `workspace=${WORKSPACE}&from=2020-01-01`;
+  for (const path of [
+    ...[
+      "/asset-stats",
+      `/assets/diff?${window}`,
+      `/vulnerabilities/diff?${window}`,
+      "/vulnerabilities/summary",
+    ],
+    ...[`/vulnerabilities/${found?.id}`, "/workspaces", "/workspace-names", "/artifacts?verify_exist=true"],
+    ...[`/runs/${runId}/artifacts`, "/step-results?limit=1000", "/stats", "/snapshots"],
+  ])
+    await client.send("GET", `/automation${path}`);
+  await client.file("GET", "/automation/assets/export");
+  await client.file("GET", `/automation/artifacts/${WORKSPACE}?artifact_path=notes.txt`);
+  await client.file("POST", "/automation/snapshots/export", { workspace: WORKSPACE });
+  const [kept] = await client.list<{ name: string }>("/automation/snapshots");
+  await client.send("DELETE", `/automation/snapshots/${kept?.name}`);
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** remote-bash steps against a real container engine and a real sshd, which are started here. */
+export default defineConfig({
+  test: {
+    root: new URL("..", import.meta.url).pathname,
+    include: ["localstack/e2e/*.remote.ts"],
+    globalSetup: "infra/emulators/vitest-remote-setup.ts",
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+    pool: "forks",
+    maxWorkers: 2,
+  },
+});

@@ -1,0 +1,35 @@
+import type { TaskRequest, TaskResult } from "./script-job.ts";
+
+type Task = (input: unknown, signal: AbortSignal) => Promise<unknown>;
+
+/** Does a task of the functions module. Never rejects, and answers at once when it is out of time or aborted. */
+export async function runTask(
+  module: string,
+  { name, input, timeoutMs }: TaskRequest,
+  aborted: AbortSignal,
+): Promise<TaskResult> {
+  const timeout = timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [];
+  const signal = AbortSignal.any([aborted, ...timeout]);
+  const stopped = Promise.withResolvers<never>();
+  const onAbort = (): void =>
+    stopped.reject(new Error(aborted.aborted ? "it was cancelled" : "it ran longer than the script may"));
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    const task = await taskOf(module, name);
+    return { ok: true, value: await Promise.race([task(input, signal), stopped.promise]) };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    stopped.promise.catch(() => undefined);
+  }
+}
+
+/** Throws where the module has no such task. */
+async function taskOf(address: string, name: string): Promise<Task> {
+  const module: { readonly tasks?: unknown } = await import(address);
+  const task: unknown = module.tasks instanceof Map ? module.tasks.get(name) : undefined;
+  if (typeof task !== "function") throw new Error(`${name} cannot be done here`);
+  return task as Task;
+}

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import type { Ports } from "../../platform/ports.ts";
+import type { Filter } from "../../ranked-index/view.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { type Listing, type PageQuery, readList } from "../lists/read.ts";
+import { getRun } from "../runs/read.ts";
+import { type FileDeps, kindAt } from "./open.ts";
+import { artifactList, type StoredArtifact } from "./table.ts";
+
+/** An artifact as callers see it. Reference 6. */
+export const artifactRecord = z
+  .object({
+    id: z.string(),
+    run_id: z.string(),
+    workspace: z.string(),
+    name: z.string(),
+    artifact_path: z.string().describe("Below the workspace's folder"),
+    artifact_type: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    line_count: z.int(),
+    optional: z.boolean(),
+    description: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    path_exists: z.boolean().optional().describe("Where verify_exist asks for it"),
+    path_is_dir: z.boolean().optional(),
+  })
+  .meta({ id: "Artifact" });
+export type ArtifactRecord = z.infer<typeof artifactRecord>;
+
+export interface ArtifactFilters {
+  readonly workspace?: string | undefined;
+  readonly artifact_type?: string | undefined;
+  /** Part of the name or path. */
+  readonly search?: string | undefined;
+  readonly run?: string | undefined;
+}
+
+/** Artifacts of one run in one answer. */
+const OF_RUN_MAX = 10_000;
+
+/** Artifacts that fit the filters, newest first; `verify` looks for each of those shown. Reference 1.6. */
+export async function listArtifacts(
+  deps: ListDeps & FileDeps,
+  { search, ...fields }: ArtifactFilters,
+  page: PageQuery,
+  verify: boolean,
+): Promise<Listing<ArtifactRecord>> {
+  const filters: Filter[] = Object.entries(fields).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, value }],
+  );
+  if (search !== undefined) filters.push({ contains: search });
+  const { total, items } = await readList(deps, artifactList, filters, page);
+  return { total, items: records(deps, items, verify) };
+}
+
+async function* records(
+  deps: FileDeps,
+  pages: AsyncIterable<StoredArtifact[]>,
+  verify: boolean,
+): AsyncGenerator<ArtifactRecord[]> {
+  for await (const page of pages) {
+    const shown: ArtifactRecord[] = [];
+    for (const stored of page) {
+      const { pk: _pk, sk: _sk, listed_mark: _mark, ...record } = stored;
+      if (!verify) shown.push(record);
+      else {
+        const kind = await kindAt(deps, record.workspace, record.artifact_path);
+        shown.push({ ...record, path_exists: kind !== undefined, path_is_dir: kind === "folder" });
+      }
+    }
+    yield shown;
+  }
+}
+
+/** What a run registered, newest first. Throws `not_found`. */
+export async function artifactsOfRun(
+  deps: ListDeps & FileDeps & Pick<Ports, "tables">,
+  runId: string,
+): Promise<ArtifactRecord[]> {
+  const { run_id } = await getRun(deps, runId);
+  const { items } = await listArtifacts(deps, { run: run_id }, { offset: 0, limit: OF_RUN_MAX }, false);
+  const data: ArtifactRecord[] = [];
+  for await (const page of items) data.push(...page);
+  return data;
+}

@@ -1,0 +1,40 @@
+/** Longest path of a file in a workspace, characters, and its longest name, bytes. */
+const PATH_MAX_LENGTH = 1_000;
+const NAME_MAX_BYTES = 255;
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  json: "json",
+  jsonl: "jsonl",
+  yaml: "yaml",
+  yml: "yaml",
+  html: "html",
+  htm: "html",
+  md: "md",
+  log: "log",
+  pdf: "pdf",
+  png: "png",
+  txt: "txt",
+  zip: "zip",
+};
+
+/**
+ * Whether a path names something below a workspace's folder as it stands: relative, with `/` between its names, none
+ * of them empty, `.` or `..`, and no character that means something else somewhere.
+ */
+export function isInsidePath(path: string): boolean {
+  if (path === "" || path.length > PATH_MAX_LENGTH || !path.isWellFormed()) return false;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  if (/[\u0000-\u001f\u007f\\]/.test(path) || /^[A-Za-z]:/.test(path)) return false;
+  return path
+    .split("/")
+    .every(
+      (name) => name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= NAME_MAX_BYTES,
+    );
+}
+
+/** The kind of content that a path's ending says. Reference 6. */
+export function contentTypeOf(path: string, isFolder: boolean): string {
+  if (isFolder) return "folder";
+  const ending = /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(CONTENT_TYPES, ending) ? (CONTENT_TYPES[ending] ?? "unknown") : "unknown";
+}

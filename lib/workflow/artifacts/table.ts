@@ -1,0 +1,48 @@
+import { derivedId } from "../../platform/ids.ts";
+import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { List } from "../lists/list.ts";
+
+export const ARTIFACT_TYPES = ["report", "state_file", "output", "screenshot"] as const;
+export type ArtifactType = (typeof ARTIFACT_TYPES)[number];
+
+/** A file of a workspace that someone wants to find again, known by workspace and path. Reference 6. */
+export interface StoredArtifact extends Key {
+  readonly id: string;
+  /** Of the run that registered it last. */
+  readonly run_id: string;
+  readonly workspace: string;
+  readonly name: string;
+  /** Below the workspace's folder, with `/` between names. */
+  readonly artifact_path: string;
+  readonly artifact_type: ArtifactType;
+  readonly content_type: string;
+  readonly size_bytes: number;
+  readonly line_count: number;
+  readonly optional: boolean;
+  readonly description: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly listed_mark: string;
+}
+
+export const artifactsTable: TableSpec<StoredArtifact> = { name: "artifacts", indexes: {} };
+
+const ARTIFACT_SK = "artifact";
+export const artifactKey = (workspace: string, path: string): Key => ({
+  pk: derivedId("artifact", workspace, path),
+  sk: ARTIFACT_SK,
+});
+
+export const artifactList: List<StoredArtifact> = {
+  name: "artifacts",
+  table: artifactsTable,
+  sk: ARTIFACT_SK,
+  listed: ({ workspace, run_id, name, artifact_path, artifact_type }) => ({
+    fields: { workspace, run: run_id, artifact_type },
+    text: `${name}\n${artifact_path}`,
+    final: false,
+  }),
+  tokenOf: ({ listed_mark }) => listed_mark,
+  orderOf: ({ created_at, id }) => `${created_at}#${id}`,
+  forgets: false,
+};

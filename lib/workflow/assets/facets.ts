@@ -1,0 +1,99 @@
+import * as z from "zod";
+import { readAll } from "../../events/read-all.ts";
+import { derivedId } from "../../platform/ids.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Key, TableSpec, Write } from "../../platform/tables.ts";
+import { textsOf } from "../records/fields.ts";
+import type { StoredAsset } from "./table.ts";
+
+/** Kinds of values that callers may choose from, with the fields of assets that they come from. Reference 1.6. */
+const KINDS = {
+  technologies: "tech",
+  sources: "source",
+  remarks: "remarks",
+  asset_types: "asset_type",
+} as const;
+type Kind = keyof typeof KINDS;
+
+const values = z.array(z.string());
+export const assetStats = z
+  .object({ technologies: values, sources: values, remarks: values, asset_types: values })
+  .meta({ id: "AssetStats" });
+
+/** A value that some asset of a workspace has, or had once. */
+export interface StoredFacet extends Key {
+  readonly kind: Kind;
+  readonly value: string;
+}
+
+export const facetsTable: TableSpec<StoredFacet> = { name: "asset-facets", indexes: {} };
+
+/** Longest value that is kept, characters; values of one field of one asset; values known to be written. */
+const VALUE_MAX_LENGTH = 200;
+const VALUES_MAX = 50;
+const WRITTEN_MAX = 50_000;
+const WRITES_AT_ONCE = 100;
+/** Values of a kind in one answer. */
+const SHOWN_MAX = 5_000;
+
+/** Over all workspaces. */
+const EVERYWHERE = "";
+const facetsOf = (workspace: string): string => derivedId("asset-facets", workspace);
+
+export interface Facets {
+  /** Remembers the values of assets that are about to be committed. One that is remembered in vain does no harm. */
+  note(assets: readonly StoredAsset[]): Promise<void>;
+}
+
+/** What a process has written already it does not write again. */
+export function assetFacets(deps: Pick<Ports, "tables">): Facets {
+  const written = new Set<string>();
+  return {
+    note: async (assets) => {
+      const fresh = new Map<string, StoredFacet>();
+      for (const asset of assets) {
+        for (const [kind, value] of facets(asset)) {
+          for (const workspace of [EVERYWHERE, asset.workspace]) {
+            const name = JSON.stringify([workspace, kind, value]);
+            if (written.has(name) || fresh.has(name)) continue;
+            fresh.set(name, { pk: facetsOf(workspace), sk: `${kind}#${value}`, kind, value });
+          }
+        }
+      }
+      const all = [...fresh];
+      for (let start = 0; start < all.length; start += WRITES_AT_ONCE) {
+        const part = all.slice(start, start + WRITES_AT_ONCE);
+        await deps.tables.write(part.map(([, item]): Write => ({ op: "put", table: facetsTable, item })));
+        if (written.size > WRITTEN_MAX) written.clear();
+        for (const [name] of part) written.add(name);
+      }
+    },
+  };
+}
+
+function* facets(asset: StoredAsset): Generator<readonly [Kind, string]> {
+  const all = asset as unknown as Readonly<Record<string, unknown>>;
+  for (const [kind, field] of Object.entries(KINDS)) {
+    for (const value of textsOf(all[field]).slice(0, VALUES_MAX))
+      yield [kind as Kind, value.slice(0, VALUE_MAX_LENGTH).toWellFormed()];
+  }
+}
+
+/** What filters of assets can be set to, in a workspace or in all. Reference 1.6. */
+export async function readAssetStats(
+  deps: Pick<Ports, "tables">,
+  workspace: string | undefined,
+): Promise<z.infer<typeof assetStats>> {
+  const pk = facetsOf(workspace ?? EVERYWHERE);
+  const of = async (kind: Kind): Promise<string[]> => {
+    const items = await readAll(deps, facetsTable, { pk, sk: { beginsWith: `${kind}#` } });
+    return items.slice(0, SHOWN_MAX).map(({ value }) => value);
+  };
+  const [technologies, sources, remarks, asset_types] = await Promise.all([
+    of("technologies"),
+    of("sources"),
+    of("remarks"),
+    of("asset_types"),
+  ]);
+  return { technologies, sources, remarks, asset_types };
+}

@@ -1,0 +1,33 @@
+/** What may come out of one archive. */
+export const UNPACKED_MAX_BYTES = 2 * 1024 * 1024 * 1024;
+export const ENTRIES_MAX = 50_000;
+/** Bytes that a member may become for each that it takes, once it is larger than `RATIO_FREE_BYTES`. */
+export const RATIO_MAX = 200;
+export const RATIO_FREE_BYTES = 10 * 1024 * 1024;
+
+/** Counts what comes out of an archive. Throws as soon as it is too much. */
+export class Budget {
+  #entries = 0;
+  #bytes = 0;
+
+  /** A member of this size, as the archive says. */
+  entry(bytes: number): void {
+    this.#entries += 1;
+    if (this.#entries > ENTRIES_MAX) throw new Error(`the archive has more than ${ENTRIES_MAX} members`);
+    this.add(bytes);
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (!Number.isSafeInteger(this.#bytes) || this.#bytes > UNPACKED_MAX_BYTES)
+      throw new Error(`the archive is larger than ${UNPACKED_MAX_BYTES} bytes when it is unpacked`);
+  }
+}
+
+/** The path of a member in steps, none for the folder itself. Throws for one that would lie elsewhere. */
+export function memberPath(name: string): string[] {
+  const steps = name.split("/").filter((step) => step !== "" && step !== ".");
+  if (name.startsWith("/") || /^[a-z]:/i.test(name) || /[\\\0]/.test(name) || steps.includes(".."))
+    throw new Error(`the archive has a member that would lie outside: ${name.slice(0, 200)}`);
+  return steps;
+}

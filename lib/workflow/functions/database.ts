@@ -1,0 +1,175 @@
+import { lstatSync } from "node:fs";
+import { relative } from "node:path";
+import { isInsidePath } from "../artifacts/paths.ts";
+import { ARTIFACT_TYPES } from "../artifacts/table.ts";
+import type { Reported } from "../workspaces/records.ts";
+import { databaseAssetFunctions } from "./database-assets.ts";
+import { databaseVulnerabilityFunctions } from "./database-vulnerabilities.ts";
+import { linesOf, pathOf } from "./file-access.ts";
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { notAvailable, tell } from "./told.ts";
+import { textOf } from "./values.ts";
+
+const group = "database";
+
+/** Adds the lines of a file to a counter of the run's workspace. Reference 3, database. */
+function total(counter: Reported): LibraryFunction {
+  return {
+    group,
+    params: ["path"],
+    returns: "number",
+    summary: `Adds the lines of a file that are not blank to the workspace's total_${counter}; gives their number`,
+    failure: 0,
+    run: ([path], context: FunctionContext) => {
+      let add = 0;
+      for (const line of linesOf(path, context)) if (line.trim() !== "") add += 1;
+      if (add > 0) tell(context, { tells: "totals", workspace: "", source: "", data: { counter, add } });
+      return add;
+    },
+  };
+}
+
+/** Lines of a larger file are not counted, bytes. */
+const COUNTED_BYTES = 64 * 1024 * 1024;
+
+function register(context: FunctionContext, path: unknown, type: unknown): boolean {
+  const place = pathOf(path, context);
+  const artifact_path = relative(context.cwd, place).replaceAll("\\", "/");
+  if (!isInsidePath(artifact_path)) throw new Error(`${textOf(path)} is not in the workspace`);
+  const artifact_type = textOf(type) === "" ? "output" : textOf(type);
+  if (!ARTIFACT_TYPES.some((known) => known === artifact_type))
+    throw new Error(`the type must be one of ${ARTIFACT_TYPES.join(", ")}`);
+  const info = lstatSync(place, { throwIfNoEntry: false });
+  const isFile = info?.isFile() === true;
+  let line_count = 0;
+  if (isFile && info.size <= COUNTED_BYTES) for (const _line of linesOf(place, context)) line_count += 1;
+  const data = {
+    ...{ artifact_path, artifact_type, line_count, size_bytes: isFile ? info.size : 0 },
+    is_folder: info?.isDirectory() === true,
+  };
+  tell(context, { tells: "artifact", workspace: "", source: "", data });
+  return true;
+}
+
+const NO_SQL =
+  "there is no SQL database; ask the API for lists, or use the functions that name what they read";
+const NOT_IN_SCRIPTS = "scripts have no tables; ask the API";
+
+const counterOfWorkspace = (name: string): LibraryFunction =>
+  notAvailable(name, group, [], `${NOT_IN_SCRIPTS} (GET /workspaces)`);
+
+/** What reads records: a script would see them as they were before its step. */
+const selections = {
+  db_select_assets: notAvailable(
+    "db_select_assets",
+    group,
+    ["workspace", "format"],
+    `${NOT_IN_SCRIPTS} (GET /assets)`,
+  ),
+  db_select_assets_filtered: notAvailable(
+    "db_select_assets_filtered",
+    group,
+    ["workspace", "status_code", "asset_type", "format"],
+    `${NOT_IN_SCRIPTS} (GET /assets)`,
+  ),
+  db_select_vulnerabilities: notAvailable(
+    "db_select_vulnerabilities",
+    group,
+    ["workspace", "format"],
+    `${NOT_IN_SCRIPTS} (GET /vulnerabilities)`,
+  ),
+  db_select_vulnerabilities_filtered: notAvailable(
+    "db_select_vulnerabilities_filtered",
+    group,
+    ["workspace", "severity", "asset_value", "format"],
+    `${NOT_IN_SCRIPTS} (GET /vulnerabilities)`,
+  ),
+  db_select_total_subdomains: counterOfWorkspace("db_select_total_subdomains"),
+  db_select_total_urls: counterOfWorkspace("db_select_total_urls"),
+  db_select_total_assets: counterOfWorkspace("db_select_total_assets"),
+  db_select_total_vulns: counterOfWorkspace("db_select_total_vulns"),
+  db_select_vuln_critical: counterOfWorkspace("db_select_vuln_critical"),
+  db_select_vuln_high: counterOfWorkspace("db_select_vuln_high"),
+  db_select_vuln_medium: counterOfWorkspace("db_select_vuln_medium"),
+  db_select_vuln_low: counterOfWorkspace("db_select_vuln_low"),
+} satisfies Record<string, LibraryFunction>;
+
+export const databaseFunctions = {
+  ...databaseAssetFunctions,
+  ...databaseVulnerabilityFunctions,
+  db_total_urls: total("urls"),
+  db_total_subdomains: total("subdomains"),
+  db_total_assets: total("assets"),
+  db_total_vulns: total("vulns"),
+  db_total_ips: total("ips"),
+  db_total_links: total("links"),
+  db_total_content: total("content"),
+  db_total_archive: total("archive"),
+  register_artifact: {
+    group,
+    params: ["path", "type?"],
+    returns: "boolean",
+    summary:
+      "Registers a file of the workspace as an artifact: report, state_file, output (as a rule) or screenshot",
+    failure: false,
+    run: ([path, type], context: FunctionContext) => register(context, path, type),
+  },
+  store_artifact: {
+    group,
+    params: ["path"],
+    returns: "boolean",
+    summary: "Registers a file of the workspace as an artifact",
+    failure: false,
+    run: ([path], context: FunctionContext) => register(context, path, ""),
+  },
+  db_select: notAvailable("db_select", group, ["sql_query", "format"], NO_SQL),
+  db_select_to_file: notAvailable("db_select_to_file", group, ["sql_query", "dest"], NO_SQL),
+  db_select_to_jsonl: notAvailable("db_select_to_jsonl", group, ["sql_query", "fields", "dest"], NO_SQL),
+  ...selections,
+  db_update: notAvailable("db_update", group, ["table", "key", "field", "value"], NO_SQL),
+  db_asset_diff: notAvailable("db_asset_diff", group, ["workspace"], `${NOT_IN_SCRIPTS} (GET /assets/diff)`),
+  db_asset_diff_to_file: notAvailable(
+    "db_asset_diff_to_file",
+    group,
+    ["workspace", "dest"],
+    `${NOT_IN_SCRIPTS} (GET /assets/diff)`,
+  ),
+  db_vuln_diff: notAvailable(
+    "db_vuln_diff",
+    group,
+    ["workspace"],
+    `${NOT_IN_SCRIPTS} (GET /vulnerabilities/diff)`,
+  ),
+  db_vuln_diff_to_file: notAvailable(
+    "db_vuln_diff_to_file",
+    group,
+    ["workspace", "dest"],
+    `${NOT_IN_SCRIPTS} (GET /vulnerabilities/diff)`,
+  ),
+  db_reset_event_logs: notAvailable(
+    "db_reset_event_logs",
+    group,
+    ["workspace?", "topic_pattern?"],
+    "an event that was processed stays so; emit it again",
+  ),
+  run_status: notAvailable("run_status", group, ["workspace", "format"], `${NOT_IN_SCRIPTS} (GET /runs)`),
+  run_status_by_uuid: notAvailable(
+    "run_status_by_uuid",
+    group,
+    ["uuid", "format"],
+    `${NOT_IN_SCRIPTS} (GET /runs/{id})`,
+  ),
+  runtime_export: notAvailable("runtime_export", group, [], `${NOT_IN_SCRIPTS} (GET /runs/{id})`),
+  snapshot_export: notAvailable(
+    "snapshot_export",
+    "snapshot",
+    ["workspace", "dest?"],
+    `${NOT_IN_SCRIPTS} (POST /snapshots/export)`,
+  ),
+  snapshot_import: notAvailable(
+    "snapshot_import",
+    "snapshot",
+    ["source"],
+    `${NOT_IN_SCRIPTS} (POST /snapshots/import)`,
+  ),
+} satisfies Record<string, LibraryFunction>;

@@ -1,0 +1,41 @@
+/** Functions that touch no files and start no commands: they work wherever a script is evaluated. */
+import { conversionFunctions } from "./conversion.ts";
+import { databaseFunctions } from "./database.ts";
+import { detectionFunctions } from "./detection.ts";
+import { evaluationFunctions } from "./evaluation.ts";
+import { eventFunctions } from "./events.ts";
+import { generationFunctions } from "./generation.ts";
+import type { LibraryFunction, Task } from "./library-types.ts";
+import { outputFunctions } from "./output.ts";
+import { queryFunctions } from "./query.ts";
+import { requestFunctions } from "./requests.ts";
+import { textFunctions } from "./text.ts";
+import { textCuttingFunctions } from "./text-cutting.ts";
+import { urlFunctions } from "./urls.ts";
+import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
+
+/** Those that hand over what a text says; the others read files. */
+const databaseTexts: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
+  Object.entries<LibraryFunction>(databaseFunctions).filter(([name]) => !WORKSPACE_FUNCTIONS.has(name)),
+);
+
+export const functionsAnywhere = {
+  ...textFunctions,
+  ...textCuttingFunctions,
+  ...conversionFunctions,
+  ...evaluationFunctions,
+  ...generationFunctions,
+  ...outputFunctions,
+  ...queryFunctions,
+  ...eventFunctions,
+  ...urlFunctions,
+  ...detectionFunctions,
+  ...requestFunctions,
+  ...databaseTexts,
+} satisfies Record<string, LibraryFunction>;
+
+/** Work that these functions wait for, loaded when it is first asked for. */
+export const tasksAnywhere: readonly (readonly [string, Task])[] = [
+  ["http", async (input, signal) => (await import("./request-tasks.ts")).sendHttp(input, signal)],
+  ["resolve", async (input, signal) => (await import("./request-tasks.ts")).resolveHost(input, signal)],
+];

@@ -1,0 +1,137 @@
+/** Functions of groups that need products which are no part of Weft: known by name, so that a call says so. */
+import { type LibraryFunction, ScriptError } from "./library-types.ts";
+
+type Returns = LibraryFunction["returns"];
+
+/** A name, its parameters, what it would give, and what it is for. */
+type Row = readonly [name: string, params: string, returns: Returns, summary: string];
+
+interface Group {
+  /** What the error says of all of them. */
+  readonly instead: string;
+  readonly rows: readonly Row[];
+}
+
+const GROUPS: Readonly<Record<string, Group>> = {
+  utility: {
+    instead: "start runs from a flow, by an event, or with POST /runs",
+    rows: [
+      ["run_module", "module, target, params?", "string", "Runs a module"],
+      ["run_flow", "flow, target, params?", "string", "Runs a flow"],
+      ["run_agent", "message, agent_name?", "string", "Asks a coding agent"],
+      ["sudo_auth", "password?, keepalive?", "boolean", "Keeps the rights of an administrator"],
+    ],
+  },
+  llm: {
+    instead: "use a step of type llm",
+    rows: [
+      ["llm_invoke", "message", "string", "Asks a language model"],
+      [
+        "llm_invoke_custom",
+        "message, body_json",
+        "string",
+        "Asks a language model with a request of one's own",
+      ],
+      ["llm_conversations", "first, second?", "string", "Asks a language model with a conversation"],
+    ],
+  },
+  notification: {
+    instead: "send messages with a step of type http, or publish an event with generate_event",
+    rows: [
+      ["notify_telegram", "message", "boolean", "Sends a message by Telegram"],
+      ["send_telegram_file", "path, caption?", "boolean", "Sends a file by Telegram"],
+      ["notify_telegram_channel", "channel, message", "boolean", "Sends a message to a channel of Telegram"],
+      [
+        "send_telegram_file_channel",
+        "channel, path, caption?",
+        "boolean",
+        "Sends a file to a channel of Telegram",
+      ],
+      ["notify_message_as_file_telegram", "path", "boolean", "Sends the text of a file by Telegram"],
+      [
+        "notify_message_as_file_telegram_channel",
+        "channel, path",
+        "boolean",
+        "Sends the text of a file to a channel",
+      ],
+      ["notify_webhook", "message", "boolean", "Sends a text to all webhooks"],
+      ["send_webhook_event", "event_type, data", "boolean", "Sends an event to all webhooks"],
+    ],
+  },
+  cdn_storage: {
+    instead: "use the storage's own program in a bash step",
+    rows: [
+      ["cdn_upload", "local_path, remote_path", "boolean", "Stores a file"],
+      ["cdn_download", "remote_path, local_path", "boolean", "Fetches a file"],
+      ["cdn_exists", "remote_path", "boolean", "Whether a file is stored"],
+      ["cdn_delete", "remote_path", "boolean", "Removes a stored file"],
+      ["cdn_sync_upload", "local_folder, remote_prefix", "string", "Stores changed files"],
+      ["cdn_sync_download", "remote_prefix, local_folder", "string", "Fetches changed files"],
+      ["cdn_get_presigned_url", "remote_path, minutes?", "string", "A link for a while"],
+      ["cdn_list", "pattern?", "string", "The stored files"],
+      ["cdn_stat", "remote_path", "string", "What is known of a stored file"],
+      ["cdn_read", "remote_path", "string", "The text of a stored file"],
+      ["cdn_ls_tree", "prefix?, depth?", "string", "The stored files as a tree"],
+    ],
+  },
+  installer: {
+    instead: "install tools on the machine of the worker",
+    rows: [
+      ["go_getter", "url, dest", "boolean", "Fetches a source of any kind"],
+      ["go_getter_with_sshkey", "key_path, git_url, dest", "boolean", "Clones with a key"],
+      ["nix_install", "package, dest?", "boolean", "Installs a package by nix"],
+      ["filepath_installer", "local_path, tool_name, dest?", "boolean", "Installs a tool from a file"],
+    ],
+  },
+  ssh: {
+    instead: "use a step of type remote-bash",
+    rows: [
+      ["ssh_exec", "host, command, user?, key_path?, password?, port?", "string", "Runs a command on a host"],
+      [
+        "ssh_rsync",
+        "host, source, dest, user?, key_path?, password?, port?",
+        "boolean",
+        "Copies files to a host",
+      ],
+      ["sync_from_master", "source, dest", "boolean", "Copies files from the master"],
+      ["sync_from_worker", "identifier, ip, source, dest", "boolean", "Copies files from a worker"],
+      ["rsync_to_worker", "identifier, ip, source, dest", "boolean", "Copies files to a worker"],
+    ],
+  },
+  tmux: {
+    instead: "use a bash step, whose output is kept",
+    rows: [
+      ["tmux_run", "command, session_name?", "string", "Starts a session"],
+      ["tmux_capture", "session_name", "string", "What a session shows"],
+      ["tmux_send", "session_name, command", "boolean", "Types into a session"],
+      ["tmux_kill", "session_name", "boolean", "Ends a session"],
+      ["tmux_list", "", "string[]", "The names of sessions"],
+    ],
+  },
+  distributed: {
+    instead: "steps go to workers by themselves",
+    rows: [
+      ["run_on_master", "action, argument?", "boolean", "Does something on the master"],
+      ["run_on_worker", "scope, action, argument?", "boolean", "Does something on workers"],
+    ],
+  },
+};
+
+/** All of them, in the form of the others. */
+export const unavailableFunctions: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
+  Object.entries(GROUPS).flatMap(([group, { instead, rows }]) =>
+    rows.map(([name, params, returns, summary]): [string, LibraryFunction] => [
+      name,
+      {
+        group,
+        params: params === "" ? [] : params.split(", "),
+        returns,
+        summary: `Not available (${summary}): ${instead}`,
+        unavailable: true,
+        run: () => {
+          throw new ScriptError(`${name} is not available: ${instead}`);
+        },
+      },
+    ]),
+  ),
+);

@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { listAssets } from "../assets/list.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { findRuns } from "../runs/listed.ts";
+import { schedulesTable } from "../schedules/table.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
+import { summarizeVulnerabilities } from "../vulnerabilities/list.ts";
+import { listWorkspaces } from "../workspaces/list.ts";
+
+const count = z.int();
+
+export const stats = z
+  .object({
+    workflows: z.object({ total: count, flows: count, modules: count }),
+    runs: z.object({
+      ...{ total: count, completed: count, running: count, failed: count, pending: count, cancelled: count },
+    }),
+    workspaces: z.object({ total: count }),
+    assets: z.object({ total: count }),
+    vulnerabilities: z.object({ total: count, critical: count, high: count, medium: count, low: count }),
+    schedules: z.object({ total: count, enabled: count }),
+  })
+  .meta({ id: "Stats" });
+
+const NO_ITEMS = { offset: 0, limit: 0 };
+
+/** How many there are of everything, as of now. Reference 1.6. */
+export async function readStats(
+  deps: ListDeps & Pick<Ports, "tables"> & { readonly catalog: CatalogReader },
+): Promise<z.infer<typeof stats>> {
+  const runs = async (status?: string): Promise<number> => (await findRuns(deps, { status }, NO_ITEMS)).total;
+  const { heads } = await deps.catalog.current();
+  const flows = heads.filter(({ kind }) => kind === "flow").length;
+  const schedules = (
+    await Promise.all(heads.map(({ name }) => readAll(deps, schedulesTable, { pk: name })))
+  ).flat();
+  const { by_severity, total } = await summarizeVulnerabilities(deps, undefined);
+  const { critical = 0, high = 0, medium = 0, low = 0 } = by_severity;
+  return {
+    workflows: { total: heads.length, flows, modules: heads.length - flows },
+    runs: {
+      total: await runs(),
+      completed: await runs("completed"),
+      running: await runs("running"),
+      failed: await runs("failed"),
+      pending: await runs("pending"),
+      cancelled: await runs("cancelled"),
+    },
+    workspaces: { total: (await listWorkspaces(deps, undefined, NO_ITEMS)).total },
+    assets: { total: (await listAssets(deps, {}, NO_ITEMS)).total },
+    vulnerabilities: { total, critical, high, medium, low },
+    schedules: { total: schedules.length, enabled: schedules.filter(({ enabled }) => enabled).length },
+  };
+}

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import type { CommandOutcome } from "../../platform/commands.ts";
+import type { RemoteCommand } from "./machine.ts";
+import { OutputFiles } from "./output-files.ts";
+
+/** How long a machine has to kill a command before the connection to it is broken off, milliseconds. */
+const KILL_MS = 5_000;
+
+/** A launcher at work on another machine. */
+export interface RemoteProcess {
+  /** Its exit code, when it has ended and its output was taken whole; rejects where that cannot be known. */
+  readonly ended: Promise<number>;
+  /** Has it kill its command, and end. */
+  kill(): void;
+  /** Breaks off the connection; `ended` settles. */
+  abandon(): void;
+}
+
+/** Starts a launcher. Rejects with StepFailed. */
+export type StartProcess = (output: OutputFiles) => Promise<RemoteProcess>;
+
+/** Follows a command to its end, which comes when its time is over or its caller gives up, there too. */
+export async function follow(
+  { stdoutPath, stderrPath, timeoutMs, signal }: RemoteCommand,
+  start: StartProcess,
+): Promise<CommandOutcome> {
+  const startedAt = performance.now();
+  const stop = new AbortController();
+  const giveUp = (): void => stop.abort();
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  const output = await OutputFiles.open(stdoutPath, stderrPath);
+  let bytes = { stdoutBytes: 0, stderrBytes: 0 };
+  let exitCode: number | null;
+  try {
+    exitCode = await untilEnded(stop.signal, () => start(output));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
+    bytes = await output.close();
+  }
+  const stopped = { timedOut: exitCode === null && !signal.aborted, aborted: signal.aborted };
+  return { exitCode, signal: null, ...stopped, durationMs: performance.now() - startedAt, ...bytes };
+}
+
+/** Null where it was stopped. */
+async function untilEnded(stop: AbortSignal, start: () => Promise<RemoteProcess>): Promise<number | null> {
+  if (stop.aborted) return null;
+  const stopped = once(stop, "abort");
+  let late: NodeJS.Timeout | undefined;
+  try {
+    const starting = start();
+    const launched = await Promise.race([starting, stopped.then(() => undefined)]);
+    if (launched === undefined) {
+      // Whoever answers so late has nobody to answer to.
+      starting.then(
+        (process) => process.abandon(),
+        () => undefined,
+      );
+      return null;
+    }
+    void stopped.then(() => {
+      launched.kill();
+      late = setTimeout(() => launched.abandon(), KILL_MS);
+    });
+    const exitCode = await launched.ended;
+    return stop.aborted ? null : exitCode;
+  } catch (error) {
+    if (stop.aborted) return null;
+    throw error;
+  } finally {
+    clearTimeout(late);
+  }
+}

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import type Docker from "dockerode";
+import { StepFailed } from "../steps/failure.ts";
+
+/** Of one request to the engine that does not wait for a command, milliseconds. */
+export const REQUEST_MS = 60_000;
+/** Of a pull where the step has more time, milliseconds. */
+const PULL_MS = 15 * 60_000;
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOENT",
+  "EACCES",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+]);
+
+/** Loads the client and points it at the engine. Throws StepFailed for an address that cannot be one. */
+export async function dockerClient(dockerHost: string | undefined): Promise<Docker> {
+  const options = addressOf(dockerHost);
+  const { default: Client } = await import("dockerode");
+  return new Client(options);
+}
+
+/** Without an address the client looks where engines usually are. */
+function addressOf(dockerHost: string | undefined): Docker.DockerOptions {
+  if (dockerHost === undefined) return {};
+  const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(dockerHost) ?? [];
+  if (socketPath !== undefined) return { socketPath, host: undefined } as unknown as Docker.DockerOptions;
+  const url = URL.canParse(dockerHost) ? new URL(dockerHost) : undefined;
+  if (url === undefined || !["tcp:", "http:", "https:"].includes(url.protocol))
+    throw new StepFailed("DOCKER_HOST: must be unix:///path or tcp://host:port");
+  const secure = url.protocol === "https:" || url.port === "2376";
+  return { host: url.hostname, port: url.port || 2375, protocol: secure ? "https" : "http" };
+}
+
+/** What an engine's refusal says to the author of a step. */
+export function engineFailure(what: string, error: unknown): StepFailed {
+  if (error instanceof StepFailed) return error;
+  const { code, name, json, message = String(error) } = error as EngineError;
+  if (code !== undefined && UNREACHABLE.has(code))
+    return new StepFailed(`no Docker engine answers (${code}): start one, or set DOCKER_HOST`);
+  if (name === "AbortError" || name === "TimeoutError")
+    return new StepFailed(`${what}: the engine gave no answer in time`);
+  return new StepFailed(`${what}: ${json?.message ?? json?.cause ?? message}`);
+}
+
+interface EngineError {
+  readonly code?: string;
+  readonly name?: string;
+  readonly message?: string;
+  readonly json?: { readonly message?: string; readonly cause?: string };
+}
+
+export function statusOf(error: unknown): number | undefined {
+  const { statusCode } = error as { statusCode?: unknown };
+  return typeof statusCode === "number" ? statusCode : undefined;
+}
+
+/** For how long, and for whom, a request is wanted. */
+interface Wanted {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A signal for one request. */
+export function brief(wanted?: Wanted, milliseconds = REQUEST_MS): AbortSignal {
+  if (wanted === undefined) return AbortSignal.timeout(milliseconds);
+  return AbortSignal.any([wanted.signal, AbortSignal.timeout(Math.min(milliseconds, wanted.timeoutMs))]);
+}
+
+/** Pulls the image where the engine does not have it. Rejects with StepFailed. */
+export async function requireImage(docker: Docker, image: string, wanted: Wanted): Promise<void> {
+  try {
+    // This request alone takes no signal.
+    const late = once(brief(wanted), "abort").then(() => Promise.reject(new DOMException("", "AbortError")));
+    await Promise.race([docker.getImage(image).inspect(), late]);
+    return;
+  } catch (error) {
+    if (statusOf(error) !== 404) throw engineFailure(`image ${image}`, error);
+  }
+  const abortSignal = brief(wanted, PULL_MS);
+  try {
+    const progress = await docker.pull(tagged(image), { abortSignal });
+    await new Promise<void>((resolve, reject) => {
+      docker.modem.followProgress(progress, (error: Error | null, lines: readonly { error?: string }[]) => {
+        const told = lines.find((line) => line.error !== undefined)?.error;
+        if (error !== null || told !== undefined) reject(error ?? new Error(told));
+        else resolve();
+      });
+    });
+  } catch (error) {
+    throw engineFailure(`image ${image} is not there and could not be pulled`, error);
+  }
+}
+
+/** Without a tag an engine would pull all of them. */
+function tagged(image: string): string {
+  return /[:@][^/]*$/.test(image) ? image : `${image}:latest`;
+}

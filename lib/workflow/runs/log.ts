@@ -1,0 +1,91 @@
+import { open } from "node:fs/promises";
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { StepPaths } from "../steps/context.ts";
+import { flushLog, runLogPath } from "../steps/run-log.ts";
+import { getRun } from "./read.ts";
+
+/** Of one answer, bytes. */
+const LOG_MAX_BYTES = 1024 * 1024;
+const NEWLINE = 10;
+
+export const logRecord = z
+  .object({
+    run_id: z.string(),
+    status: z.string(),
+    log: z.string(),
+    offset: z.int().describe("Where the text begins in the log, bytes"),
+    next_offset: z.int().describe("Where to go on reading"),
+    size: z.int().describe("Bytes of the log by now"),
+  })
+  .meta({ id: "RunLog" });
+
+type LogDeps = Pick<Ports, "tables" | "outbox"> & { readonly paths: Pick<StepPaths, "logsDir"> };
+
+export interface LogPart {
+  /** So many of the last lines. */
+  readonly tail?: number | undefined;
+  /** From here on, bytes. */
+  readonly offset?: number | undefined;
+}
+
+/**
+ * A part of a run's log, at most 1 MiB of whole lines: from its beginning where nothing else is asked for. Throws
+ * `not_found` for no such run, and where its steps were executed on other machines alone, which keep the log;
+ * `bad_request` for two parts at once.
+ */
+export async function readRunLog(
+  deps: LogDeps,
+  idOrNumber: string,
+  { tail, offset }: LogPart,
+): Promise<z.infer<typeof logRecord>> {
+  if (tail !== undefined && offset !== undefined)
+    throw new ApiError("bad_request", "query.tail: cannot be asked for together with offset");
+  const { run_id, status } = await getRun(deps, idOrNumber);
+  const path = runLogPath(deps.paths, run_id);
+  await flushLog(path);
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) {
+    if (status !== "pending" && deps.outbox.atomic !== true)
+      throw new ApiError(
+        "not_found",
+        "The log of this run is not on this machine: the worker that executed its steps keeps it",
+      );
+    return { run_id, status, log: "", offset: 0, next_offset: 0, size: 0 };
+  }
+  try {
+    const { size } = await file.stat();
+    const from = tail === undefined ? Math.min(offset ?? 0, size) : Math.max(0, size - LOG_MAX_BYTES);
+    const buffer = Buffer.alloc(Math.min(LOG_MAX_BYTES, size - from));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+    const read = buffer.subarray(0, bytesRead);
+    const part = tail === undefined ? wholeLines(read) : lastLines(read, tail, from > 0);
+    const start = tail === undefined ? from : from + bytesRead - part.length;
+    return {
+      run_id,
+      status,
+      log: part.toString("utf8"),
+      offset: start,
+      next_offset: start + part.length,
+      size,
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+function wholeLines(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  return end === 0 ? bytes : bytes.subarray(0, end);
+}
+
+/** Where the text was cut, its first line is not whole. */
+function lastLines(bytes: Buffer, count: number, cut: boolean): Buffer {
+  let at = bytes.length - 1;
+  for (let lines = 0; lines < count; lines += 1) {
+    at = at <= 0 ? -1 : bytes.lastIndexOf(NEWLINE, at - 1);
+    if (at === -1) return cut ? bytes.subarray(bytes.indexOf(NEWLINE) + 1) : bytes;
+  }
+  return bytes.subarray(at + 1);
+}

@@ -1,0 +1,214 @@
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { ITEMS_PER_BATCH } from "../engine/containers.ts";
+import { ATTEMPTS_MAX, decide, underWay } from "../engine/decide.ts";
+import { evolve, type HistoryEntry, NEW_RUN, replay } from "../engine/history.ts";
+import type { Program } from "../engine/program.ts";
+import { chunkKey } from "../steps/items.ts";
+import { baseOf, type RunAgain } from "./again.ts";
+import { type ConductDeps, setTimers } from "./conduct.ts";
+import { runMark } from "./listed.ts";
+import { mayDo } from "./moves.ts";
+import type { Numbers } from "./numbers.ts";
+import { getRun } from "./read.ts";
+import { takeSlot } from "./slots.ts";
+import { commandEntries } from "./step-commands.ts";
+import { programOf } from "./steps-under-way.ts";
+import {
+  historyKey,
+  historyTable,
+  numberKey,
+  runKey,
+  runNamesTable,
+  runsTable,
+  type StoredRun,
+  type StoredStep,
+  stepKey,
+  stepsTable,
+  valueKey,
+  valuesTable,
+} from "./table.ts";
+import { BASE_VALUES, keepValue, valueWrite } from "./values.ts";
+
+type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: Numbers };
+
+/** Writes of one transaction, few enough for their bytes too. */
+const WRITES_TOGETHER = 25;
+/** Entries of one item of a history. */
+const ENTRIES_TOGETHER = 500;
+
+/**
+ * Goes on after a failure: a new run, of the same revisions and in the same workspace, that takes over what the
+ * failed one did up to the step that failed, and begins with that step. Throws `not_found`, and `bad_request` where
+ * the run did not fail, or failed before it began.
+ */
+export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<RunAgain> {
+  const original = await getRun(deps, idOrNumber);
+  if (!mayDo("resume", original.status))
+    throw new ApiError(
+      "bad_request",
+      `Cannot resume run with status '${original.status}'. Only runs with 'failed' status can be resumed.`,
+    );
+  const items = await readAll(deps, historyTable, { pk: original.run_id });
+  const whole = items.flatMap((item) => item.entries);
+  const kept = upToFailure(whole);
+  if (kept.length === 0)
+    throw new ApiError("bad_request", "Cannot resume a run that failed before its first step; run it again");
+  const program = await programOf(deps, original);
+  const { state, entries } = restarted(program, kept, whole);
+  const runId = deps.ids.ordered();
+  const now = new Date(deps.clock.now()).toISOString();
+  const run = await resumedRow(deps, original, { runId, now, state });
+  await copyBehind(deps, original, run, entries, now);
+  const slot = await deps.runSlots.pick();
+  const begun: StoredRun = slot === undefined ? run : { ...run, slot };
+  const commands = await commandEntries(deps, begun, state, program, underWay(program, state));
+  const outcome = await deps.outbox.commit({
+    writes: [
+      { op: "put", table: runsTable, item: begun, when: [["pk", "missing"]] },
+      runMark(begun),
+      { op: "put", table: runNamesTable, item: { ...numberKey(run.number), run_id: runId } },
+      ...(slot === undefined ? [] : [takeSlot(slot, runId)]),
+    ],
+    publish: commands,
+  });
+  if (!outcome.ok) {
+    deps.runSlots.forget();
+    throw new ApiError("conflict", "The run could not be resumed, try again");
+  }
+  await setTimers(deps, begun);
+  return { original, run: begun };
+}
+
+/**
+ * A history up to where the step that failed the run was asked for; all but its end where no step did. Empty where
+ * nothing was asked for.
+ */
+export function upToFailure(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  let state = NEW_RUN;
+  const askedAt = new Map<string, number>();
+  let cut: number | undefined;
+  let end = entries.length;
+  for (const [index, entry] of entries.entries()) {
+    if (entry.type === "step.requested" && state.frames[entry.key] === undefined)
+      askedAt.set(entry.key, index);
+    if (entry.type === "step.finished") {
+      const isTop = state.frames[entry.key]?.parent === null;
+      const fails = entry.status === "failed" && entry.tolerated !== true;
+      if (isTop && fails) cut = askedAt.get(entry.key);
+    }
+    if (entry.type === "run.finished" || entry.type === "run.cancelled") end = index;
+    state = evolve(state, entry);
+  }
+  const kept = entries.slice(0, cut === undefined ? end : cut + 1);
+  return Object.keys(replay(kept).frames).length > 0 ? kept : [];
+}
+
+/** The steps under way are asked for once more, as further attempts: whoever had them answers another run. */
+function restarted(program: Program, kept: readonly HistoryEntry[], whole: readonly HistoryEntry[]) {
+  let state = replay(kept);
+  const entries = [...kept];
+  for (const { key, dispatch } of underWay(program, state)) {
+    const last = whole.findLast((entry) => entry.type === "step.requested" && entry.key === key);
+    const attempt = last?.type === "step.requested" ? (last.attempt ?? 1) : 1;
+    const again = Math.min(ATTEMPTS_MAX, attempt + 1);
+    const decision = decide(program, state, { type: "lost", key, dispatch, attempt: again });
+    state = decision.state;
+    entries.push(...decision.entries);
+  }
+  return { state, entries };
+}
+
+async function resumedRow(
+  deps: Pick<ResumeDeps, "runNumbers">,
+  original: StoredRun,
+  { runId, now, state }: { runId: string; now: string; state: StoredRun["state"] },
+): Promise<StoredRun> {
+  const { slot: _slot, queued: _queued, job_width: _width, ...rest } = original;
+  return {
+    ...rest,
+    ...runKey(runId),
+    run_id: runId,
+    number: await deps.runNumbers.next(),
+    status: "running",
+    state,
+    started_at: now,
+    completed_at: null,
+    error_message: "",
+    created_at: now,
+    updated_at: now,
+    trigger_type: "api",
+    trigger_name: "",
+    event_id: "",
+    run_group_id: runId,
+    completed_steps: state.done,
+    begun: {},
+    version: 0,
+    active: "1",
+    moved_at: now,
+  };
+}
+
+/** What lies behind a run: written before its row, so that whoever sees the row finds it. */
+async function copyBehind(
+  deps: ResumeDeps,
+  original: StoredRun,
+  run: StoredRun,
+  entries: readonly HistoryEntry[],
+  now: string,
+): Promise<void> {
+  const writes: Write[] = [];
+  const add = async (write: Write): Promise<void> => {
+    writes.push(write);
+    if (writes.length === WRITES_TOGETHER) await deps.tables.write(writes.splice(0));
+  };
+  for (let start = 0; start < entries.length; start += ENTRIES_TOGETHER) {
+    const item = { at: now, entries: entries.slice(start, start + ENTRIES_TOGETHER) };
+    await add({ op: "put", table: historyTable, item: { ...historyKey(run.run_id, start), ...item } });
+  }
+  const finished = new Set(entries.flatMap((entry) => (entry.type === "step.finished" ? [entry.key] : [])));
+  for (const step of await readAll(deps, stepsTable, { pk: original.run_id })) {
+    if (!finished.has(step.key) || run.state.frames[step.key] !== undefined) continue;
+    const item: StoredStep = {
+      ...step,
+      ...stepKey(run.run_id, step.key),
+      id: `${run.run_id}:${step.key}`,
+    };
+    await add({ op: "put", table: stepsTable, item });
+  }
+  for (const value of await readAll(deps, valuesTable, { pk: original.run_id })) {
+    if (value.sk === BASE_VALUES || value.sk.startsWith("#events:")) continue;
+    const blob = value.blob === undefined ? undefined : await copyBlob(deps, value.blob, original, run);
+    const kept = blob === undefined ? { json: value.json ?? "null" } : { blob };
+    await add({ op: "put", table: valuesTable, item: { ...valueKey(run.run_id, value.sk), ...kept } });
+  }
+  const base = await baseOf(deps, original.run_id);
+  const own = { RunUUID: run.run_id, RunID: run.run_id, DBRunID: String(run.number) };
+  const kept = await keepValue(deps, run.run_id, { ...base, values: { ...base.values, ...own } });
+  await add(valueWrite(run.run_id, BASE_VALUES, kept));
+  if (writes.length > 0) await deps.tables.write(writes);
+  await copyItems(deps, original, run);
+}
+
+/** The old run may be removed before the new one has ended. */
+async function copyBlob(
+  deps: Pick<Ports, "blobs">,
+  blob: string,
+  original: StoredRun,
+  run: StoredRun,
+): Promise<string> {
+  const own = blob.replace(original.run_id, run.run_id);
+  const bytes = await deps.blobs.get(blob);
+  if (bytes !== undefined) await deps.blobs.put(own, bytes);
+  return own;
+}
+
+/** Items of the loops that are under way. */
+async function copyItems(deps: Pick<Ports, "blobs">, original: StoredRun, run: StoredRun): Promise<void> {
+  for (const [key, { children }] of Object.entries(run.state.frames)) {
+    for (let from = 0; from < (children?.total ?? 0); from += ITEMS_PER_BATCH)
+      await copyBlob(deps, chunkKey(original.run_id, key, from), original, run);
+  }
+}

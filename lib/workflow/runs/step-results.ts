@@ -1,0 +1,176 @@
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { Entry } from "../../ranked-index/deltas.ts";
+import { toRow } from "../../ranked-index/deltas.ts";
+import { pauseBefore } from "../../ranked-index/known.ts";
+import { type Filter, passes, toTests, type View } from "../../ranked-index/view.ts";
+import { isTerminal } from "../engine/history.ts";
+import { allOf, type ListDeps, listItems } from "../lists/list.ts";
+import type { Listing, PageQuery } from "../lists/read.ts";
+import { listEntriesTable, type Mark, markKey, markWrite } from "../lists/table.ts";
+import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable } from "./table.ts";
+
+const LIST = "steps";
+/** Steps taken into the index by one transaction, and rows read together for a page. */
+const STEPS_AT_ONCE = 90;
+const READ_PAGE = 100;
+const TRIES_MAX = 20;
+/** Between the id of a run and the key of a step. */
+const SEPARATOR = "\n";
+
+export interface StepFilters {
+  readonly workspace?: string | undefined;
+  readonly status?: string | undefined;
+  readonly step_type?: string | undefined;
+  readonly run?: string | undefined;
+}
+
+/** A step and the workspace of its run. */
+export interface FoundStep {
+  readonly step: StoredStep;
+  readonly run_id: string;
+}
+
+/**
+ * Steps of a run come into the list's index when the run is over, all of them. Until then a mark says that they are
+ * not there, and afterwards how many are: this is it, for the transaction in which the run begins.
+ */
+export const stepsMark = (runId: string): Write => markWrite(LIST, runId, "0");
+
+/** Brings the steps of a run into the list, if it is over and they are not there yet; any number of times. */
+export async function indexSteps(deps: ListDeps, runId: string): Promise<void> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    await pauseBefore(attempt);
+    const mark = (await listItems(deps, [markKey(LIST, runId)])).get(runId);
+    const run = mark === undefined ? undefined : await deps.tables.get(runsTable, runKey(runId));
+    if (mark === undefined || run === undefined || !isTerminal(run.status)) return;
+    const steps = await stepsOf(deps, runId);
+    const done = Number(mark.token);
+    const part = steps.slice(done, done + STEPS_AT_ONCE);
+    const isLast = done + part.length >= steps.length;
+    const write = progress(mark, isLast ? undefined : done + part.length);
+    if (part.length === 0) {
+      await deps.tables.write([write]);
+      return;
+    }
+    const entries = part.map((step): Entry => ({ key: keyOf(runId, step), fields: fieldsOf(run, step) }));
+    const taken = await deps.lists[LIST].take({ entries, writes: [write] });
+    if (taken !== undefined && isLast) return;
+    if (taken !== undefined) attempt = -1;
+  }
+  throw new Error("the steps of a run are contended");
+}
+
+/** Brings in what nobody told of. */
+export async function sweepSteps(deps: ListDeps): Promise<void> {
+  for (const { sk } of await allOf(deps, LIST, "mark")) await indexSteps(deps, sk);
+}
+
+function progress({ pk, sk, token }: Mark, done: number | undefined): Write {
+  const [key, when] = [{ pk, sk }, [["token", "=", token]] as const];
+  if (done === undefined) return { op: "delete", table: listEntriesTable, key, when };
+  return { op: "put", table: listEntriesTable, item: { ...key, token: String(done) }, when };
+}
+
+/** The rows of a run, in an order that nothing changes once it is over. */
+async function stepsOf(deps: Pick<Ports, "tables">, runId: string): Promise<StoredStep[]> {
+  const steps = await readAll(deps, stepsTable, { pk: runId });
+  return steps.sort((one, other) => one.dispatch - other.dispatch || (one.key < other.key ? -1 : 1));
+}
+
+const keyOf = (runId: string, { key }: StoredStep): string => `${runId}${SEPARATOR}${key}`;
+
+const fieldsOf = ({ run_id, workspace }: StoredRun, { status, step_type }: StoredStep) => ({
+  ...{ run: run_id, workspace, status, step_type },
+});
+
+/**
+ * Steps that fit the filters and are done, those of the newest runs first: how many in all, and those from `offset`
+ * on. Reference 1.6.
+ */
+export async function findSteps(
+  deps: ListDeps,
+  { status, ...fields }: StepFilters,
+  { offset, limit }: PageQuery,
+): Promise<Listing<FoundStep>> {
+  const named = { ...fields, status: status === "success" ? "completed" : status };
+  const filters: Filter[] = Object.entries(named).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, value }],
+  );
+  const { view, fresh } = await readTogether(deps, filters, fields.run);
+  const shown = fresh.slice(offset, offset + limit);
+  const from = Math.max(0, offset - fresh.length);
+  const places = await view.page({ offset: from, limit: limit - shown.length });
+  return {
+    total: fresh.length + view.total,
+    items: inPages(
+      deps,
+      shown,
+      places.map(({ key }) => key),
+    ),
+  };
+}
+
+/** What the index holds, and what it does not, as of one instant: no run got further into it meanwhile. */
+async function readTogether(
+  deps: ListDeps,
+  filters: readonly Filter[],
+  only: string | undefined,
+): Promise<{ view: View; fresh: FoundStep[] }> {
+  const read = async (): Promise<Mark[]> => {
+    const marks =
+      only === undefined
+        ? await allOf(deps, LIST, "mark")
+        : [...(await listItems(deps, [markKey(LIST, only)])).values()];
+    return marks.sort((one, other) => (one.sk < other.sk ? -1 : 1));
+  };
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const marks = await read();
+    const fresh = await freshSteps(deps, marks, filters);
+    const view = await deps.lists[LIST].view(filters);
+    const after = new Map((await read()).map(({ sk, token }) => [sk, token]));
+    if (marks.every(({ sk, token }) => after.get(sk) === token)) return { view, fresh };
+  }
+  throw new Error("the list of steps changes faster than it can be read");
+}
+
+async function freshSteps(
+  deps: ListDeps,
+  marks: readonly Mark[],
+  filters: readonly Filter[],
+): Promise<FoundStep[]> {
+  const tests = toTests(filters);
+  const runs = await deps.tables.batchGet(
+    runsTable,
+    marks.map(({ sk }) => runKey(sk)),
+  );
+  const done = new Map(marks.map(({ sk, token }) => [sk, Number(token)]));
+  const found: { readonly order: string; readonly steps: readonly FoundStep[] }[] = [];
+  for (const run of runs) {
+    const { run_id, created_at, number } = run;
+    const fits = (step: StoredStep): boolean =>
+      passes(toRow({ key: step.key, fields: fieldsOf(run, step) }, 0), tests);
+    const steps = (await stepsOf(deps, run_id)).slice(done.get(run_id) ?? 0).filter(fits);
+    const order = `${created_at}#${String(number).padStart(12, "0")}`;
+    found.push({ order, steps: steps.reverse().map((step) => ({ step, run_id })) });
+  }
+  found.sort((one, other) => (one.order < other.order ? 1 : -1));
+  return found.flatMap(({ steps }) => steps);
+}
+
+async function* inPages(
+  deps: Pick<Ports, "tables">,
+  shown: FoundStep[],
+  keys: readonly string[],
+): AsyncGenerator<FoundStep[]> {
+  if (shown.length > 0) yield shown;
+  for (let start = 0; start < keys.length; start += READ_PAGE) {
+    const part = keys.slice(start, start + READ_PAGE).map((key) => {
+      const at = key.indexOf(SEPARATOR);
+      return stepKey(key.slice(0, at), key.slice(at + 1));
+    });
+    const steps = await deps.tables.batchGet(stepsTable, part);
+    yield steps.map((step) => ({ step, run_id: step.pk }));
+  }
+}

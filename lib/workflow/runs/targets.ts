@@ -1,0 +1,77 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { ApiError } from "../../errors.ts";
+import type { StepPaths } from "../steps/context.ts";
+
+/** Runs that one request starts, at most. */
+export const TARGETS_MAX = 1_000;
+/** Longest target of a run, characters. */
+export const TARGET_MAX_LENGTH = 4096;
+/** Largest file of targets, bytes. */
+const FILE_MAX_BYTES = 8 * 1024 * 1024;
+
+export interface TargetRequest {
+  readonly target?: string | undefined;
+  readonly targets?: readonly string[] | undefined;
+  readonly target_file?: string | undefined;
+}
+
+/**
+ * The targets of a request: all that are named, trimmed, each once, in their order. Blank lines of a file and those
+ * that begin with `#` are none. Throws `bad_request`. Reference 1.4.
+ */
+export async function allTargets(
+  deps: { readonly paths: Pick<StepPaths, "workspacesDir"> },
+  { target, targets = [], target_file }: TargetRequest,
+): Promise<string[]> {
+  const named = [...(target === undefined ? [] : [target]), ...targets];
+  const lines =
+    target_file === undefined || target_file.trim() === ""
+      ? []
+      : (await readTargets(deps.paths.workspacesDir, target_file.trim()))
+          .split("\n")
+          .filter((line) => !line.trimStart().startsWith("#"));
+  const unique = [...new Set([...named, ...lines].map((text) => text.trim()).filter((text) => text !== ""))];
+  if (unique.length > TARGETS_MAX)
+    throw new ApiError(
+      "bad_request",
+      `targets: ${unique.length} of them, at most ${TARGETS_MAX} in one request; a foreach goes through more`,
+    );
+  const long = unique.findIndex((text) => text.length > TARGET_MAX_LENGTH);
+  if (long >= 0)
+    throw new ApiError("bad_request", `targets: one has more than ${TARGET_MAX_LENGTH} characters`);
+  return unique;
+}
+
+const NO_FILE = "target_file: no such file in a workspace or in uploads";
+
+async function readTargets(workspacesDir: string, named: string): Promise<string> {
+  const text = await readOwnFile(workspacesDir, named);
+  if (text === undefined) throw new ApiError("bad_request", NO_FILE);
+  if (text === "too large")
+    throw new ApiError("bad_request", `target_file: larger than ${FILE_MAX_BYTES} bytes`);
+  return text.content;
+}
+
+/**
+ * A file that a caller names. Relative paths begin at the folder of all workspaces, or at `uploads/`; nothing outside
+ * of both is read, by links neither.
+ */
+export async function readOwnFile(
+  workspacesDir: string,
+  named: string,
+): Promise<{ readonly content: string } | "too large" | undefined> {
+  const uploads = join(dirname(workspacesDir), "uploads");
+  if (named.includes("\0")) return undefined;
+  const path = isAbsolute(named)
+    ? named
+    : resolve(named.startsWith("uploads/") ? dirname(uploads) : workspacesDir, named);
+  const real = await realpath(path).catch(() => undefined);
+  const roots = await Promise.all([workspacesDir, uploads].map((root) => realpath(root).catch(() => root)));
+  if (real === undefined || !roots.some((root) => real.startsWith(root + sep))) return undefined;
+  // What is no file (a pipe, say) is never opened: that could wait for good.
+  const info = await stat(real).catch(() => undefined);
+  if (info === undefined || !info.isFile()) return undefined;
+  if (info.size > FILE_MAX_BYTES) return "too large";
+  return { content: await readFile(real, "utf8") };
+}

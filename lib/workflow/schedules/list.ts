@@ -1,0 +1,74 @@
+import type { Ports } from "../../platform/ports.ts";
+import type { Listing, PageQuery } from "../lists/read.ts";
+import type { Catalog, CatalogReader } from "../triggers/matcher.ts";
+import type { ScheduleDeps } from "./manage.ts";
+import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "./table.ts";
+
+export interface ScheduleFilters {
+  readonly workflow?: string | undefined;
+  readonly trigger_type?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+/** What a list goes by; all of it changes with the catalog alone. */
+type Entry = Pick<StoredSchedule, "schedule_id" | "workflow" | "type" | "enabled" | "listed_at">;
+
+/** Read once for each version of the catalog. */
+const entries = new WeakMap<Catalog, Promise<readonly Entry[]>>();
+
+/** Schedules made by request and triggers of all workflows, newest first. Reference 1.5. */
+export async function listSchedules(
+  deps: ScheduleDeps,
+  filters: ScheduleFilters,
+  page: PageQuery,
+): Promise<Listing<ScheduleRecord>> {
+  const { total, rows } = await scheduleRows(deps, filters, page);
+  const { heads } = await deps.catalog.current();
+  const byName = new Map(heads.map((head) => [head.name, head]));
+  const now = deps.clock.now();
+  return { total, items: onePage(rows.map((row) => toScheduleRecord(row, byName.get(row.workflow), now))) };
+}
+
+/** One page of the rows that fit, newest first, and how many fit in all. */
+export async function scheduleRows(
+  deps: Pick<Ports, "tables"> & { readonly catalog: CatalogReader },
+  filters: ScheduleFilters,
+  { offset, limit }: PageQuery,
+): Promise<{ readonly total: number; readonly rows: readonly StoredSchedule[] }> {
+  const catalog = await deps.catalog.current();
+  let known = entries.get(catalog);
+  if (known === undefined) {
+    known = readEntries(deps, catalog);
+    entries.set(catalog, known);
+    known.catch(() => entries.delete(catalog));
+  }
+  const listed = (await known).filter((entry) => isListed(entry, filters));
+  const keys = listed.slice(offset, offset + limit).map(({ schedule_id }) => scheduleKey(schedule_id));
+  const rows = keys.length === 0 ? [] : await deps.tables.batchGet(schedulesTable, keys);
+  return { total: listed.length, rows };
+}
+
+async function readEntries(deps: Pick<Ports, "tables">, catalog: Catalog): Promise<readonly Entry[]> {
+  const declared = [...catalog.triggers.values()].flat().filter(({ origin }) => origin === "workflow");
+  const ids = [...declared.map(({ scheduleId }) => scheduleId), ...catalog.made];
+  if (ids.length === 0) return [];
+  const rows = await deps.tables.batchGet(schedulesTable, ids.map(scheduleKey));
+  return rows
+    .map(({ schedule_id, workflow, type, enabled, listed_at }) => ({
+      ...{ schedule_id, workflow, type, enabled, listed_at },
+    }))
+    .sort((one, other) => (one.listed_at < other.listed_at ? 1 : one.listed_at > other.listed_at ? -1 : 0));
+}
+
+function isListed(entry: Entry, { workflow, trigger_type, enabled }: ScheduleFilters): boolean {
+  return (
+    (workflow === undefined || entry.workflow === workflow) &&
+    (trigger_type === undefined || entry.type === trigger_type) &&
+    (enabled === undefined || entry.enabled === enabled)
+  );
+}
+
+async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  yield items;
+}

@@ -1,0 +1,208 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pipeline } from "node:stream/promises";
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import { type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { type FileDeps, folderOf } from "../artifacts/open.ts";
+import { isRecord } from "../functions/values.ts";
+import { eventBatches } from "../records/batches.ts";
+import { workspaceName } from "../runs/workspace.ts";
+import { seenAt } from "../workspaces/folder.ts";
+import { type Changes, contentKey, layerKey } from "../workspaces/layers.ts";
+import { type WorkspaceDeps, workspaceWrites } from "../workspaces/records.ts";
+import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
+import {
+  MANIFEST,
+  RECORD_FILES,
+  RECORDS_FOLDER,
+  SNAPSHOT_LINE_MAX_LENGTH,
+  SNAPSHOT_RECORDS_MAX,
+} from "./limits.ts";
+import { openSnapshot, withFolder } from "./store.ts";
+import { type Unpacked, unpack } from "./unpack.ts";
+
+export const snapshotImported = z
+  .object({
+    message: z.string(),
+    workspace: z.string(),
+    data_source: z.literal("imported"),
+    files_count: z.int(),
+    records_count: z.int().describe("Assets, vulnerabilities and artifacts in the snapshot"),
+  })
+  .meta({ id: "SnapshotImported" });
+
+export type ImportDeps = EventDeps &
+  WorkspaceDeps &
+  FileDeps &
+  Pick<Ports, "tables" | "blobs" | "clock" | "ids">;
+
+export interface SnapshotImport {
+  /** The archive itself, or the name of a snapshot that was made here. */
+  readonly archive: Uint8Array | { readonly name: string };
+  /** The one that the snapshot is of where it is not said. */
+  readonly workspace: string | undefined;
+  /** Whether a workspace that is there gives way. */
+  readonly force: boolean;
+  /** Whether the files alone are taken. */
+  readonly filesOnly: boolean;
+}
+
+const manifestSchema = z.object({ workspace: z.string().min(1).max(1024) });
+
+/**
+ * Brings a workspace back from a snapshot: first all of it is unpacked and looked at, then its files take their place
+ * at once, then its records come, each new one with its event. Throws `bad_request`, `conflict`, `not_found`,
+ * `payload_too_large`.
+ */
+export async function importSnapshot(
+  deps: ImportDeps,
+  { archive, workspace: wanted, force, filesOnly }: SnapshotImport,
+): Promise<z.infer<typeof snapshotImported>> {
+  return withFolder(async (folder) => {
+    const file = join(folder, "snapshot.zip");
+    if (archive instanceof Uint8Array) await writeFile(file, archive);
+    else await pipeline(await openSnapshot(deps, archive.name), createWriteStream(file));
+    const content = join(folder, "content");
+    await mkdir(content);
+    const unpacked = await unpack(file, content);
+    const workspace = wanted ?? (await namedWorkspace(content, unpacked));
+    const drafts = filesOnly ? [] : await recordsIn(content, unpacked, workspace);
+    const files = unpacked.filter(({ path }) => !path.startsWith(RECORDS_FOLDER));
+    await rm(join(content, RECORDS_FOLDER), { recursive: true, force: true });
+    if (deps.sharesWorkspaces) await placeShared(deps, { workspace, content, files, force });
+    else await placeLocal(deps, workspace, content, force);
+    const at = new Date(deps.clock.now()).toISOString();
+    await deps.tables.write(await workspaceWrites(deps, [{ workspace, imported: true }], at));
+    for (const batch of eventBatches(drafts)) await emitEvents(deps, batch);
+    return {
+      message: "Snapshot imported",
+      workspace,
+      data_source: "imported",
+      files_count: files.length,
+      records_count: drafts.length,
+    };
+  });
+}
+
+/**
+ * What a request brings: a zip as its body, or as the file of a form. Throws `bad_request` for anything else.
+ */
+export async function archiveIn({
+  bytes,
+  contentType,
+}: {
+  bytes: Uint8Array;
+  contentType: string;
+}): Promise<Uint8Array> {
+  if (!/^multipart\/form-data\b/i.test(contentType)) return bytes;
+  let file: unknown;
+  try {
+    const headers = { "content-type": contentType };
+    file = (await new Response(Buffer.from(bytes), { headers }).formData()).get("file");
+  } catch (error) {
+    throw new ApiError("bad_request", "body: must be a form", { cause: error });
+  }
+  if (!(file instanceof Blob)) throw new ApiError("bad_request", "file: must be a file of the form");
+  return new Uint8Array(await file.arrayBuffer());
+}
+
+async function namedWorkspace(content: string, unpacked: readonly Unpacked[]): Promise<string> {
+  if (!unpacked.some(({ path, bytes }) => path === MANIFEST && bytes < SNAPSHOT_LINE_MAX_LENGTH))
+    throw new ApiError("bad_request", "workspace: must be given, the archive names none");
+  try {
+    return manifestSchema.parse(JSON.parse(await readFile(join(content, MANIFEST), "utf8"))).workspace;
+  } catch {
+    throw new ApiError("bad_request", `snapshot: ${MANIFEST} must name a workspace`);
+  }
+}
+
+/** Throws `bad_request` for a line that is no record. */
+async function recordsIn(
+  content: string,
+  unpacked: readonly Unpacked[],
+  workspace: string,
+): Promise<EventDraft[]> {
+  const drafts: EventDraft[] = [];
+  for (const [kind, path] of Object.entries(RECORD_FILES)) {
+    if (!unpacked.some((one) => one.path === path)) continue;
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(join(content, path)) })) {
+      number += 1;
+      const data = line.length > SNAPSHOT_LINE_MAX_LENGTH ? undefined : objectIn(line);
+      if (data === undefined || number > SNAPSHOT_RECORDS_MAX)
+        throw new ApiError("bad_request", `snapshot: line ${number} of ${path} is no record`);
+      const tells = kind as keyof typeof RECORD_FILES;
+      drafts.push({ topic: tells, tells, source: "snapshot", workspace, data });
+    }
+  }
+  return drafts;
+}
+
+function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const taken = (): ApiError =>
+  new ApiError("conflict", "The workspace is there already: force replaces its files");
+
+/** Beside the others first, then by its name: whoever looks sees the old files or the new ones. */
+async function placeLocal(
+  deps: ImportDeps,
+  workspace: string,
+  content: string,
+  force: boolean,
+): Promise<void> {
+  const target = folderOf(deps, workspace);
+  const beside = join(deps.paths.workspacesDir, `.weft-${deps.ids.random()}`);
+  const there = await seenAt(target);
+  if (there !== undefined && !force) throw taken();
+  await mkdir(deps.paths.workspacesDir, { recursive: true });
+  try {
+    await cp(content, `${beside}-new`, { recursive: true });
+    if (there !== undefined) await rename(target, `${beside}-old`);
+    await rename(`${beside}-new`, target);
+  } finally {
+    await rm(`${beside}-new`, { recursive: true, force: true });
+    await rm(`${beside}-old`, { recursive: true, force: true });
+  }
+}
+
+interface Placing {
+  readonly workspace: string;
+  readonly content: string;
+  readonly files: readonly Unpacked[];
+  readonly force: boolean;
+}
+
+/** One layer that stands for all that was there before. */
+async function placeShared(deps: ImportDeps, { workspace, content, files, force }: Placing): Promise<void> {
+  const name = workspaceName(workspace);
+  const key = workspaceKey(name);
+  const before = await deps.tables.get(workspacesTable, key);
+  if (before !== undefined && before.layers.length > 0 && !force) throw taken();
+  const changes: Record<string, Changes[string]> = {};
+  for (const { path, bytes, sha256 } of files) {
+    await deps.blobs.putFile(contentKey(name, sha256), join(content, path));
+    changes[path] = { sha256, bytes, mode: 0o644 };
+  }
+  const layer = layerKey(name, deps.ids.random());
+  await deps.blobs.put(layer, JSON.stringify(changes));
+  const outcome = await deps.tables.write([
+    {
+      op: "put",
+      table: workspacesTable,
+      item: { ...key, layers: [layer], version: (before?.version ?? 0) + 1 },
+      when: [before === undefined ? ["pk", "missing"] : ["version", "=", before.version]],
+    },
+  ]);
+  if (!outcome.ok) throw new ApiError("conflict", "The workspace is being changed, try again");
+}

@@ -1,0 +1,96 @@
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Attempt } from "./context.ts";
+import { type LineKind, noteStep } from "./run-log.ts";
+
+/** How often the output of a command that goes on is looked at, milliseconds. */
+const LOOK_EVERY_MS = 300;
+/** Output of one command that goes into the log, bytes of each of its files; the files keep all. */
+const LOGGED_MAX_BYTES = 1024 * 1024;
+const READ_BYTES = 64 * 1024;
+const NEWLINE = 10;
+
+interface Outputs {
+  readonly stdoutPath: string;
+  readonly stderrPath: string;
+}
+
+export interface Follower {
+  /** Takes the rest. `text` is standard output where the caller has read all of it. */
+  end(sizes: { readonly stdoutBytes: number; readonly stderrBytes: number }, text?: string): Promise<void>;
+}
+
+/** Puts what a command writes into its run's log, as it comes. */
+export function followOutput(attempt: Attempt, { stdoutPath, stderrPath }: Outputs): Follower {
+  const out = new Followed(attempt, stdoutPath, "| ");
+  const err = new Followed(attempt, stderrPath, "! ");
+  let looking: Promise<unknown> | undefined;
+  const look = (whole: boolean): Promise<unknown> => Promise.all([out.look(whole), err.look(whole)]);
+  const timer = setInterval(() => {
+    looking ??= look(false)
+      .catch((error: unknown) => attempt.deps.log.warn("output cannot be followed", { error }))
+      .finally(() => {
+        looking = undefined;
+      });
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return {
+    end: async ({ stdoutBytes, stderrBytes }, text) => {
+      clearInterval(timer);
+      await looking;
+      try {
+        if (text !== undefined && out.taken === 0) out.take(text);
+        else if (stdoutBytes > out.taken) await out.look(true);
+        if (stderrBytes > err.taken) await err.look(true);
+      } catch (error) {
+        attempt.deps.log.warn("output cannot be followed", { error });
+      }
+    },
+  };
+}
+
+class Followed {
+  /** Bytes that are in the log. */
+  taken = 0;
+  readonly #attempt: Attempt;
+  readonly #path: string;
+  readonly #kind: LineKind;
+
+  constructor(attempt: Attempt, path: string, kind: LineKind) {
+    this.#attempt = attempt;
+    this.#path = path;
+    this.#kind = kind;
+  }
+
+  take(text: string): void {
+    if (text === "") return;
+    noteStep(this.#attempt, text.slice(0, LOGGED_MAX_BYTES), this.#kind);
+    if (text.length > LOGGED_MAX_BYTES) this.#more();
+  }
+
+  /** Whole lines; what is left behind them too where there will be no more. */
+  async look(whole: boolean): Promise<void> {
+    if (this.taken >= LOGGED_MAX_BYTES) return;
+    const file = await open(this.#path, "r").catch(() => undefined);
+    if (file === undefined) return;
+    try {
+      const buffer = Buffer.alloc(READ_BYTES);
+      while (this.taken < LOGGED_MAX_BYTES) {
+        const { bytesRead } = await file.read(buffer, 0, READ_BYTES, this.taken);
+        const lines = buffer.lastIndexOf(NEWLINE, bytesRead - 1) + 1;
+        const length = lines > 0 ? lines : whole || bytesRead === READ_BYTES ? bytesRead : 0;
+        if (bytesRead === 0 || length === 0) return;
+        this.taken += length;
+        const text = buffer.toString("utf8", 0, length);
+        noteStep(this.#attempt, text.endsWith("\n") ? text.slice(0, -1) : text, this.#kind);
+      }
+      this.#more();
+    } finally {
+      await file.close();
+    }
+  }
+
+  #more(): void {
+    noteStep(this.#attempt, `[more in ${basename(this.#path)}]`, this.#kind);
+  }
+}

@@ -1,0 +1,177 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { store } from "../../testing/test-workflows.ts";
+import type { DockerTarget, Remote, RemoteCommand, RemoteUse, SshTarget } from "../remote/machine.ts";
+import { getRun } from "../runs/read.ts";
+import { startRun } from "../runs/start.ts";
+import { StepFailed } from "./failure.ts";
+
+let open: TestDeps | undefined;
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+});
+
+interface Seen {
+  readonly commands: RemoteCommand[];
+  readonly targets: (DockerTarget | SshTarget)[];
+  readonly uses: RemoteUse[];
+  closed: number;
+}
+
+type Answer = (
+  command: RemoteCommand,
+  number: number,
+) => { exitCode?: number; stdout?: string; stderr?: string } | Promise<never>;
+
+/** Machines that answer as they are told. */
+function machines(answer: Answer = () => ({})): { remote: Remote; seen: Seen } {
+  const seen: Seen = { commands: [], targets: [], uses: [], closed: 0 };
+  const machine = async (target: DockerTarget | SshTarget, use: RemoteUse) => {
+    seen.targets.push(target);
+    seen.uses.push(use);
+    return {
+      run: async (command: RemoteCommand) => {
+        seen.commands.push(command);
+        const { exitCode = 0, stdout = "", stderr = "" } = await answer(command, seen.commands.length);
+        await writeFile(command.stdoutPath, stdout);
+        await writeFile(command.stderrPath, stderr);
+        const bytes = { stdoutBytes: Buffer.byteLength(stdout), stderrBytes: Buffer.byteLength(stderr) };
+        return { exitCode, signal: null, timedOut: false, aborted: false, durationMs: 1, ...bytes };
+      },
+      close: async () => {
+        seen.closed += 1;
+      },
+    };
+  };
+  const settings = {
+    volumeRoots: [],
+    keysDir: "/nowhere",
+    knownHostsPath: "/nowhere",
+    hostNetwork: false,
+    dockerHost: undefined,
+  };
+  return { seen, remote: { settings, docker: machine, ssh: machine, close: async () => undefined } };
+}
+
+/** Runs one step of the given fields to its end. */
+async function run(fields: string, options: { remote?: Remote; target?: string } = {}) {
+  const { remote, target = "t" } = options;
+  open = await testDeps(remote === undefined ? {} : { remote });
+  await store(open.deps, `name: m\nsteps:\n  - {name: s, type: remote-bash, ${fields}}\n`);
+  const { run_id } = await startRun(open.deps, { module: "m", target, workspace: "w" });
+  await open.drain();
+  const record = await getRun(open.deps, run_id);
+  return { ...record, workspace: join(open.folder, "workspaces", "w") };
+}
+
+const DOCKER = 'step_runner: docker, step_runner_config: {image: "alpine:{{target}}"}';
+
+describe("a remote-bash step", () => {
+  it("fails clearly where nothing can be reached", async () => {
+    expect(await run(`${DOCKER}, command: id`)).toMatchObject({
+      status: "failed",
+      error_message: expect.stringContaining("executed by a server or a worker alone"),
+    });
+  });
+
+  it("hands over values beside the script, renders its configuration, and closes the machine", async () => {
+    const { remote, seen } = machines(() => ({ stdout: "out\n" }));
+    const result = await run(`${DOCKER}, command: "echo '{{target}}' {{target}}"`, {
+      remote,
+      target: "$(id)'x",
+    });
+    // No image has such a name: it is refused before anything is opened.
+    expect(result.error_message).toContain("step_runner_config.image");
+    expect(seen.targets).toEqual([]);
+    await open?.close();
+
+    const fine = await run(
+      'step_runner: docker, step_runner_config: {image: alpine, env: {A: "<{{target}}>"}}, command: "echo {{target}}"',
+      { remote, target: "$(id)'x" },
+    );
+    expect(fine.status).toBe("completed");
+    expect(seen.commands[0]?.script).toBe('echo "${W1}"');
+    expect(seen.commands[0]?.env).toMatchObject({ W1: "$(id)'x", A: "<$(id)'x>", WEFT_STEP: "s" });
+    expect(seen.targets).toEqual([{ image: "alpine", mounts: [], persistent: false }]);
+    expect(seen.uses[0]).toMatchObject({ step: "s", attempt: 1 });
+    expect(seen.closed).toBe(1);
+  });
+
+  it("a value with a NUL is refused before anything is started", async () => {
+    const { remote, seen } = machines();
+    const { status, error_message } = await run(
+      `${DOCKER.replace(":{{target}}", "")}, command: "echo {{target}}"`,
+      {
+        remote,
+        target: "a\0b",
+      },
+    );
+    expect(status).toBe("failed");
+    expect(error_message).toMatch(/NUL/);
+    expect(seen.commands).toEqual([]);
+  });
+
+  it("commands stop at the first that fails, whose last words are told", async () => {
+    const { remote, seen } = machines((_command, number) =>
+      number === 2 ? { exitCode: 9, stderr: "no\n" } : {},
+    );
+    const { error_message } = await run(`${DOCKER}, commands: [a, b, c]`, { remote });
+    expect(error_message).toContain("command failed with exit code 9: no");
+    expect(seen.commands.map(({ script }) => script)).toEqual(["a", "b"]);
+    expect(seen.closed).toBe(1);
+  });
+
+  it("parallel commands all come to their end, at most eight at a time, in the order of the list", async () => {
+    let active = 0;
+    let most = 0;
+    const { remote, seen } = machines(async ({ script }) => {
+      active += 1;
+      most = Math.max(most, active);
+      await new Promise(setImmediate);
+      active -= 1;
+      return { stdout: script, exitCode: script === "c3" ? 1 : 0 } as never;
+    });
+    const commands = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    const { error_message } = await run(`${DOCKER}, parallel_commands: [${commands}]`, { remote });
+    expect(error_message).toContain("command failed with exit code 1");
+    expect(seen.commands).toHaveLength(20);
+    expect(most).toBe(8);
+    expect(new Set(seen.commands.map(({ token }) => token)).size).toBe(20);
+  });
+
+  it("keeps its output in std_file, and the file that it brings back", async () => {
+    const { remote } = machines(({ script }) => ({
+      stdout: script.startsWith("cat") ? "the file\n" : "the output\n",
+    }));
+    const files = 'std_file: o, step_remote_file: "/r/{{target}}", host_output_file: sub/f';
+    const { status, workspace } = await run(`${DOCKER}, command: a, ${files}`, { remote });
+    expect(status).toBe("completed");
+    expect(await readFile(join(workspace, "o"), "utf8")).toBe("the output");
+    expect(await readFile(join(workspace, "sub/f"), "utf8")).toBe("the file\n");
+  });
+
+  it.each(["/etc/cron.d/x", "../out", "{{Output}}/../../x", "."])(
+    "brings no file to where it may not write: %s",
+    async (path) => {
+      const { remote } = machines();
+      const files = `step_remote_file: /r, host_output_file: "${path}"`;
+      expect((await run(`${DOCKER}, command: a, ${files}`, { remote })).error_message).toMatch(
+        /host_output_file: must be/,
+      );
+    },
+  );
+
+  it("a file that cannot be brought back fails it, and leaves what was there", async () => {
+    const { remote } = machines(({ script }) =>
+      script.startsWith("cat") ? Promise.reject(new StepFailed("the connection to the host was lost")) : {},
+    );
+    const files = "step_remote_file: /r, host_output_file: f";
+    const { error_message } = await run(`${DOCKER}, command: a, ${files}`, { remote });
+    expect(error_message).toContain(
+      "step_remote_file: /r could not be copied: the connection to the host was lost",
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import { appendFile, mkdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Ports } from "../../platform/ports.ts";
+import type { Attempt, StepPaths } from "./context.ts";
+
+/** One readable log a run, in its folder among the logs of this machine. */
+export const runLogPath = ({ logsDir }: Pick<StepPaths, "logsDir">, runId: string): string =>
+  join(logsDir, runId, "run.log");
+
+/** Lines are put on disk together, after so long, milliseconds; whoever reads here sees them at once. */
+const FLUSH_AFTER_MS = 200;
+/** And at the latest when so many characters wait. */
+const WAITING_MAX = 1024 * 1024;
+
+/** A log takes no more from here on, bytes; the files of its steps do. */
+const LOG_MAX_BYTES = 256 * 1024 * 1024;
+
+interface Waiting {
+  text: string;
+  timer: NodeJS.Timeout;
+}
+
+const waiting = new Map<string, Waiting>();
+const writing = new Map<string, Promise<void>>();
+
+/** `!` marks what went to standard error, `|` any other output. */
+export type LineKind = "" | "| " | "! ";
+
+/** Puts text of a step into its run's log, line by line: no text makes a line look like another's. */
+export function noteStep(
+  { deps, logs, request }: Pick<Attempt, "deps" | "logs" | "request">,
+  text: string,
+  kind: LineKind = "",
+): void {
+  note(deps, join(logs, "run.log"), `[${request.key}] ${kind}`, text);
+}
+
+/** Puts what happens to a whole run into its log. */
+export function noteRun(
+  deps: Pick<Ports, "clock" | "secrets" | "log"> & { readonly paths: Pick<StepPaths, "logsDir"> },
+  runId: string,
+  text: string,
+): void {
+  note(deps, runLogPath(deps.paths, runId), "", text);
+}
+
+function note(
+  deps: Pick<Ports, "clock" | "secrets" | "log">,
+  path: string,
+  mark: string,
+  text: string,
+): void {
+  const at = new Date(deps.clock.now()).toISOString();
+  let lines = "";
+  for (const line of deps.secrets.redact(text).split(/\r\n|\r|\n/))
+    lines += `${at} ${printable(mark)}${printable(line)}\n`;
+  const found = waiting.get(path);
+  if (found !== undefined) {
+    found.text += lines;
+    if (found.text.length > WAITING_MAX) void flushLog(path).catch(() => undefined);
+    return;
+  }
+  const timer = setTimeout(() => {
+    flushLog(path).catch((error: unknown) => deps.log.warn("a run's log cannot be written", { error }));
+  }, FLUSH_AFTER_MS);
+  waiting.set(path, { text: lines, timer });
+}
+
+/** Brings what waits for a log to its file. */
+export async function flushLog(path: string): Promise<void> {
+  const found = waiting.get(path);
+  if (found !== undefined) {
+    clearTimeout(found.timer);
+    waiting.delete(path);
+    const before = writing.get(path) ?? Promise.resolve();
+    const write = before.catch(() => undefined).then(() => append(path, found.text));
+    writing.set(path, write);
+    const forget = (): void => {
+      if (writing.get(path) === write) writing.delete(path);
+    };
+    write.then(forget, forget);
+  }
+  await writing.get(path);
+}
+
+/** Brings all that waits for logs below a folder to their files: before this process ends. */
+export async function flushLogs(folder: string): Promise<void> {
+  const paths = new Set([...waiting.keys(), ...writing.keys()].filter((path) => path.startsWith(folder)));
+  await Promise.allSettled([...paths].map(flushLog));
+}
+
+async function append(path: string, text: string): Promise<void> {
+  const size = await stat(path).then(
+    (info) => info.size,
+    () => 0,
+  );
+  if (size >= LOG_MAX_BYTES) return;
+  const full = size + text.length >= LOG_MAX_BYTES;
+  await appendText(path, full ? `${text}[the log is full]\n` : text);
+}
+
+async function appendText(path: string, text: string): Promise<void> {
+  try {
+    await appendFile(path, text, { mode: 0o600 });
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    const folder = dirname(path);
+    if (!(await makeFolder(dirname(folder))) || !(await makeFolder(folder))) return;
+    await appendFile(path, text, { mode: 0o600 });
+  }
+}
+
+/** Never what lies above it: a data folder that was taken away stays away. False where that is so. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+  return true;
+}
+
+const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
+
+const ESCAPE = String.fromCharCode(27);
+const COLOURS = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
+
+/** Without colours and characters that move a terminal's cursor. */
+function printable(text: string): string {
+  if (!CONTROL.test(text)) return text;
+  return [...text.replaceAll(COLOURS, "")].filter((char) => char === "\t" || !CONTROL.test(char)).join("");
+}
+
+const CONTROL = /\p{Cc}/u;

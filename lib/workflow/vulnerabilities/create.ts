@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import { type EventDeps, emitEvents } from "../../events/publish.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { toRecord, type VulnerabilityRecord } from "./list.ts";
+import { vulnerabilityFields } from "./settle.ts";
+import {
+  identityKey,
+  identityOf,
+  vulnerabilitiesTable,
+  vulnerabilityIdentitiesTable,
+  vulnerabilityKey,
+} from "./table.ts";
+
+const TEXT_MAX_LENGTH = 16_000;
+const text = z.string().max(TEXT_MAX_LENGTH).optional();
+const word = z.string().max(64).optional();
+
+/** Body of `POST /vulnerabilities`; unknown fields are ignored. Reference 1.6 and 6. */
+export const vulnerabilityBody = z.object({
+  workspace: z.string("Workspace is required").min(1, "Workspace is required").max(1024),
+  vuln_info: text,
+  vuln_title: text,
+  vuln_desc: text,
+  vuln_poc: text,
+  severity: word.describe("critical, high, medium, low or info, as a rule; info where nothing is said"),
+  confidence: word,
+  finding_hash: z.string().max(256).optional().describe("Findings of one hash are the same one"),
+  asset_type: word,
+  asset_value: text,
+  tags: z.array(z.string().max(256)).max(100).optional(),
+  detail_http_request: text,
+  detail_http_response: text,
+  raw_vuln_json: text,
+});
+
+/**
+ * Records a vulnerability: a new one with its `vuln.found`, or what is new of one that is known by the same hash, or
+ * the same finding at the same place. Throws `bad_request` where nothing says what it is.
+ */
+export async function createVulnerability(
+  deps: EventDeps & Pick<Ports, "tables">,
+  { workspace, ...data }: z.infer<typeof vulnerabilityBody>,
+): Promise<VulnerabilityRecord> {
+  const fields = vulnerabilityFields(data);
+  if (!["vuln_title", "vuln_info", "finding_hash"].some((name) => name in fields))
+    throw new ApiError("bad_request", "vuln_title: must say what was found");
+  await emitEvents(deps, [
+    { topic: "vuln.found", tells: "vulnerability", source: "api", workspace, data: fields },
+  ]);
+  const identity = identityOf(workspace, fields);
+  const held = await deps.tables.get(vulnerabilityIdentitiesTable, identityKey(identity));
+  const found =
+    held === undefined ? undefined : await deps.tables.get(vulnerabilitiesTable, vulnerabilityKey(held.id));
+  if (found === undefined) throw new ApiError("conflict", "The vulnerability was taken away meanwhile");
+  return toRecord(found);
+}

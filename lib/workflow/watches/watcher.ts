@@ -1,0 +1,132 @@
+import type { Stats } from "node:fs";
+import type { FSWatcher } from "chokidar";
+import { parseDuration } from "../definition/durations.ts";
+import type { WatchTrigger } from "../definition/types.ts";
+import { fireForFile, type WatchDeps } from "./fire.ts";
+import { nearestFolder, type WatchPattern } from "./pattern.ts";
+import { forgetFiles, keepFirstLook, readSeen, stampOf } from "./seen.ts";
+
+/** Files that one trigger watches; further ones are left alone, and the schedule says so. */
+export const WATCHED_FILES_MAX = 5_000;
+/** A file with a longer path is not watched, bytes. */
+const PATH_MAX_BYTES = 1_000;
+/** How long a file has to rest where the trigger says nothing, milliseconds. */
+const DEFAULT_DEBOUNCE_MS = 500;
+/** A file counts as written once it has not grown for so long, milliseconds. */
+const SETTLED_MS = 100;
+/** When a file is looked at again whose event could not be recorded, or came too often, milliseconds. */
+const AGAIN_MS = 10_000;
+
+export interface WatchedTrigger {
+  readonly scheduleId: string;
+  /** When it came to be on, milliseconds since the epoch. */
+  readonly since: number;
+  readonly spec: WatchTrigger;
+}
+
+export interface Watcher {
+  close(): Promise<void>;
+}
+
+/**
+ * Watches the files of a trigger. What was there before the trigger is old; what was changed since it was
+ * last watched fires once; then each new or changed file fires once it has rested for the trigger's `debounce`.
+ * `tooMany` is called where there are more files than may be watched.
+ */
+export async function watchFiles(
+  deps: WatchDeps,
+  { scheduleId, since, spec }: WatchedTrigger,
+  pattern: WatchPattern,
+  tooMany: () => void,
+): Promise<Watcher> {
+  const debounceMs = parseDuration(spec.debounce ?? "") ?? DEFAULT_DEBOUNCE_MS;
+  const waiting = new Map<string, NodeJS.Timeout>();
+  const under = new Set<Promise<void>>();
+  const found = new Map<string, { readonly stamp: string; readonly changedAt: number }>();
+  let isReady = false;
+  let isClosed = false;
+
+  const track = (task: Promise<void>): void => {
+    const done = task
+      .catch((error: unknown) => deps.log.error("watched files", { schedule: scheduleId, error }))
+      .finally(() => under.delete(done));
+    under.add(done);
+  };
+  const arm = (file: string, milliseconds: number): void => {
+    if (isClosed) return;
+    clearTimeout(waiting.get(file));
+    waiting.set(
+      file,
+      setTimeout(() => {
+        waiting.delete(file);
+        track(fire(file));
+      }, milliseconds),
+    );
+  };
+  const fire = async (file: string): Promise<void> => {
+    try {
+      if (!(await fireForFile(deps, scheduleId, file))) arm(file, AGAIN_MS);
+    } catch (error) {
+      arm(file, AGAIN_MS);
+      throw error;
+    }
+  };
+  const take = (file: string, stats: Stats | undefined): void => {
+    if (stats?.isFile() !== true || !pattern.matches(file)) return;
+    if (Buffer.byteLength(file) > PATH_MAX_BYTES) return;
+    if (!found.has(file) && found.size >= WATCHED_FILES_MAX) {
+      tooMany();
+      return;
+    }
+    found.set(file, { stamp: stampOf(stats), changedAt: Math.floor(stats.mtimeMs) });
+    if (isReady) arm(file, debounceMs);
+  };
+
+  const watcher = await openFolder(pattern);
+  watcher.on("add", take);
+  watcher.on("change", take);
+  watcher.on("unlink", (file) => {
+    if (!found.delete(file)) return;
+    clearTimeout(waiting.get(file));
+    waiting.delete(file);
+    if (isReady) track(forgetFiles(deps, scheduleId, [file]));
+  });
+  watcher.on("error", (error) => deps.log.error("files cannot be watched", { schedule: scheduleId, error }));
+  await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
+  const seen = await readSeen(deps, scheduleId, spec.path);
+  const old = new Map(
+    [...found].flatMap(([file, { stamp, changedAt }]) => (changedAt <= since ? [[file, stamp]] : [])),
+  );
+  if (!seen.isKnown) await keepFirstLook(deps, scheduleId, spec.path, old);
+  isReady = true;
+  const known = seen.isKnown ? new Map([...seen.files].map(([file, { stamp }]) => [file, stamp])) : old;
+  for (const [file, { stamp }] of found) if (known.get(file) !== stamp) arm(file, debounceMs);
+  if (seen.isKnown) {
+    await forgetFiles(
+      deps,
+      scheduleId,
+      [...seen.files.keys()].filter((file) => !found.has(file)),
+    );
+  }
+  return {
+    close: async () => {
+      isClosed = true;
+      for (const timer of waiting.values()) clearTimeout(timer);
+      waiting.clear();
+      await watcher.close();
+      await Promise.all(under);
+    },
+  };
+}
+
+/** The folder may not be there yet: what is above it is watched then, and nothing beside the way to it. */
+async function openFolder(pattern: WatchPattern): Promise<FSWatcher> {
+  const { watch } = await import("chokidar");
+  return watch(nearestFolder(pattern.base), {
+    ignored: (path, stats) =>
+      stats?.isFile() === true ? !pattern.matches(path) : !(pattern.leadsOn(path) || pattern.matches(path)),
+    awaitWriteFinish: { stabilityThreshold: SETTLED_MS, pollInterval: 25 },
+    followSymlinks: false,
+    alwaysStat: true,
+  });
+}

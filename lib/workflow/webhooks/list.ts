@@ -1,0 +1,52 @@
+import * as z from "zod";
+import type { Ports } from "../../platform/ports.ts";
+import type { Listing, PageQuery } from "../lists/read.ts";
+import { scheduleRows } from "../schedules/list.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
+import { webhookSecret } from "./caller.ts";
+
+/** A webhook as its owner sees it: the only place where its secret is shown. */
+export const webhookRecord = z
+  .object({
+    id: z.string(),
+    url: z.string().describe("Path below the address of this service"),
+    secret: z.string(),
+    auth: z.enum(["key", "hmac", "hmac-body", "none"]),
+    schedule_id: z.string(),
+    workflow_name: z.string(),
+    trigger_name: z.string(),
+    is_enabled: z.boolean(),
+    last_run: z.string().nullable(),
+    run_count: z.int(),
+    created_at: z.string(),
+  })
+  .meta({ id: "Webhook" });
+type WebhookRecord = z.infer<typeof webhookRecord>;
+
+/** The webhooks of all workflows, newest first. Reference 1.8. */
+export async function listWebhooks(
+  deps: Pick<Ports, "tables" | "clock"> & { readonly catalog: CatalogReader },
+  page: PageQuery,
+): Promise<Listing<WebhookRecord>> {
+  const { total, rows } = await scheduleRows(deps, { trigger_type: "webhook" }, page);
+  const records = await Promise.all(
+    rows.map(async ({ spec, webhook_id = "", ...row }) => ({
+      id: webhook_id,
+      url: `/automation/webhooks/${webhook_id}`,
+      secret: await webhookSecret(deps, webhook_id),
+      auth: spec.type === "webhook" ? spec.auth : "key",
+      schedule_id: row.schedule_id,
+      workflow_name: row.workflow,
+      trigger_name: row.trigger,
+      is_enabled: row.enabled,
+      last_run: row.last_run,
+      run_count: row.run_count,
+      created_at: row.created_at,
+    })),
+  );
+  return { total, items: onePage(records) };
+}
+
+async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  yield items;
+}
