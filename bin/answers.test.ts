@@ -262,7 +262,7 @@ describe("weft run", () => {
     let knows = true;
     answers = ({ what }) => {
       if (what.includes("/workflows/")) return workflow;
-      if (what.endsWith("openapi.json")) return { body: knows ? '{"dry_run":{}}' : "{}" };
+      if (what === "GET /openapi.json") return { body: knows ? '{"dry_run":{}}' : "{}" };
       return { body: plan };
     };
     const { code, out } = await command(["run", "scan", "-t", "a.example", "--dry-run"]);

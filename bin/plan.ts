@@ -29,7 +29,7 @@ export async function printPlan(
   args: Arguments,
   terminal: Terminal,
 ): Promise<void> {
-  const document = await connection.open("GET", "/automation/openapi.json");
+  const document = await connection.open("GET", "/openapi.json");
   if (!(await document.text()).includes('"dry_run"'))
     throw new CommandFailure("This server knows no dry runs.", "Nothing was started.");
   const asked = { ...body, dry_run: true };

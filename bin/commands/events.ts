@@ -111,7 +111,7 @@ async function readNewest(
       ({ event_id }) => !told.has(event_id) && !found.some((one) => one.event_id === event_id),
     );
     found.push(...fresh);
-    if (fresh.length < data.length || data.length < FOLLOWED_PAGE || told.size === 0) break;
+    if (fresh.length < data.length || data.length < FOLLOWED_PAGE) break;
   }
   return found;
 }

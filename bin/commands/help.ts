@@ -55,6 +55,7 @@ function overview(commands: readonly Command[]): string {
       ["WEFT_ACCESS_TOKEN", "the access token, instead of the data folder's"],
       ["PORT, HOST", "where the server listens, 3000 on 127.0.0.1 where they are not set"],
       ["NO_COLOR", "set to anything: no colours"],
+      ["WEFT_DEBUG", "set to anything: faults of the command's own are told with their stack"],
     ]),
     "",
     heading("Exit codes"),

@@ -65,7 +65,7 @@ export const run: Command = {
     ...START_FLAGS,
     output: { type: "boolean", short: "o", summary: "Show what each step wrote" },
     detach: { type: "boolean", short: "d", summary: "Print the id of the run and leave it to the server" },
-    "dry-run": { type: "boolean", summary: "Show what would be done, and do nothing" },
+    "dry-run": { type: "boolean", summary: "Show what would be done, and execute nothing" },
     ...SERVER_FLAGS,
     "data-dir": {
       type: "string",

@@ -100,6 +100,94 @@ describe("weft run", () => {
   });
 });
 
+test("a dry run shows the steps as they would be, and starts nothing", async () => {
+  const { code, out, error } = await command("run", "greet", "-t", "dry.example", "--dry-run");
+  expect([code, error]).toEqual([0, ""]);
+  expect(out).toMatch(
+    /^greet {2}dry\.example {2}workspace dry\.example\n[\s\S]*1\. \S*say {2}bash[\s\S]*echo .*dry\.example/,
+  );
+  expect(await json("run", "greet", "-t", "dry.example", "--dry-run")).toMatchObject({ dry_run: true });
+  expect(await json("runs", "-t", "dry.example")).toMatchObject({ data: [] });
+});
+
+test("a run for each target, and another like one of them", async () => {
+  const { code, out } = await command("run", "greet", "-t", "x.example", "-t", "y.example", "-c", "2");
+  expect([code, out.split("\n").slice(1, 3).toSorted()]).toEqual([
+    0,
+    [expect.stringMatching(/✓ x\.example +completed/), expect.stringMatching(/✓ y\.example +completed/)],
+  ]);
+  const { data } = JSON.parse((await command("runs", "-t", "x.example", "--json")).out);
+  const [first] = data as { run_id: string }[];
+  const id = (await command("runs", "rerun", first?.run_id ?? "", "-p", "word=again")).out.trim();
+  await weft.ended(id);
+  expect(Object.values(await weft.steps(id))).toMatchObject([{ output: "again x.example" }]);
+});
+
+test("the log of a run is printed, its end alone, and followed until the run is over", async () => {
+  const { run_id } = await weft.run({ module: "fails" });
+  const whole = (await command("logs", run_id)).out;
+  expect(whole).toMatch(/ started[\s\S]*why\n[\s\S]*run failed: [^\n]*\n$/);
+  expect((await command("logs", run_id, "-n", "1")).out).toBe(`${whole.trimEnd().split("\n").at(-1)}\n`);
+  expect((await command("logs", run_id, "--offset", "10")).out).toBe(whole.slice(10));
+  const slow = await weft.start({ module: "slow" });
+  const following = start(["logs", "-f", slow]);
+  await until("the step's line", () => following.out().includes("sleep 300"));
+  await weft.call("DELETE", `/runs/${slow}`);
+  const { code, out } = await following.ended;
+  expect([code, out]).toEqual([0, expect.stringMatching(/run cancelled\n$/)]);
+  expect((await command("logs", "gone")).error).toBe("weft: The server refused (404): Run not found\n");
+});
+
+test("a schedule is made, shown, fired, switched off and deleted", async () => {
+  const create = ["schedules", "create", "nightly", "--workflow", "greet", "--cron"];
+  const made = await command(...create, "0 2 * * *", "--timezone", "Europe/Berlin", "-t", "s.example");
+  const [, id = ""] = /^created (\S+) {2}next run \d/.exec(made.out) ?? [];
+  expect((await command("schedules")).out).toContain(id);
+  expect((await command("schedules", "show", id)).out).toMatch(
+    /cron +0 2 \* \* \*\ntime zone +Europe\/Berlin\n/,
+  );
+  const [, run = ""] = / run (\S+)\n/.exec((await command("schedules", "trigger", id)).out) ?? [];
+  expect(await weft.ended(run)).toMatchObject({ target: "s.example", status: "completed" });
+  await command("schedules", "disable", id);
+  expect(await json("schedules", "show", id)).toMatchObject({ is_enabled: false, next_run: null });
+  await command("schedules", "enable", id);
+  expect(await json("schedules", "show", id)).toMatchObject({ is_enabled: true, run_count: 1 });
+  expect((await command("schedules", "delete", id)).code).toBe(0);
+  expect((await command("schedules", "show", id)).error).toContain("Schedule not found");
+  expect((await command(...create, "61 * * * *")).error).toMatch(/refused \(400\): schedule: /);
+});
+
+test("assets are imported, listed and exported", async () => {
+  const input = "a.example\nhttps://b.example/x\n";
+  const imported = await start(["assets", "import", "-", "-w", "brought"], input).ended;
+  expect(imported.out).toBe("-: 2 new, 0 changed, 0 as they were, 0 lines skipped\n");
+  const listed = await command("assets", "-w", "brought", "--search", "b.ex");
+  expect([listed.out, listed.error]).toEqual([
+    expect.stringMatching(/https:\/\/b\.example\/x +url +brought/),
+    "1 of 1\n",
+  ]);
+  const csv = (await command("assets", "export", "-w", "brought")).out.trimEnd().split("\n");
+  expect(csv).toEqual([
+    expect.stringContaining("asset_value"),
+    ...["b.example/x", "a.example"].map((each) => expect.stringContaining(each)),
+  ]);
+});
+
+test("functions are listed, and scripts evaluated", async () => {
+  expect((await command("functions", "--search", "base64")).out).toMatch(/\nbase64_encode\(/);
+  const evaluated = await command(
+    "functions",
+    "eval",
+    "trim('  {{target}} ') + n",
+    "-t",
+    "a.example",
+    "-p",
+    "n=5",
+  );
+  expect(evaluated).toEqual({ code: 0, out: "a.example5\n", error: "" });
+  expect((await command("functions", "eval", "nope(")).error).toMatch(/^weft: The server refused \(400\): /);
+});
+
 describe("lists", () => {
   test("of runs fit the width, and take filters", async () => {
     await command("run", "greet", "-t", `${"long".repeat(20)}.example`, "-w", "lists");
