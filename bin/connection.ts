@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readServerFile } from "../localstack/server-file.ts";
-import { CommandFailure, type Flag, type Terminal, UsageError } from "./command.ts";
+import {
+  type Arguments,
+  CommandFailure,
+  type Flag,
+  JSON_FLAG,
+  type Terminal,
+  textFlag,
+  UsageError,
+} from "./command.ts";
 
 const DATA_DIR = "./.weft";
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -11,6 +19,14 @@ export const DATA_DIR_FLAG: Flag = {
   value: "FOLDER",
   summary: "The server's data folder (WEFT_DATA_DIR, ./.weft)",
 };
+
+/** Of every command that talks to a server. */
+export const SERVER_FLAGS = {
+  url: { type: "string", value: "URL", summary: "The server (WEFT_URL, else the data folder's)" },
+  token: { type: "string", value: "TOKEN", summary: "Its token (WEFT_ACCESS_TOKEN, else the data folder's)" },
+  "data-dir": DATA_DIR_FLAG,
+  json: JSON_FLAG,
+} as const satisfies Readonly<Record<string, Flag>>;
 
 export interface FoundToken {
   readonly token: string;
@@ -40,57 +56,129 @@ export function findToken(env: Terminal["env"], dataDir?: string): FoundToken {
   );
 }
 
+const isHttp = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+
 /** WEFT_URL, else what the data folder's server wrote at its start, else PORT and HOST as the server takes them. */
 export function findUrl(env: Terminal["env"], dataDir: string | undefined): string {
   const set = env.WEFT_URL;
   if (set) {
-    if (!/^https?:$/.test(URL.parse(set)?.protocol ?? ""))
-      throw new UsageError(`WEFT_URL is no http URL: ${set}`);
+    if (!isHttp(set)) throw new UsageError(`WEFT_URL is no http URL: ${set}`);
     return set.replace(/\/+$/, "");
   }
   const running = readServerFile(dataDirOf(env, dataDir));
   return running?.url ?? `http://${env.HOST || "127.0.0.1"}:${env.PORT || "3000"}`;
 }
 
-/** Requests to the running server. */
-export interface Connection {
-  /** The JSON of the answer. Throws CommandFailure with the server's message, or a hint when it does not answer. */
-  request(method: string, path: string): Promise<unknown>;
+export interface RequestOptions {
+  /** Sent as JSON; text as it stands, as `type`. */
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+  readonly timeoutMs?: number;
 }
 
+/** Requests to the running server, each with the path from its root. */
+export interface Connection {
+  readonly url: string;
+  readonly token: string;
+  /** The JSON of the answer. Throws Refused with the server's message, or NoAnswer with a hint. */
+  request(method: string, path: string, options?: RequestOptions): Promise<unknown>;
+  /** The answer itself where it is a good one. Throws as `request` does. */
+  open(method: string, path: string, options?: RequestOptions): Promise<Response>;
+}
+
+/** The server answered, with an error. */
+export class Refused extends CommandFailure {
+  override readonly name = "Refused";
+  readonly status: number;
+  readonly reason: string;
+  constructor(status: number, reason: string, hint?: string) {
+    super(`The server refused (${status}): ${reason}`, hint);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+/** Nobody answered. */
+export class NoAnswer extends CommandFailure {
+  override readonly name = "NoAnswer";
+}
+
+/** A server and its token, and where that comes from. */
+export interface Server extends FoundToken {
+  readonly url: string;
+}
+
+/** To the server of a data folder. */
 export function openConnection(terminal: Terminal, dataDir?: string): Connection {
-  const url = findUrl(terminal.env, dataDir);
-  const { token, source } = findToken(terminal.env, dataDir);
+  return connectTo(
+    { url: findUrl(terminal.env, dataDir), ...findToken(terminal.env, dataDir) },
+    terminal.env,
+  );
+}
+
+/** To the server that the flags name, else the environment. */
+export function connect(args: Arguments, terminal: Terminal): Connection {
+  return openConnection(withServerFlags(args, terminal), textFlag(args, "data-dir"));
+}
+
+/** `--url` and `--token` stand for what the environment says. Throws UsageError. */
+export function withServerFlags(args: Arguments, terminal: Terminal): Terminal {
+  const url = textFlag(args, "url");
+  const token = textFlag(args, "token");
+  if (url !== undefined && !isHttp(url)) throw new UsageError(`--url is no http URL: ${url}`);
+  const env = {
+    ...terminal.env,
+    ...(url === undefined ? {} : { WEFT_URL: url }),
+    ...(token === undefined ? {} : { WEFT_ACCESS_TOKEN: token }),
+  };
+  return { ...terminal, env };
+}
+
+export function connectTo({ url, token, source }: Server, env: Terminal["env"]): Connection {
   // From a step: how many runs led to this call.
-  const hop = terminal.env["WEFT_HOP"] ?? "";
-  const headers = { authorization: `Bearer ${token}`, ...(hop === "" ? {} : { "weft-hop": hop }) };
+  const hop = env.WEFT_HOP ?? "";
+  const own = { authorization: `Bearer ${token}`, ...(hop === "" ? {} : { "weft-hop": hop }) };
+  const open: Connection["open"] = async (method, path, options = {}) => {
+    const response = await send(url, path, method, own, options);
+    if (response.ok) return response;
+    const { message } = (parse(await response.text()) ?? {}) as { message?: unknown };
+    throw new Refused(
+      response.status,
+      typeof message === "string" ? printable(message) : "no reason given",
+      response.status === 401 ? `The token came from ${source}.` : undefined,
+    );
+  };
   return {
-    request: async (method, path) => {
-      const response = await send(`${url}${path}`, method, headers, url);
-      const answer = parse(await response.text());
-      if (response.ok) return answer;
-      const message = (answer as { message?: unknown } | undefined)?.message;
-      throw new CommandFailure(
-        `The server refused (${response.status}): ${typeof message === "string" ? printable(message) : "no reason given"}`,
-        response.status === 401 ? `The token came from ${source}.` : undefined,
-      );
-    },
+    url,
+    token,
+    open,
+    request: async (method, path, options) => parse(await (await open(method, path, options)).text()),
   };
 }
 
 async function send(
-  url: string,
-  method: string,
-  headers: Readonly<Record<string, string>>,
   server: string,
+  path: string,
+  method: string,
+  own: Readonly<Record<string, string>>,
+  { body, type, accept, timeoutMs = REQUEST_TIMEOUT_MS }: RequestOptions,
 ): Promise<Response> {
+  const headers: Record<string, string> = { ...own, ...(accept === undefined ? {} : { accept }) };
+  if (body !== undefined) headers["content-type"] = type ?? "application/json";
+  const sent = typeof body === "string" ? body : JSON.stringify(body);
   try {
-    return await fetch(url, { method, headers, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+    return await fetch(`${server}${path}`, {
+      method,
+      headers,
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(sent === undefined ? {} : { body: sent }),
+    });
   } catch (error) {
     const { cause, name } = error as { cause?: NodeJS.ErrnoException; name?: string };
-    throw new CommandFailure(
+    throw new NoAnswer(
       `Weft does not answer at ${server} (${cause?.code ?? name}).`,
-      "Start it with `npx weft start`, or say where it is with WEFT_URL.",
+      "Start it with `npx weft start`, or say where it is with --url or WEFT_URL.",
     );
   }
 }

@@ -1,24 +1,14 @@
-import { type Command, CommandFailure, helpOf, readArguments, type Terminal, UsageError } from "./command.ts";
-import { deadLetters } from "./commands/dead-letters.ts";
-import { doctor } from "./commands/doctor.ts";
-import { help } from "./commands/help.ts";
-import { start } from "./commands/start.ts";
-import { token } from "./commands/token.ts";
-import { version } from "./commands/version.ts";
-import { worker } from "./commands/worker.ts";
-
-const EXIT_FAILURE = 1;
-const EXIT_USAGE = 2;
-
-const commands: readonly Command[] = [
-  start,
-  worker,
-  token,
-  deadLetters,
-  doctor,
-  help(() => commands),
-  version,
-];
+import {
+  CommandFailure,
+  EXIT_FAILURE,
+  EXIT_USAGE,
+  helpOf,
+  readArguments,
+  type Terminal,
+  UsageError,
+} from "./command.ts";
+import { commands } from "./commands.ts";
+import { suggestion } from "./suggestion.ts";
 
 const ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",
@@ -34,9 +24,9 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<number
   try {
     if (command === undefined) {
       const kind = word.startsWith("-") ? "flag" : "command";
-      throw new UsageError(
-        `There is no ${kind} '${word}'. The commands are: ${commands.map((c) => c.name).join(", ")}.`,
-      );
+      const names = commands.map((each) => each.name);
+      const near = suggestion(word, names) || ` The commands are: ${names.join(", ")}.`;
+      throw new UsageError(`There is no ${kind} '${word}'.${near}`);
     }
     const args = readArguments(command, rest);
     if (args.flags.help === true) terminal.out(helpOf(command));
@@ -48,9 +38,14 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<number
       terminal.error(`Try: weft help${command === undefined ? "" : ` ${command.name}`}\n`);
       return EXIT_USAGE;
     }
-    if (!(error instanceof CommandFailure)) throw error;
-    terminal.error(`weft: ${error.message}\n`);
-    if (error.hint !== undefined) terminal.error(`${error.hint}\n`);
+    if (error instanceof CommandFailure) {
+      terminal.error(`weft: ${error.message}\n`);
+      if (error.hint !== undefined) terminal.error(`${error.hint}\n`);
+      return error.exitCode;
+    }
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    const shown = terminal.env.WEFT_DEBUG ? stack : `${message} (WEFT_DEBUG=1 shows where)`;
+    terminal.error(`weft: this is a fault of its own: ${shown}\n`);
     return EXIT_FAILURE;
   }
 }
@@ -63,8 +58,17 @@ if (process.env.WEFT_HANDED_OVER !== undefined) {
   process.channel?.unref();
   delete process.env.WEFT_HANDED_OVER;
 }
+
+/** Of the screen; else what the environment says, where it says anything. */
+function widthOf({ COLUMNS: given = "" }: Terminal["env"]): number | undefined {
+  if (process.stdout.isTTY && process.stdout.columns > 0) return process.stdout.columns;
+  return /^[1-9]\d{0,4}$/.test(given) ? Number(given) : undefined;
+}
+
 process.exitCode = await main(process.argv.slice(2), {
   env: process.env,
+  width: widthOf(process.env),
+  live: process.stdout.isTTY === true,
   out: (text) => void process.stdout.write(text),
   error: (text) => void process.stderr.write(text),
 });

@@ -2,14 +2,17 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { commands } from "../bin/commands.ts";
 import { settings } from "../lib/platform/config.ts";
 import { describedByRows, functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
+import { commandGuide, exitCodeTable } from "./command-guide.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
 const README_FILE = "README.md";
 const FUNCTIONS_FILE = "docs/functions.md";
 const FUNCTIONS_JSON_FILE = "lib/workflow/evaluation/functions.json";
+const COMMANDS_FILE = "docs/cli.md";
 const BENCH_FILE = "bench/README.md";
 const BENCH_RESULTS_FILE = "bench/results.json";
 
@@ -181,6 +184,7 @@ export async function pages(root: string): Promise<Page[]> {
       figures: figuresTable(timed),
     },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
+    [COMMANDS_FILE]: { commands: commandGuide(commands), exits: exitCodeTable() },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
   const written = await Promise.all(

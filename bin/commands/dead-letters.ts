@@ -2,12 +2,11 @@ import {
   type Arguments,
   type Command,
   CommandFailure,
-  JSON_FLAG,
   type Terminal,
   textFlag,
   UsageError,
 } from "../command.ts";
-import { type Connection, DATA_DIR_FLAG, openConnection, printable } from "../connection.ts";
+import { type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
 
 const PATH = "/automation/dead-letters";
 const REDRIVE_PAGE = 100;
@@ -30,12 +29,15 @@ export const deadLetters: Command = {
   name: "dead-letters",
   summary: "Lists messages that failed at every delivery, and sends them again",
   usage: "[list | redrive <id> | redrive --all]",
+  actions: {
+    list: { takes: "", summary: "The newest first" },
+    redrive: { takes: "[id]", summary: "Sends one to its queue again, or all of them" },
+  },
   flags: {
     all: { type: "boolean", summary: "redrive: every one that is there now" },
-    limit: { type: "string", value: "COUNT", summary: "list: most to show (20)" },
-    offset: { type: "string", value: "COUNT", summary: "list: how many to skip (0)" },
-    "data-dir": DATA_DIR_FLAG,
-    json: JSON_FLAG,
+    limit: { type: "string", value: "COUNT", whole: true, summary: "list: most to show (20)" },
+    offset: { type: "string", value: "COUNT", whole: true, summary: "list: how many to skip (0)" },
+    ...SERVER_FLAGS,
   },
   examples: [
     ["weft dead-letters", "the newest, with the reason of each"],
@@ -65,11 +67,9 @@ async function list(args: Arguments, terminal: Terminal): Promise<void> {
   const query = new URLSearchParams();
   for (const name of ["limit", "offset"]) {
     const value = textFlag(args, name);
-    if (value === undefined) continue;
-    if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} must be a whole number.`);
-    query.set(name, value);
+    if (value !== undefined) query.set(name, value);
   }
-  const connection = openConnection(terminal, textFlag(args, "data-dir"));
+  const connection = connect(args, terminal);
   const page = await readPage(connection, query);
   if (args.flags.json === true) {
     terminal.out(`${JSON.stringify(page)}\n`);
@@ -84,7 +84,7 @@ async function list(args: Arguments, terminal: Terminal): Promise<void> {
 }
 
 async function redrive(id: string | undefined, args: Arguments, terminal: Terminal): Promise<void> {
-  const connection = openConnection(terminal, textFlag(args, "data-dir"));
+  const connection = connect(args, terminal);
   const ids = id === undefined ? await allIds(connection) : [id];
   const redriven: string[] = [];
   const failed: { id: string; error: string }[] = [];

@@ -1,4 +1,13 @@
 import { type Command, columns, heading, helpOf, UsageError } from "../command.ts";
+import { suggestion } from "../suggestion.ts";
+
+/** What every command ends with. */
+export const EXIT_CODES = [
+  ["0", "done"],
+  ["1", "failed; the reason is on standard error"],
+  ["2", "called wrongly"],
+  ["130", "cancelled"],
+] as const;
 
 /** `weft help`: the list of commands, or the help of one. */
 export function help(all: () => readonly Command[]): Command {
@@ -18,7 +27,13 @@ export function help(all: () => readonly Command[]): Command {
         return;
       }
       const command = all().find((candidate) => candidate.name === name);
-      if (command === undefined) throw new UsageError(`There is no command '${name}'.`);
+      if (command === undefined) {
+        const near = suggestion(
+          name,
+          all().map((each) => each.name),
+        );
+        throw new UsageError(`There is no command '${name}'.${near}`);
+      }
       terminal.out(helpOf(command));
     },
   };
@@ -40,9 +55,13 @@ function overview(commands: readonly Command[]): string {
       ["WEFT_ACCESS_TOKEN", "the access token, instead of the data folder's"],
       ["PORT, HOST", "where the server listens, 3000 on 127.0.0.1 where they are not set"],
       ["NO_COLOR", "set to anything: no colours"],
+      ["WEFT_DEBUG", "set to anything: faults of the command's own are told with their stack"],
     ]),
     "",
-    "Exit codes: 0 done, 1 failed, 2 called wrongly. `weft help <command>` has examples.",
+    heading("Exit codes"),
+    columns(EXIT_CODES),
+    "",
+    "`weft help <command>` has the flags of each, and examples.",
     "",
   ].join("\n");
 }

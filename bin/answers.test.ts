@@ -1,0 +1,302 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type Asked,
+  type Ended,
+  type Stub,
+  type StubAnswer,
+  startCommand,
+  startStub,
+} from "./test-command.ts";
+
+let folder: string;
+let stub: Stub;
+let answers: (asked: Asked) => StubAnswer | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-answers-"));
+  stub = await startStub((asked) => answers(asked));
+});
+afterEach(async () => {
+  await stub[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const command = (args: readonly string[], input = ""): Promise<Ended> =>
+  startCommand([...args, "--url", stub.url, "--token", "t0ken"], { cwd: folder, input }).ended;
+const asked = (): string[] => stub.asked.map(({ what }) => what);
+const bodies = (): unknown[] =>
+  stub.asked.filter(({ body }) => body !== "").map(({ body }) => JSON.parse(body));
+
+describe("weft logs", () => {
+  const log = `${"line\n".repeat(3)}\u001b[31mred\u001b[0m\n`;
+  const part = (offset: number, status: string): StubAnswer => ({
+    body: log.slice(offset, offset + 10),
+    headers: { "x-next-offset": String(Math.min(log.length, offset + 10)), "x-run-status": status },
+  });
+  const offsetOf = ({ what }: Asked): number => Number(/offset=(\d+)/.exec(what)?.[1] ?? 0);
+
+  test("prints all parts of a log as they are, and asks for text", async () => {
+    answers = (one) => part(offsetOf(one), "completed");
+    expect(await command(["logs", "r/1"])).toEqual({ code: 0, out: log, error: "" });
+    expect(asked()[0]).toBe("GET /automation/runs/r%2F1/log?offset=0");
+    expect(stub.asked[0]?.headers).toMatchObject({ accept: "text/plain", authorization: "Bearer t0ken" });
+  });
+
+  test("prints the last lines, or from a byte on", async () => {
+    answers = () => ({ body: "last\n", headers: { "x-next-offset": "99", "x-run-status": "running" } });
+    expect((await command(["logs", "r", "-n", "1"])).out).toBe("last\n");
+    expect(asked()).toEqual(["GET /automation/runs/r/log?tail=1"]);
+    answers = (one) => part(offsetOf(one), "running");
+    expect((await command(["logs", "r", "--offset", "15"])).out).toBe(log.slice(15));
+  });
+
+  test("follows until the run is over", async () => {
+    let polls = 0;
+    answers = (one) => {
+      polls += 1;
+      const offset = offsetOf(one);
+      return polls < 3
+        ? { body: "", headers: { "x-next-offset": "0", "x-run-status": "running" } }
+        : part(offset, "completed");
+    };
+    expect((await command(["logs", "-f", "r"])).out).toBe(log);
+  });
+
+  test("says that a server has no logs, and tells that from a run that is not there", async () => {
+    answers = ({ what }) => (what.endsWith("/runs/r") ? { body: { data: { run_id: "r" } } } : undefined);
+    expect(await command(["logs", "r"])).toEqual({
+      code: 1,
+      out: "",
+      error:
+        "weft: This server has no logs of runs: it is older than this command.\nWhat steps wrote: weft runs steps r\n",
+    });
+    answers = () => ({ status: 404, body: { error: true, message: "Run not found" } });
+    expect((await command(["logs", "r"])).error).toBe("weft: The server refused (404): Run not found\n");
+  });
+});
+
+describe("weft schedules", () => {
+  const row = {
+    ...{
+      id: "sch_1",
+      name: "nightly",
+      workflow_name: "scan",
+      target: "t",
+      workspace: "",
+      params: { a: "b" },
+    },
+    ...{ trigger_type: "cron", schedule: "0 2 * * *", event_topic: "", watch_path: "", is_enabled: true },
+    ...{ last_run: null, next_run: "2026-01-02T02:00:00.000Z", run_count: 3 },
+  };
+
+  test("lists them and shows one", async () => {
+    answers = ({ what }) =>
+      what.includes("?") ? { body: { data: [row], pagination: { total: 1 } } } : { body: { data: row } };
+    const { out, error } = await command(["schedules", "--trigger-type", "cron", "--enabled", "true"]);
+    expect(asked()).toEqual(["GET /automation/schedules?trigger_type=cron&enabled=true"]);
+    expect(out).toMatch(/^ID +NAME +WORKFLOW +TYPE +WHEN +ON +RUNS +LAST +NEXT\n/);
+    expect(out).toMatch(/\nsch_1 +nightly +scan +cron +0 2 \* \* \* +yes +3 +2026-01-02 02:00:00\n$/);
+    expect(error).toBe("1 of 1\n");
+    const shown = await command(["schedules", "show", "sch_1"]);
+    expect(shown.out).toMatch(/^id +sch_1\n[\s\S]*cron +0 2 \* \* \*\n[\s\S]*params +a=b\n/);
+  });
+
+  test("makes one that is on, of each kind", async () => {
+    answers = () => ({ status: 201, body: { message: "Schedule created", data: row } });
+    const create = ["schedules", "create", "nightly", "--workflow", "scan"];
+    const made = await command([
+      ...create,
+      "--cron",
+      "0 2 * * *",
+      "--timezone",
+      "Europe/Berlin",
+      "-p",
+      "a=b",
+    ]);
+    expect(made).toEqual({ code: 0, out: "created sch_1  next run 2026-01-02 02:00:00\n", error: "" });
+    await command([...create, "--topic", "run.failed", "--disabled"]);
+    const common = { name: "nightly", workflow_name: "scan" };
+    expect(bodies()).toEqual([
+      {
+        ...{ ...common, trigger_type: "cron", schedule: "0 2 * * *", timezone: "Europe/Berlin" },
+        ...{ enabled: true, params: { a: "b" } },
+      },
+      { ...common, trigger_type: "event", event_topic: "run.failed", enabled: false, params: {} },
+    ]);
+    for (const wrong of [create, [...create, "--manual", "--topic", "x"]])
+      expect(await command(wrong)).toMatchObject({
+        code: 2,
+        error: expect.stringContaining("takes one of --cron"),
+      });
+  });
+
+  test.each([
+    ["enable", "POST /automation/schedules/sch_w%3Aclock/enable", "enabled sch_w:clock\n"],
+    ["disable", "POST /automation/schedules/sch_w%3Aclock/disable", "disabled sch_w:clock\n"],
+    ["trigger", "POST /automation/schedules/sch_w%3Aclock/trigger", "triggered sch_w:clock  run r1\n"],
+    ["delete", "DELETE /automation/schedules/sch_w%3Aclock", "deleted sch_w:clock\n"],
+  ])("%ss one", async (action, what, out) => {
+    answers = () => ({ body: { message: "done", ...(action === "trigger" ? { run_id: "r1" } : {}) } });
+    expect(await command(["schedules", action, "sch_w:clock"])).toEqual({ code: 0, out, error: "" });
+    expect(asked()).toEqual([what]);
+  });
+});
+
+describe("weft assets", () => {
+  const counts = {
+    ...{ message: "", workspace: "w", format: "plain", lines: 2, skipped: 1 },
+    ...{ assets: { discovered: 2, updated: 0, unchanged: 1 }, vulnerabilities: { found: 0, known: 0 } },
+    errors: [{ line: 2, message: "no\u001b[2J asset" }],
+  };
+
+  test("imports a file in parts of whole lines, and sums up what was taken", async () => {
+    const line = `${"x".repeat(400_000)}\n`;
+    await writeFile(join(folder, "list.txt"), line.repeat(5));
+    answers = () => ({ body: counts });
+    const { code, out, error } = await command([
+      "assets",
+      "import",
+      "list.txt",
+      "-w",
+      "w",
+      "--format",
+      "plain",
+    ]);
+    expect([code, out]).toEqual([0, "list.txt: 6 new, 0 changed, 3 as they were, 3 lines skipped\n"]);
+    expect(error.split("\n")).toEqual([2, 4, 6].map((at) => `list.txt:${at}: no [2J asset`).concat(""));
+    expect(asked()).toEqual(
+      Array.from({ length: 3 }, () => "POST /automation/assets/import?workspace=w&format=plain"),
+    );
+    expect(stub.asked.map(({ body }) => body).join("")).toBe(line.repeat(5));
+    expect(stub.asked[0]?.headers["content-type"]).toBe("text/plain");
+  });
+
+  test("takes standard input, and refuses what is empty", async () => {
+    answers = () => ({ body: { ...counts, errors: [] } });
+    expect((await command(["assets", "import", "-", "--json"], "a.example\n")).code).toBe(0);
+    expect(stub.asked[0]?.body).toBe("a.example\n");
+    expect((await command(["assets", "import", "-"], "\n")).error).toBe("weft: There is nothing in -.\n");
+  });
+
+  test("exports CSV to standard output, or to a file", async () => {
+    const csv = "asset_value,title\nä.example,Ü\n";
+    answers = () => ({ body: csv, headers: { "content-type": "text/csv; charset=utf-8" } });
+    expect((await command(["assets", "export", "-w", "w"])).out).toBe(csv);
+    expect(asked()).toEqual(["GET /automation/assets/export?workspace=w"]);
+    expect((await command(["assets", "export", "-o", "out.csv"])).out).toBe("");
+    expect(await readFile(join(folder, "out.csv"), "utf8")).toBe(csv);
+    const nowhere = await command(["assets", "export", "-o", "no/out.csv"]);
+    expect(nowhere).toMatchObject({ code: 1, error: "weft: no/out.csv cannot be written (ENOENT).\n" });
+  });
+});
+
+test("functions are listed, and scripts evaluated with their values", async () => {
+  answers = ({ what }) =>
+    what.startsWith("GET")
+      ? { body: { functions: [{ signature: "trim(text)", description: "Trims", tags: ["text"] }], total: 1 } }
+      : { body: { result: { a: 1 }, rendered_script: "", logs: [{ level: "info", message: "said" }] } };
+  const listed = await command(["functions", "--group", "text"]);
+  expect(listed.out).toBe("FUNCTION    GROUP  WHAT IT DOES\ntrim(text)  text   Trims\n");
+  const evaluated = await command(["functions", "eval", "-", "-t", "a.example", "-p", "n=1"], "trim('x')");
+  expect(evaluated).toEqual({ code: 0, out: '{\n  "a": 1\n}\n', error: "info: said\n" });
+  expect(bodies()).toEqual([{ script: "trim('x')", target: "a.example", params: { n: "1" } }]);
+});
+
+describe("weft run", () => {
+  const workflow = { body: { data: { name: "scan", kind: "flow" } } };
+
+  test("starts a run for each target, of the flags and of a file, and ends as they end", async () => {
+    await writeFile(join(folder, "targets.txt"), "# some\nb.example\n\n c.example \n");
+    answers = ({ what }) => {
+      if (what.includes("/workflows/")) return workflow;
+      if (what.startsWith("POST")) return { status: 202, body: { run_id: "1", run_ids: ["1", "2", "3"] } };
+      const id = /runs\/(\d)/.exec(what)?.[1] ?? "";
+      const status = id === "2" ? "failed" : "completed";
+      const times = {
+        created_at: "2026-01-01T00:00:00Z",
+        started_at: null,
+        completed_at: "2026-01-01T00:01:05Z",
+      };
+      return { body: { data: { run_id: id, target: `${id}.example`, status, error_message: "", ...times } } };
+    };
+    const { code, out, error } = await command([
+      "run",
+      "scan",
+      "-t",
+      "a.example",
+      "-T",
+      "targets.txt",
+      "-c",
+      "2",
+      "--priority",
+      "high",
+    ]);
+    expect(bodies()).toEqual([
+      {
+        ...{ flow: "scan", targets: ["a.example", "b.example", "c.example"], params: {} },
+        ...{ priority: "high", concurrency: 2 },
+      },
+    ]);
+    expect(out).toMatch(
+      /^scan {2}3 runs\n {2}✓ 1\.example +completed in 1m05s\n {2}✗ 2\.example +failed in 1m05s\n/,
+    );
+    expect([code, error]).toEqual([1, "weft: 1 of 3 runs failed.\nWhat its steps wrote: weft logs 2\n"]);
+  });
+
+  test("shows what a run would do, and asks nothing of a server that would do it", async () => {
+    const plan = {
+      ...{ dry_run: true, workflow: "scan", target: "a.example", workspace: "a.example" },
+      steps: [
+        {
+          ...{ order: 1, module: "", name: "look", type: "bash", depth: 0, will: "run", reason: "" },
+          commands: ["if true; then\n  echo a.example\nfi"],
+        },
+        {
+          ...{ order: 2, module: "m", name: "skip", type: "http", depth: 0, will: "skip", reason: "1 > 2" },
+          commands: [],
+        },
+      ],
+    };
+    let knows = true;
+    answers = ({ what }) => {
+      if (what.includes("/workflows/")) return workflow;
+      if (what === "GET /openapi.json") return { body: knows ? '{"dry_run":{}}' : "{}" };
+      return { body: plan };
+    };
+    const { code, out } = await command(["run", "scan", "-t", "a.example", "--dry-run"]);
+    expect([code, out.split("\n")]).toEqual([
+      0,
+      [
+        "scan  a.example  workspace a.example",
+        ...["  1. look  bash", "     if true; then", "       echo a.example", "     fi"],
+        ...["  2. m/skip  http  skipped: 1 > 2", "Nothing was executed.", ""],
+      ],
+    ]);
+    expect(bodies()).toEqual([{ flow: "scan", target: "a.example", params: {}, dry_run: true }]);
+    knows = false;
+    expect(await command(["run", "scan", "--dry-run"])).toMatchObject({
+      code: 1,
+      error: "weft: This server knows no dry runs.\nNothing was started.\n",
+    });
+    expect(asked().filter((what) => what.startsWith("POST"))).toHaveLength(1);
+  });
+});
+
+test("runs are run again with some parameters changed", async () => {
+  answers = () => ({ status: 202, body: { message: "", run_id: "r2" } });
+  expect((await command(["runs", "rerun", "r1", "-p", "depth=3"])).out).toBe("r2\n");
+  expect((await command(["runs", "resume", "r1"])).out).toBe("r2\n");
+  expect(asked()).toEqual(["POST /automation/runs/r1/rerun", "POST /automation/runs/r1/resume"]);
+  expect(bodies()).toEqual([{ params: { depth: "3" } }]);
+});
+
+test("an answer that is something else altogether is said so, without a stack", async () => {
+  answers = () => ({ body: "<html>" });
+  for (const args of [["runs"], ["runs", "show", "x"], ["functions"], ["assets"]]) {
+    const { code, out, error } = await command(args);
+    expect([code, out]).toEqual([1, ""]);
+    expect(error).toMatch(/^weft: The server's answer is [^\n]*\n$/);
+  }
+});

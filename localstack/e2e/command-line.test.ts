@@ -1,0 +1,289 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Ended, startCommand } from "../../bin/test-command.ts";
+import { startWeft, until, type Weft } from "./weft.ts";
+
+let weft: Weft;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-commands-"));
+  weft = await startWeft();
+  await weft.save(`name: greet
+description: Says hello
+params: [{name: word, default: hello}]
+steps: [{name: say, type: bash, command: 'echo {{word}} {{Target}}'}]`);
+  await weft.save("name: fails\nsteps: [{name: bad, type: bash, command: 'echo why >&2; exit 3'}]");
+  await weft.save("name: slow\nsteps: [{name: nap, type: bash, command: 'sleep 300'}]");
+  await weft.save("name: both\nkind: flow\nmodules: [{name: first, path: greet}, {name: then, path: greet}]");
+});
+afterAll(async () => {
+  await weft[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const start = (args: readonly string[], input = "", env: Record<string, string> = {}) =>
+  startCommand(args, { cwd: folder, env: { WEFT_DATA_DIR: weft.dataDir, ...env }, input });
+const command = (...args: string[]): Promise<Ended> => start(args).ended;
+const json = async (...args: string[]) => {
+  const { code, out, error } = await command(...args, "--json");
+  return { code, error, ...(JSON.parse(out) as Record<string, unknown>) };
+};
+
+describe("weft run", () => {
+  test("shows a stored module's steps and ends with 0 when it is completed", async () => {
+    const { code, out, error } = await command("run", "greet", "-t", "one.example", "-w", "mine", "-o");
+    expect([code, error]).toEqual([0, ""]);
+    expect(out).toMatch(/^greet {2}run \S+\n {2}✓ say +bash +\S+\n {6}hello one\.example\ncompleted in /);
+    expect(out).toContain("workspace mine");
+  });
+
+  test("tells of a flow's steps by their modules", async () => {
+    const { code, out } = await command("run", "both", "-p", "word=hi");
+    expect([code, out]).toEqual([0, expect.stringMatching(/✓ first\/say[\s\S]*✓ then\/say/)]);
+  });
+
+  test("ends with 1 when it fails, and says where to look", async () => {
+    const { code, error } = await command("run", "fails");
+    expect(code).toBe(1);
+    expect(error).toMatch(
+      /^weft: The run failed after \S+: .*exit code 3: why\nWhat its steps wrote: weft logs \S+\n$/,
+    );
+    expect(await json("run", "fails")).toMatchObject({ code: 1, status: "failed" });
+  });
+
+  test("cancels the run at SIGINT, and ends with 130", async () => {
+    const running = start(["run", "slow"]);
+    await until("the run", () => running.out().includes("run "));
+    const id = /run (\S+)/.exec(running.out())?.[1] ?? "";
+    await until("the step", async () => (await weft.steps(id)).nap?.status === "running");
+    running.child.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    expect((await weft.ended(id)).status).toBe("cancelled");
+  });
+
+  test("ends with 130 when somebody else cancels it", async () => {
+    const running = start(["run", "slow", "--json"]);
+    const list = () => weft.get<{ data: { run_id: string }[] }>("/runs?workflow=slow&status=running");
+    const id = await until("the run", async () => (await list()).data[0]?.run_id);
+    const cancelled = await command("runs", "cancel", id);
+    expect(cancelled).toEqual({ code: 0, out: `cancelled ${id}\n`, error: "" });
+    const { code, out } = await running.ended;
+    expect([code, JSON.parse(out)]).toMatchObject([130, { run_id: id, status: "cancelled" }]);
+    expect(await command("runs", "cancel", id)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("Cannot cancel run with status 'cancelled'"),
+    });
+  });
+
+  test("leaves the run to the server with --detach", async () => {
+    const { code, out } = await command("run", "greet", "--detach");
+    expect(code).toBe(0);
+    expect(await weft.ended(out.trim())).toMatchObject({ workflow_name: "greet", status: "completed" });
+  });
+
+  test("stores a file's workflow with the server that runs", async () => {
+    await writeFile(
+      join(folder, "filed.yaml"),
+      "name: filed\nsteps: [{name: s, type: bash, command: 'true'}]",
+    );
+    expect((await command("run", "filed.yaml")).code).toBe(0);
+    expect((await weft.call("GET", "/workflows/filed")).status).toBe(200);
+  });
+
+  test("names a workflow that is near the one that is not there", async () => {
+    expect(await command("run", "great")).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("There is no workflow 'great'. Did you mean 'greet'?"),
+    });
+  });
+});
+
+test("a dry run shows the steps as they would be, and starts nothing", async () => {
+  const { code, out, error } = await command("run", "greet", "-t", "dry.example", "--dry-run");
+  expect([code, error]).toEqual([0, ""]);
+  expect(out).toMatch(
+    /^greet {2}dry\.example {2}workspace dry\.example\n[\s\S]*1\. \S*say {2}bash[\s\S]*echo .*dry\.example/,
+  );
+  expect(await json("run", "greet", "-t", "dry.example", "--dry-run")).toMatchObject({ dry_run: true });
+  expect(await json("runs", "-t", "dry.example")).toMatchObject({ data: [] });
+});
+
+test("a run for each target, and another like one of them", async () => {
+  const { code, out } = await command("run", "greet", "-t", "x.example", "-t", "y.example", "-c", "2");
+  expect([code, out.split("\n").slice(1, 3).toSorted()]).toEqual([
+    0,
+    [expect.stringMatching(/✓ x\.example +completed/), expect.stringMatching(/✓ y\.example +completed/)],
+  ]);
+  const { data } = JSON.parse((await command("runs", "-t", "x.example", "--json")).out);
+  const [first] = data as { run_id: string }[];
+  const id = (await command("runs", "rerun", first?.run_id ?? "", "-p", "word=again")).out.trim();
+  await weft.ended(id);
+  expect(Object.values(await weft.steps(id))).toMatchObject([{ output: "again x.example" }]);
+});
+
+test("the log of a run is printed, its end alone, and followed until the run is over", async () => {
+  const { run_id } = await weft.run({ module: "fails" });
+  const whole = (await command("logs", run_id)).out;
+  expect(whole).toMatch(/ started[\s\S]*why\n[\s\S]*run failed: [^\n]*\n$/);
+  expect((await command("logs", run_id, "-n", "1")).out).toBe(`${whole.trimEnd().split("\n").at(-1)}\n`);
+  expect((await command("logs", run_id, "--offset", "10")).out).toBe(whole.slice(10));
+  const slow = await weft.start({ module: "slow" });
+  const following = start(["logs", "-f", slow]);
+  await until("the step's line", () => following.out().includes("sleep 300"));
+  await weft.call("DELETE", `/runs/${slow}`);
+  const { code, out } = await following.ended;
+  expect([code, out]).toEqual([0, expect.stringMatching(/run cancelled\n$/)]);
+  expect((await command("logs", "gone")).error).toBe("weft: The server refused (404): Run not found\n");
+});
+
+test("a schedule is made, shown, fired, switched off and deleted", async () => {
+  const create = ["schedules", "create", "nightly", "--workflow", "greet", "--cron"];
+  const made = await command(...create, "0 2 * * *", "--timezone", "Europe/Berlin", "-t", "s.example");
+  const [, id = ""] = /^created (\S+) {2}next run \d/.exec(made.out) ?? [];
+  expect((await command("schedules")).out).toContain(id);
+  expect((await command("schedules", "show", id)).out).toMatch(
+    /cron +0 2 \* \* \*\ntime zone +Europe\/Berlin\n/,
+  );
+  const [, run = ""] = / run (\S+)\n/.exec((await command("schedules", "trigger", id)).out) ?? [];
+  expect(await weft.ended(run)).toMatchObject({ target: "s.example", status: "completed" });
+  await command("schedules", "disable", id);
+  expect(await json("schedules", "show", id)).toMatchObject({ is_enabled: false, next_run: null });
+  await command("schedules", "enable", id);
+  expect(await json("schedules", "show", id)).toMatchObject({ is_enabled: true, run_count: 1 });
+  expect((await command("schedules", "delete", id)).code).toBe(0);
+  expect((await command("schedules", "show", id)).error).toContain("Schedule not found");
+  expect((await command(...create, "61 * * * *")).error).toMatch(/refused \(400\): schedule: /);
+});
+
+test("assets are imported, listed and exported", async () => {
+  const input = "a.example\nhttps://b.example/x\n";
+  const imported = await start(["assets", "import", "-", "-w", "brought"], input).ended;
+  expect(imported.out).toBe("-: 2 new, 0 changed, 0 as they were, 0 lines skipped\n");
+  const listed = await command("assets", "-w", "brought", "--search", "b.ex");
+  expect([listed.out, listed.error]).toEqual([
+    expect.stringMatching(/https:\/\/b\.example\/x +url +brought/),
+    "1 of 1\n",
+  ]);
+  const csv = (await command("assets", "export", "-w", "brought")).out.trimEnd().split("\n");
+  expect(csv).toEqual([
+    expect.stringContaining("asset_value"),
+    ...["b.example/x", "a.example"].map((each) => expect.stringContaining(each)),
+  ]);
+});
+
+test("functions are listed, and scripts evaluated", async () => {
+  expect((await command("functions", "--search", "base64")).out).toMatch(/\nbase64_encode\(/);
+  const evaluated = await command(
+    "functions",
+    "eval",
+    "trim('  {{target}} ') + n",
+    "-t",
+    "a.example",
+    "-p",
+    "n=5",
+  );
+  expect(evaluated).toEqual({ code: 0, out: "a.example5\n", error: "" });
+  expect((await command("functions", "eval", "nope(")).error).toMatch(/^weft: The server refused \(400\): /);
+});
+
+describe("lists", () => {
+  test("of runs fit the width, and take filters", async () => {
+    await command("run", "greet", "-t", `${"long".repeat(20)}.example`, "-w", "lists");
+    const { code, out, error } = await start(["runs", "-w", "lists"], "", { COLUMNS: "100" }).ended;
+    expect([code, error]).toEqual([0, "1 of 1\n"]);
+    const [head = "", row = ""] = out.split("\n");
+    expect(head).toMatch(/^RUN +STATUS +WORKFLOW +TARGET +STEPS +TOOK +BY +CREATED/);
+    expect(row).toMatch(/completed +greet +longlong\S*… +1\/1 /);
+    expect(Math.max(head.length, row.length)).toBeLessThanOrEqual(100);
+    const page = await json("runs", "--status", "completed", "-w", "lists", "--limit", "1");
+    expect(page).toMatchObject({ pagination: { total: 1 }, data: [{ workflow_name: "greet" }] });
+    expect((await command("runs", "--status", "failed", "-w", "lists")).error).toBe("0 of 0\n");
+  });
+
+  test("of a run's steps, and all of one run", async () => {
+    const { run_id } = await weft.run({ module: "greet", target: "shown" });
+    const shown = await command("runs", "show", run_id);
+    expect(shown.out).toMatch(/^run +\S+\nworkflow +greet\nstatus +completed\ntarget +shown\n/);
+    expect(shown.out).toMatch(/STEP +MODULE +TYPE +STATUS +TOOK +TRY +SAYS\nsay +greet +bash +completed /);
+    expect(await json("runs", "show", run_id)).toMatchObject({ run_id, steps: [{ step_name: "say" }] });
+    expect(await json("runs", "steps", run_id)).toMatchObject({ data: [{ step_name: "say" }] });
+    expect(await command("runs", "show", "gone")).toMatchObject({
+      code: 1,
+      error: "weft: The server refused (404): Run not found\n",
+    });
+  });
+
+  test("of workflows; one is stored, shown and deleted", async () => {
+    const yaml = "name: kept\nkind: module\nsteps: [{name: s, type: bash, command: 'true'}]\n";
+    await writeFile(join(folder, "kept.yaml"), yaml);
+    expect(await command("workflows", "save", "kept.yaml")).toMatchObject({
+      code: 0,
+      out: "saved module kept, revision 1\n",
+    });
+    expect((await command("workflows", "show", "kept", "--yaml")).out).toBe(yaml);
+    expect((await command("workflows", "--search", "kept")).out).toMatch(
+      /^NAME +KIND +STEPS[^\n]*\nkept +module +1 /,
+    );
+    expect(await json("workflows", "show", "kept")).toMatchObject({ name: "kept", yaml });
+    expect((await command("workflows", "delete", "kept")).code).toBe(0);
+    expect(await command("workflows", "show", "kept")).toMatchObject({ code: 1, out: "" });
+    await writeFile(join(folder, "odd.yaml"), "name: odd\nsteps: [{name: s, type: odd}]");
+    expect((await command("workflows", "save", "odd.yaml")).error).toMatch(
+      /odd\.yaml: line 2, column \d+: steps/,
+    );
+  });
+
+  test("of assets are empty where there are none", async () => {
+    expect(await command("assets", "-w", "nowhere")).toEqual({ code: 0, out: "", error: "0 of 0\n" });
+  });
+});
+
+describe("events", () => {
+  test("are emitted with the payload of the flag or of standard input, and listed by filter", async () => {
+    await weft.save(`name: hears
+triggers: [{type: event, topic: custom.heard}]
+steps: [{name: s, type: bash, command: 'true'}]`);
+    const heard = await command("emit", "custom.heard", "--data", '{"a":1}');
+    expect(heard).toMatchObject({ code: 0, out: expect.stringMatching(/^evt_\S+\nIt triggers hears\n$/) });
+    const piped = start(["emit", "custom.piped", "--data", "-", "--source", "me", "--json"], '{"b":2}');
+    expect(JSON.parse((await piped.ended).out)).toMatchObject({
+      topic: "custom.piped",
+      triggered_workflows: [],
+    });
+    expect(await json("events", "--topic", "custom.piped")).toMatchObject({
+      data: [{ source: "me", data: '{"b":2}' }],
+    });
+    const listed = await command("events", "--topic", "custom.heard");
+    expect(listed.out).toMatch(/^ *ID +AT +TOPIC[^\n]*\n *\d+ +[\d-]+ [\d:]+ +custom\.heard .*\{"a":1\}\n$/);
+    for (const wrong of ["{", "[1]", "1"])
+      expect((await command("emit", "x", "--data", wrong)).error).toContain("--data must be a JSON object.");
+  });
+
+  test("are followed as they come, oldest first, each once", async () => {
+    await weft.emit({ topic: "custom.before" });
+    const running = start(["events", "-f", "--source", "followed", "--json"]);
+    // It has read what there was once it tells of the first that comes after it.
+    let sent = 0;
+    await until("the first one", async () => {
+      sent += 1;
+      await weft.emit({ topic: `custom.n${sent}`, source: "followed" });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return running.out() !== "";
+    });
+    for (let more = 0; more < 5; more += 1)
+      await weft.emit({ topic: `custom.n${sent + more + 1}`, source: "followed" });
+    const last = `custom.n${sent + 5}`;
+    await until("the last one", () => running.out().includes(last));
+    running.child.kill("SIGINT");
+    const { out } = await running.ended;
+    const topics = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).topic as string);
+    const numbers = topics.map((topic) => Number(topic.slice("custom.n".length)));
+    expect(numbers).toEqual(Array.from(numbers, (_, at) => (numbers[0] ?? 0) + at));
+    expect(topics.at(-1)).toBe(last);
+  });
+});
