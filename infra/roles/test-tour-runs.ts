@@ -1,5 +1,4 @@
 import type { Ports } from "../../lib/platform/ports.ts";
-import { NEW_RUN } from "../../lib/workflow/engine/history.ts";
 import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, until } from "./test-tour-client.ts";
@@ -33,8 +32,7 @@ const job = (client: Client, module: string): Promise<Job> =>
  */
 export async function leaveTurn(client: Client, { tables }: Pick<Ports, "tables">): Promise<void> {
   const { run_ids } = await job(client, "triggered");
-  const state = { ...NEW_RUN, status: "cancelled" as const };
-  const set = { status: "cancelled" as const, state, moved_at: new Date(0).toISOString() };
+  const set = { status: "cancelled", moved_at: new Date(0).toISOString() };
   await tables.update(runsTable, runKey(run_ids[0] ?? ""), { set });
 }
 

@@ -153,7 +153,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         runs: ["GetItem", "BatchGetItem", "Query:active", "PutItem", "UpdateItem"],
         schedules: ["Query:due", "UpdateItem"],
         service: ["GetItem", "UpdateItem"],
-        timers: ["Query:byTime", "DeleteItem"],
+        timers: ["Query:byTime", "PutItem", "DeleteItem"],
         // Events that nobody but the clock records meet triggers, too; keys whose time is over go.
         "trigger-state": ["GetItem", "Query", "Query:expires", "PutItem", "DeleteItem"],
         steps: ["Query"],

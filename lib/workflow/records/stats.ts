@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { findRuns } from "../runs/listed.ts";
-import { schedulesTable } from "../schedules/table.ts";
+import { scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../triggers/matcher.ts";
 import { summarizeVulnerabilities } from "../vulnerabilities/list.ts";
 import { listWorkspaces } from "../workspaces/list.ts";
@@ -33,9 +32,8 @@ export async function readStats(
   const runs = async (status?: string): Promise<number> => (await findRuns(deps, { status }, NO_ITEMS)).total;
   const { heads } = await deps.catalog.current();
   const flows = heads.filter(({ kind }) => kind === "flow").length;
-  const schedules = (
-    await Promise.all(heads.map(({ name }) => readAll(deps, schedulesTable, { pk: name })))
-  ).flat();
+  const schedules = async (filters: { readonly enabled?: boolean }): Promise<number> =>
+    (await scheduleRows(deps, filters, NO_ITEMS)).total;
   const { by_severity, total } = await summarizeVulnerabilities(deps, undefined);
   const { critical = 0, high = 0, medium = 0, low = 0 } = by_severity;
   return {
@@ -51,6 +49,6 @@ export async function readStats(
     workspaces: { total: (await listWorkspaces(deps, undefined, NO_ITEMS)).total },
     assets: { total: (await listAssets(deps, {}, NO_ITEMS)).total },
     vulnerabilities: { total, critical, high, medium, low },
-    schedules: { total: schedules.length, enabled: schedules.filter(({ enabled }) => enabled).length },
+    schedules: { total: await schedules({}), enabled: await schedules({ enabled: true }) },
   };
 }
