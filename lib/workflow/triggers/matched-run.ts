@@ -50,7 +50,7 @@ async function declaredTrigger(
   { workflow, revision, trigger }: Match,
 ): Promise<Trigger | undefined> {
   const definition = await deps.definitions.get(workflow, revision).catch((cause: unknown) => {
-    throw new Error(`${workflow} revision ${revision} cannot be read`, { cause });
+    throw new Error(cause instanceof Error ? cause.message : String(cause), { cause });
   });
   return definition.triggers.find(({ name }) => name === trigger);
 }
