@@ -150,6 +150,16 @@ describe("the log of a run", () => {
     expect(textsOf(text).at(-2)).toMatch(/^run failed/);
   });
 
+  it("takes so many lines of one command, and says where the others are", async () => {
+    printed = "a\n".repeat(500_000);
+    const id = await start();
+    await test.drain();
+    const texts = textsOf((await read(id)).body);
+    expect(texts.filter((line) => line === "[say] | a")).toHaveLength(10_000);
+    expect(texts).toContainEqual(expect.stringMatching(/^\[say\] \| \[more in say\..*out\]$/));
+    expect(texts.at(-2)).toMatch(/^run failed/);
+  });
+
   it.each(["none", "999", "../../etc/passwd", "x".repeat(500)])("of no run is not found: %s", async (id) => {
     expect((await read(id)).statusCode).toBe(404);
   });

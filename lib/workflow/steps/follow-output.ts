@@ -7,6 +7,8 @@ import { type LineKind, noteStep } from "./run-log.ts";
 const LOOK_EVERY_MS = 300;
 /** Output of one command that goes into the log, bytes of each of its files; the files keep all. */
 const LOGGED_MAX_BYTES = 1024 * 1024;
+/** And lines: each gets its time and step, so that short ones are much longer there. */
+const LOGGED_MAX_LINES = 10_000;
 const READ_BYTES = 64 * 1024;
 const NEWLINE = 10;
 
@@ -52,6 +54,7 @@ export function followOutput(attempt: Attempt, { stdoutPath, stderrPath }: Outpu
 class Followed {
   /** Bytes that are in the log. */
   taken = 0;
+  #lines = 0;
   readonly #attempt: Attempt;
   readonly #path: string;
   readonly #kind: LineKind;
@@ -64,24 +67,42 @@ class Followed {
 
   take(text: string): void {
     if (text === "") return;
-    noteStep(this.#attempt, text.slice(0, LOGGED_MAX_BYTES), this.#kind);
-    if (text.length > LOGGED_MAX_BYTES) this.#more();
+    const shown = text.slice(0, LOGGED_MAX_BYTES);
+    const end = this.#endOfRoom(shown);
+    noteStep(this.#attempt, shown.slice(0, end), this.#kind);
+    if (text.length > end) this.#more();
+  }
+
+  /** Where the lines end that the log still takes, in what comes next. */
+  #endOfRoom(text: string): number {
+    let end = -1;
+    while (this.#lines < LOGGED_MAX_LINES) {
+      end = text.indexOf("\n", end + 1);
+      if (end < 0) return text.length;
+      this.#lines += 1;
+    }
+    return Math.max(0, end);
+  }
+
+  get #isFull(): boolean {
+    return this.taken >= LOGGED_MAX_BYTES || this.#lines >= LOGGED_MAX_LINES;
   }
 
   /** Whole lines; what is left behind them too where there will be no more. */
   async look(whole: boolean): Promise<void> {
-    if (this.taken >= LOGGED_MAX_BYTES) return;
+    if (this.#isFull) return;
     const file = await open(this.#path, "r").catch(() => undefined);
     if (file === undefined) return;
     try {
       const buffer = Buffer.alloc(READ_BYTES);
-      while (this.taken < LOGGED_MAX_BYTES) {
+      while (!this.#isFull) {
         const { bytesRead } = await file.read(buffer, 0, READ_BYTES, this.taken);
         const lines = buffer.lastIndexOf(NEWLINE, bytesRead - 1) + 1;
         const length = lines > 0 ? lines : whole || bytesRead === READ_BYTES ? bytesRead : 0;
         if (bytesRead === 0 || length === 0) return;
         this.taken += length;
-        const text = buffer.toString("utf8", 0, length);
+        const read = buffer.toString("utf8", 0, length);
+        const text = read.slice(0, this.#endOfRoom(read));
         noteStep(this.#attempt, text.endsWith("\n") ? text.slice(0, -1) : text, this.#kind);
       }
       this.#more();

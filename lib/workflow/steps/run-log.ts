@@ -50,10 +50,9 @@ function note(
   mark: string,
   text: string,
 ): void {
-  const at = new Date(deps.clock.now()).toISOString();
+  const start = `${new Date(deps.clock.now()).toISOString()} ${printable(mark)}`;
   let lines = "";
-  for (const line of deps.secrets.redact(text).split(/\r\n|\r|\n/))
-    lines += `${at} ${printable(mark)}${printable(line)}\n`;
+  for (const line of deps.secrets.redact(text).split(/\r\n|\r|\n/)) lines += `${start}${printable(line)}\n`;
   const found = waiting.get(path);
   if (found !== undefined) {
     found.text += lines;
