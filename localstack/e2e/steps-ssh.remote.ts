@@ -73,7 +73,7 @@ describe("seed 2.7: remote-bash over ssh", () => {
     '"; id #',
     "{{secrets.TOKEN}} [[x]]",
     "-n ü € 🐋 \\ \\n *",
-    "WEFT\n'EOF'\n",
+    "WEFT\n'EOF'\n.",
   ])("a value stays a value: %j", async (target) => {
     const { status, steps } = await runSteps(
       weft,
