@@ -16,12 +16,17 @@ interface Job {
   readonly run_ids: readonly string[];
 }
 
-/** Fails, waits for its next try, and fails for good. */
+/** Fails, at once and after a wait once more, and then for good. */
 export const FAILING = `
 name: failing
 steps:
   - {name: first, type: function, function: 'trim("{{note}}")'}
-  - {name: second, type: function, function: "nothing.at.all", retry: {max_attempts: 2, delay: 1s}}
+  - name: at-once
+    type: function
+    function: nothing.at.all
+    retry: {max_attempts: 2, delay: 0}
+    on_error: [{action: continue}]
+  - {name: later, type: function, function: nothing.at.all, retry: {max_attempts: 2, delay: 4s}}
 `;
 
 const job = (client: Client, module: string): Promise<Job> =>

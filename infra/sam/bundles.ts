@@ -115,6 +115,8 @@ export async function bundle(
   let own = 0;
   for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
     const name = PACKAGE.exec(path)?.[1];
+    // Documents that a function answers with are no code.
+    if (path.endsWith(".json")) continue;
     if (name === undefined) own += bytesInOutput;
     else packages.set(name, (packages.get(name) ?? 0) + bytesInOutput);
   }

@@ -8,7 +8,7 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 260 * KB, whole: 780 * KB };
+const USUAL: Limits = { ours: 275 * KB, whole: 820 * KB };
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
@@ -16,6 +16,8 @@ const USUAL: Limits = { ours: 260 * KB, whole: 780 * KB };
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
   { packages: ["yaml"], limits: { ours: 290 * KB, whole: 1020 * KB } },
+  // Cron expressions bring a library of dates.
+  { packages: ["luxon"], limits: { ours: 260 * KB, whole: 850 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
   { packages: ["openai"], limits: { ours: 260 * KB, whole: 920 * KB } },
 ];

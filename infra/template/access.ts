@@ -117,8 +117,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         service: ["GetItem", "UpdateItem"],
         // A run that is over comes into the list of steps.
         steps: ["PutItem", "Query"],
-        // When a run's time is over.
-        timers: ["PutItem"],
+        // When a run's time is over, and when a step is tried again, which may be at once.
+        timers: ["PutItem", "DeleteItem"],
         "trigger-state": ["GetItem", "Query", "PutItem"],
         vulnerabilities: ["BatchGetItem", "PutItem", "UpdateItem"],
         "vulnerability-identities": ["BatchGetItem", "PutItem"],
