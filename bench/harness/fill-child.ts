@@ -10,8 +10,8 @@ import { readTemplateOnce } from "../../localstack/template-cache.ts";
 import { assetDraft, eventDraft, type RecordKind } from "./records.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
-/** Events of one transaction: four writes each at most, 100 in all. */
-const AT_ONCE = 25;
+/** Events of one transaction: six writes each at most, 100 in all. */
+const AT_ONCE = 15;
 const UNDER_WAY = 10;
 /** Messages that may wait before filling waits for them. */
 const BACKLOG_MAX = 20_000;
