@@ -1,21 +1,28 @@
 import type { ProxyEvent } from "../http/request.ts";
+import { TEST_TOKEN } from "./test-deps.ts";
 
-interface RequestParts {
+export interface RequestParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Text and bytes as they are, anything else as JSON. */
   readonly body?: unknown;
+  /** The token of tests where it is left out; none with null. */
+  readonly token?: string | null;
 }
 
-/** What the gateway hands to a function for a request with the token of tests. */
+/** What the gateway hands to a function for a request. */
 export function requestOf(httpMethod: string, path: string, parts: RequestParts = {}): ProxyEvent {
+  const { params = null, query = null, headers = {}, body, token = TEST_TOKEN } = parts;
+  const isBytes = body instanceof Uint8Array;
+  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
   return {
     httpMethod,
     path,
-    headers: { authorization: "Bearer a-token-for-tests-only", ...parts.headers },
-    pathParameters: parts.params ?? null,
-    queryStringParameters: parts.query ?? null,
-    body: parts.body === undefined ? null : JSON.stringify(parts.body),
-    isBase64Encoded: false,
+    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    pathParameters: params,
+    queryStringParameters: query,
+    body: isBytes ? Buffer.from(body).toString("base64") : (text ?? null),
+    isBase64Encoded: isBytes,
   };
 }

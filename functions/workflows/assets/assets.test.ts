@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Call, call } from "#lib/testing/call.ts";
+import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import type { RequestParts } from "#lib/testing/test-requests.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
 import { toCell } from "#lib/workflow/assets/export.ts";
 import { handler as listVulnerabilities } from "../vulnerabilities/list.ts";
@@ -19,7 +20,7 @@ afterEach(() => test.close());
 
 const list = async (query: Record<string, string> = {}) =>
   (await call(test.deps, listHandler, { query: { limit: "1000", ...query } })).json;
-const imported = (body: string, query: Record<string, string> = {}, more: Call = {}) =>
+const imported = (body: string, query: Record<string, string> = {}, more: RequestParts = {}) =>
   call(test.deps, importHandler, { body, query: { workspace: "w", ...query }, ...more });
 
 const HTTPX = [

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call, type TestCall } from "#lib/testing/test-calls.ts";
+import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import type { RequestParts } from "#lib/testing/test-requests.ts";
 import { readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
 import * as disable from "../schedules/disable.ts";
 import * as list from "./list.ts";
@@ -23,10 +24,10 @@ const made = async (more = "") => {
   const [webhook] = await listed();
   return webhook as { id: string; secret: string };
 };
-const post = (id: string, sent: TestCall) =>
-  call(test.deps, receive.route, { anonymous: true, params: { id }, ...sent });
+const post = (id: string, sent: RequestParts) =>
+  call(test.deps, receive.route, { token: null, params: { id }, ...sent });
 const open = (id: string, query: Record<string, string> = {}) =>
-  call(test.deps, receiveGet.route, { anonymous: true, params: { id }, query });
+  call(test.deps, receiveGet.route, { token: null, params: { id }, query });
 const hmac = (secret: string, text: string) =>
   `sha256=${createHmac("sha256", secret).update(text).digest("hex")}`;
 const seconds = () => Math.floor(test.clock.now() / 1_000);
@@ -99,7 +100,7 @@ describe("a webhook", () => {
     await store(test.deps, `${hook()}description: newer\n`);
     const [after] = await listed();
     expect(after).toMatchObject({ id: before.id, secret: before.secret });
-    expect((await call(test.deps, list.route, { anonymous: true })).status).toBe(401);
+    expect((await call(test.deps, list.route, { token: null })).status).toBe(401);
     const { items } = await test.deps.tables.query(
       { name: "schedules", indexes: {} },
       { pk: "sch_w:pushed" },
@@ -122,7 +123,7 @@ describe("a webhook", () => {
 });
 
 describe("a signed webhook", () => {
-  const signedCall = (secret: string, at = seconds(), sent = body): TestCall => ({
+  const signedCall = (secret: string, at = seconds(), sent = body): RequestParts => ({
     body: sent,
     headers: { "X-Weft-Timestamp": `${at}`, "X-Weft-Signature": hmac(secret, `${at}.${sent}`) },
   });
