@@ -1,5 +1,6 @@
 /** Functions of groups that need products which are no part of Weft: known by name, so that a call says so. */
-import { type LibraryFunction, ScriptError } from "./library-types.ts";
+import type { LibraryFunction } from "./library-types.ts";
+import { notAvailable } from "./told.ts";
 
 type Returns = LibraryFunction["returns"];
 
@@ -123,14 +124,8 @@ export const unavailableFunctions: Readonly<Record<string, LibraryFunction>> = O
     rows.map(([name, params, returns, summary]): [string, LibraryFunction] => [
       name,
       {
-        group,
-        params: params === "" ? [] : params.split(", "),
-        returns,
-        summary: `Not available (${summary}): ${instead}`,
-        unavailable: true,
-        run: () => {
-          throw new ScriptError(`${name} is not available: ${instead}`);
-        },
+        ...notAvailable(name, group, params === "" ? [] : params.split(", "), instead),
+        ...{ returns, summary: `Not available (${summary}): ${instead}` },
       },
     ]),
   ),
