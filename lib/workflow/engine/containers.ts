@@ -1,6 +1,6 @@
 import type { Step } from "../definition/types.ts";
-import type { Frame, HistoryEntry } from "./history.ts";
-import { errorOf, isContainer, stepAt, type Walk } from "./walk.ts";
+import type { Frame } from "./history.ts";
+import { isContainer, stepAt, type Walk } from "./walk.ts";
 
 /** Modules of a flow, and steps of one module, that are under way at the same time. */
 export const MODULES_AT_ONCE = 8;
@@ -36,13 +36,8 @@ function topWidth({ program }: Walk, module: number): number {
   return Math.min(MODULES_AT_ONCE, program.modules.length) * ofModule;
 }
 
-type Finish = (
-  walk: Walk,
-  outcome: Omit<Extract<HistoryEntry, { type: "step.finished" }>, "type" | "goto">,
-) => void;
-
 /** Starts what a container may still start; leaves it once nothing runs any more. */
-export function moreChildren(walk: Walk, key: string, finish: Finish): void {
+export function moreChildren(walk: Walk, key: string): void {
   const container = walk.state.frames[key];
   const step = container === undefined ? undefined : stepAt(walk.program, container);
   if (container === undefined || step === undefined) return;
@@ -67,27 +62,16 @@ export function moreChildren(walk: Walk, key: string, finish: Finish): void {
       walk.ask(at, child, { module: frame.module, parent: key }, isContainer(child) ? "enter" : "run");
     }
   }
-  const { children } = walk.state.frames[key] ?? {};
-  if (children?.running === 0 && children.next >= children.total) leave(walk, key, finish);
+  const frame = walk.state.frames[key];
+  if (frame?.children?.running !== 0 || frame.children.next < frame.children.total) return;
+  // An executor runs the handlers of a container once its children are done.
+  const { module, position, parent } = frame;
+  walk.ask(key, step, { module, parent, ...(position === undefined ? {} : { position }) }, "leave");
 }
 
 function childAt(step: Step, position: number): Step | undefined {
   if (step.type === "foreach") return step.step;
   return step.type === "parallel-steps" ? step.parallel_steps[position] : undefined;
-}
-
-/** An executor runs the handlers of a container once its children are done. */
-function leave(walk: Walk, key: string, finish: Finish): void {
-  const frame = walk.state.frames[key];
-  const step = frame === undefined ? undefined : stepAt(walk.program, frame);
-  if (frame === undefined) return;
-  if (step !== undefined) {
-    const { module, position, parent } = frame;
-    walk.ask(key, step, { module, parent, ...(position === undefined ? {} : { position }) }, "leave");
-    return;
-  }
-  const failed = (frame.children?.failed ?? 0) > 0;
-  finish(walk, { key, status: failed ? "failed" : "completed", ...(failed ? errorOf(frame) : {}) });
 }
 
 /** Levels of steps that a step holds inside each other. */

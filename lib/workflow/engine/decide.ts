@@ -128,8 +128,8 @@ function finish(walk: Walk, outcome: Outcome, goto?: string): void {
     walk.add({ type: "step.finished", ...outcome, status: "failed", error });
   } else walk.add({ type: "step.finished", ...outcome, ...(target === undefined ? {} : { goto: target }) });
   const now = walk.state.frames[outcome.key];
-  if (now?.phase === "children") moreChildren(walk, outcome.key, finish);
-  else if (frame.parent !== null) moreChildren(walk, frame.parent, finish);
+  if (now?.phase === "children") moreChildren(walk, outcome.key);
+  else if (frame.parent !== null) moreChildren(walk, frame.parent);
   else afterStep(walk, frame.module);
 }
 
