@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import type { TopicData } from "../../events/topics.ts";
 import { findWorkflow } from "../definitions/store.ts";
 import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
 import { refuseLoop } from "../triggers/hops.ts";
 import { findSchedule } from "./manage.ts";
-import { matchOf } from "./match.ts";
+import { matchOf, triggeredDraft } from "./match.ts";
 
 /** Answer of `POST /schedules/{id}/trigger`. Reference 1.5. */
 export const triggeredAnswer = z
@@ -31,18 +30,9 @@ export async function triggerByHand(
   refuseLoop(hop);
   const { revision } = await findWorkflow(deps, schedule.workflow);
   const match = matchOf(schedule, revision, "manual");
-  const data: TopicData<"schedule.triggered"> = {
-    schedule_id: schedule.schedule_id,
-    trigger_type: "manual",
-    schedule: schedule.expression,
-  };
+  const data = { trigger_type: "manual", schedule: schedule.expression } as const;
   const fired = await fireNow(deps, schedule, match, {
-    topic: "schedule.triggered",
-    name: `${schedule.trigger}-triggered`,
-    source: "api",
-    data_type: "schedule",
-    workflow_name: schedule.workflow,
-    data,
+    ...triggeredDraft(schedule, data, "api"),
     hop,
   });
   if (fired === undefined) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");

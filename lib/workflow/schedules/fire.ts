@@ -1,9 +1,8 @@
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
-import type { TopicData } from "../../events/topics.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { headKey, workflowsTable } from "../definitions/table.ts";
 import { countFires, nextFire, previousFire } from "./cron.ts";
-import { matchOf } from "./match.ts";
+import { matchOf, triggeredDraft } from "./match.ts";
 import { type StoredSchedule, schedulesTable } from "./table.ts";
 
 /** Missed slots that are counted; more are told as this many. */
@@ -109,21 +108,15 @@ interface Firing {
 
 async function fireSlot(deps: FireDeps, schedule: StoredSchedule, firing: Firing) {
   const slot = new Date(firing.at).toISOString();
-  const data: TopicData<"schedule.triggered"> = {
-    schedule_id: schedule.schedule_id,
-    trigger_type: "cron",
+  const data = {
+    trigger_type: "cron" as const,
     schedule: schedule.expression,
     slot,
     missed: firing.missed,
   };
   const events = await composeEvents(deps, [
     {
-      topic: "schedule.triggered",
-      name: `${schedule.trigger}-triggered`,
-      source: "scheduler",
-      data_type: "schedule",
-      workflow_name: schedule.workflow,
-      data,
+      ...triggeredDraft(schedule, data),
       also: [matchOf(schedule, firing.revision, "cron")],
     },
   ]);

@@ -1,4 +1,6 @@
 import type { Match } from "../../events/log/table.ts";
+import type { EventDraft } from "../../events/publish.ts";
+import type { TopicData } from "../../events/topics.ts";
 import type { StoredSchedule } from "./table.ts";
 
 /** What dispatch starts when a trigger is fired by something else than an event. */
@@ -13,5 +15,22 @@ export function matchOf(
     revision,
     type,
     ...(schedule.origin === "api" ? { schedule: schedule.schedule_id } : {}),
+  };
+}
+
+/** The event that tells of a trigger which is fired by something else than an event. Seed: workflow 6. */
+export function triggeredDraft(
+  schedule: Pick<StoredSchedule, "schedule_id" | "workflow" | "trigger">,
+  data: Omit<TopicData<"schedule.triggered">, "schedule_id">,
+  source = "scheduler",
+): EventDraft {
+  const { schedule_id, trigger, workflow } = schedule;
+  return {
+    topic: "schedule.triggered",
+    name: `${trigger}-triggered`,
+    source,
+    data_type: "schedule",
+    workflow_name: workflow,
+    data: { schedule_id, ...data },
   };
 }

@@ -1,10 +1,9 @@
 import { lstat } from "node:fs/promises";
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
-import type { TopicData } from "../../events/topics.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { headKey, workflowsTable } from "../definitions/table.ts";
 import { runKey, runsTable } from "../runs/table.ts";
-import { matchOf } from "../schedules/match.ts";
+import { matchOf, triggeredDraft } from "../schedules/match.ts";
 import {
   type StoredSchedule,
   scheduleKey,
@@ -56,21 +55,15 @@ async function commitFire(deps: WatchDeps, change: FileChange): Promise<boolean>
   const { schedule, file, before } = change;
   const match = matchOf(schedule, change.revision, "watch");
   const hop = await hopOf(deps, change);
-  const data: TopicData<"schedule.triggered"> = {
-    schedule_id: schedule.schedule_id,
-    trigger_type: "watch",
+  const data = {
+    trigger_type: "watch" as const,
     schedule: schedule.spec.type === "watch" ? schedule.spec.path : "",
     path: file,
-    change: before === undefined ? "new" : "changed",
+    change: before === undefined ? ("new" as const) : ("changed" as const),
   };
   const { writes, publish, records } = await composeEvents(deps, [
     {
-      topic: "schedule.triggered",
-      name: `${schedule.trigger}-triggered`,
-      source: "scheduler",
-      data_type: "schedule",
-      workflow_name: schedule.workflow,
-      data,
+      ...triggeredDraft(schedule, data),
       hop,
       also: [match],
     },
