@@ -113,7 +113,8 @@ class Load {
       for (; due < ((performance.now() - start) * rate) / 1000; due += 1)
         late.push(start + (due * 1000) / rate);
       for (let at = late[0]; at !== undefined && idle.length > 0 && !this.#over; at = late[0]) {
-        const connection = idle.pop();
+        // All in turn: the server closes one on which nothing is asked for long.
+        const connection = idle.shift();
         if (connection === undefined) break;
         late.shift();
         begin(connection, at);
