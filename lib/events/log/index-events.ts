@@ -27,7 +27,7 @@ export type IndexDeps = Pick<Ports, "tables"> & { readonly eventIndex: RankedInd
 export interface IndexOptions {
   /** Items of the tail as they were just read, of records to be indexed as well. */
   readonly known?: readonly TailItem[];
-  /** Called with records before they are indexed, maybe more than once. */
+  /** Called with records before they leave the tail, maybe more than once. */
   readonly tell?: (events: readonly StoredEvent[]) => Promise<void>;
 }
 
@@ -73,8 +73,9 @@ async function indexSome(
   const changed = pending.filter(({ event, tail }) => tail.number !== undefined && event.processed);
   const changing = changed.slice(0, CHANGES_AT_ONCE);
   if (fresh.length === 0 && changing.length === 0) return [];
-  if (fresh.length > 0) await tell?.(fresh.map(({ event }) => event));
-  const taken = await deps.eventIndex.take({
+  // What is recorded stays in the tail until it is told.
+  const told = fresh.length > 0 ? tell?.(fresh.map(({ event }) => event)) : undefined;
+  const taking = deps.eventIndex.take({
     entries: fresh.map(({ event }) => entryOf(event)),
     // Whoever is in the index and out of its recent part is out of the tail, and cannot come in again.
     entryWrites: ({ key }) => [
@@ -88,8 +89,12 @@ async function indexSome(
       key: { pk: tail.pk, sk: tail.sk },
       when: [["pk", "exists"]],
     })),
-    settle: (rows) => settleTail(deps, rows.map(toSettle), tails),
+    settle: async (rows) => {
+      await told;
+      await settleTail(deps, rows.map(toSettle), tails);
+    },
   });
+  const [taken] = await Promise.all([taking, told]);
   // Undefined: another indexer did some of it meanwhile, and what is left is found anew.
   if (taken === undefined) return wanted;
   const done = new Set([

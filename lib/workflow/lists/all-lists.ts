@@ -39,7 +39,7 @@ export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many:
   const some = (...topics: readonly string[]): boolean =>
     events.some(({ topic }) => topics.includes(canonicalTopic(topic)));
   await Promise.all([
-    ...ended.map((runId) => indexSteps(deps, runId)),
+    indexSteps(deps, ended),
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
     some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
     some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,

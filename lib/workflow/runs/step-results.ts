@@ -14,6 +14,8 @@ import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable
 const LIST = "steps";
 /** Steps taken into the index by one transaction, and rows read together for a page. */
 const STEPS_AT_ONCE = 90;
+/** Runs of which steps are taken into the index by one transaction, each with a write. */
+const RUNS_AT_ONCE = 50;
 const READ_PAGE = 100;
 const TRIES_MAX = 20;
 /** Between the id of a run and the key of a step. */
@@ -38,33 +40,74 @@ export interface FoundStep {
  */
 export const stepsMark = (runId: string): Write => markWrite(LIST, runId, "0");
 
-/** Brings the steps of a run into the list, if it is over and they are not there yet; any number of times. */
-export async function indexSteps(deps: ListDeps, runId: string): Promise<void> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+/** Brings the steps of runs into the list, of those that are over and as far as they are not there; any number of times. */
+export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Promise<void> {
+  let left = [...new Set(runIds)];
+  for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
     await pauseBefore(attempt);
-    const mark = (await listItems(deps, [markKey(LIST, runId)])).get(runId);
-    const run = mark === undefined ? undefined : await deps.tables.get(runsTable, runKey(runId));
-    if (mark === undefined || run === undefined || !isTerminal(run.status)) return;
-    const steps = await stepsOf(deps, runId);
-    const done = Number(mark.token);
-    const part = steps.slice(done, done + STEPS_AT_ONCE);
-    const isLast = done + part.length >= steps.length;
-    const write = progress(mark, isLast ? undefined : done + part.length);
-    if (part.length === 0) {
-      await deps.tables.write([write]);
-      return;
-    }
-    const entries = part.map((step): Entry => ({ key: keyOf(runId, step), fields: fieldsOf(run, step) }));
-    const taken = await deps.lists[LIST].take({ entries, writes: [write] });
-    if (taken !== undefined && isLast) return;
-    if (taken !== undefined) attempt = -1;
+    const over = await unlistedOf(deps, left.slice(0, RUNS_AT_ONCE));
+    const rest = left.slice(RUNS_AT_ONCE);
+    const batch = batchOf(over);
+    const writes = [...batch.writes.values()];
+    const { entries } = batch;
+    const isDone =
+      entries.length > 0
+        ? (await deps.lists[LIST].take({ entries, writes })) !== undefined
+        : writes.length === 0 || (await deps.tables.write(writes)).ok;
+    if (isDone) attempt = -1;
+    const more = isDone ? batch.more : over.map(({ mark }) => mark.sk);
+    left = [...more, ...rest];
   }
-  throw new Error("the steps of a run are contended");
+  if (left.length > 0) throw new Error("the steps of runs are contended");
+}
+
+/** A run that is over, and its steps that are not in the list. */
+interface Unlisted {
+  readonly mark: Mark;
+  readonly run: StoredRun;
+  readonly steps: readonly StoredStep[];
+}
+
+async function unlistedOf(deps: Pick<Ports, "tables">, runIds: readonly string[]): Promise<Unlisted[]> {
+  const marks = await listItems(
+    deps,
+    runIds.map((runId) => markKey(LIST, runId)),
+  );
+  const runs = await deps.tables.batchGet(runsTable, [...marks.keys()].map(runKey));
+  const over = runs.flatMap((run) => {
+    const mark = marks.get(run.run_id);
+    return mark === undefined || !isTerminal(run.status) ? [] : [{ mark, run }];
+  });
+  return Promise.all(
+    over.map(async ({ mark, run }) => {
+      const steps = (await stepsOf(deps, run.run_id)).slice(Number(mark.token));
+      return { mark, run, steps };
+    }),
+  );
+}
+
+/** As much as one transaction takes: its entries, how far each run is with them, and the runs of which more is left. */
+function batchOf(over: readonly Unlisted[]) {
+  const entries: Entry[] = [];
+  const writes = new Map<string, Write>();
+  const more: string[] = [];
+  for (const { mark, run, steps } of over) {
+    const part = steps.slice(0, STEPS_AT_ONCE - entries.length);
+    const isLast = part.length === steps.length;
+    for (const step of part) entries.push({ key: keyOf(run.run_id, step), fields: fieldsOf(run, step) });
+    if (!isLast) more.push(run.run_id);
+    if (isLast || part.length > 0)
+      writes.set(run.run_id, progress(mark, isLast ? undefined : Number(mark.token) + part.length));
+  }
+  return { entries, writes, more };
 }
 
 /** Brings in what nobody told of. */
 export async function sweepSteps(deps: ListDeps): Promise<void> {
-  for (const { sk } of await allOf(deps, LIST, "mark")) await indexSteps(deps, sk);
+  await indexSteps(
+    deps,
+    (await allOf(deps, LIST, "mark")).map(({ sk }) => sk),
+  );
 }
 
 function progress({ pk, sk, token }: Mark, done: number | undefined): Write {
