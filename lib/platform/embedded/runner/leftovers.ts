@@ -25,6 +25,8 @@ export class Leftovers {
   readonly #report: (count: number) => void;
   readonly #watchdog: Watchdog | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #scan: Promise<void> = Promise.resolve();
+  #next: { readonly tokens: Set<string>; readonly done: Promise<void> } | undefined;
 
   /**
    * `report` hears how many processes a scan ended, when there were any. `watchdog` knows each token for as long
@@ -69,9 +71,25 @@ export class Leftovers {
     await this.end(new Set([...this.#holders.keys(), ...this.#ended.map(({ token }) => token)]));
   }
 
-  /** Kills every process that carries one of the tokens. */
+  /** Kills every process that carries one of the tokens; those asked for during a scan are looked for in the next. */
   async end(tokens: ReadonlySet<string>): Promise<void> {
     if (process.platform !== "linux" || tokens.size === 0) return;
+    this.#next ??= this.#scanAfterThis();
+    for (const token of tokens) this.#next.tokens.add(token);
+    await this.#next.done;
+  }
+
+  #scanAfterThis() {
+    const tokens = new Set<string>();
+    const done = this.#scan.then(() => {
+      this.#next = undefined;
+      return this.#endNow(tokens);
+    });
+    this.#scan = done.catch(() => undefined);
+    return { tokens, done };
+  }
+
+  async #endNow(tokens: ReadonlySet<string>): Promise<void> {
     const killed = new Set<number>();
     for (let pass = 0; pass < MAX_PASSES; pass += 1) {
       const found = await carriersOf(tokens);
