@@ -1,3 +1,4 @@
+import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
 import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";
@@ -50,4 +51,7 @@ export const tables = {
   workspaces: workspacesTable,
   runNames: runNamesTable,
   runQueue: runQueueTable,
+  documents: documentsTable,
+  documentChildren: childrenTable,
+  documentSegments: segmentsTable,
 };
