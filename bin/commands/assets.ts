@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { withActions } from "../actions.ts";
 import { type Arguments, CommandFailure, type Terminal, textFlag } from "../command.ts";
-import { type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
+import { brokenOff, type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
 import { PAGE_FLAGS, queryOf, readText } from "../flags.ts";
 import { printAnswer, printList } from "../pages.ts";
 import { type Column, moment } from "../table.ts";
@@ -169,11 +169,17 @@ async function exportCsv(connection: Connection, args: Arguments, terminal: Term
   const content = Readable.fromWeb(response.body);
   if (file === undefined) {
     const decoder = new TextDecoder();
-    for await (const chunk of content) terminal.out(decoder.decode(chunk as Uint8Array, { stream: true }));
+    try {
+      for await (const chunk of content) terminal.out(decoder.decode(chunk as Uint8Array, { stream: true }));
+    } catch {
+      throw brokenOff(connection.url);
+    }
     terminal.out(decoder.decode());
     return;
   }
   await pipeline(content, createWriteStream(file)).catch((error: NodeJS.ErrnoException) => {
+    // So fetch says it of a body that does not come to its end.
+    if (error instanceof TypeError) throw brokenOff(connection.url);
     throw new CommandFailure(`${file} cannot be written (${error.code ?? error.message}).`);
   });
 }

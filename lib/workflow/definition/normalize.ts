@@ -28,8 +28,6 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     counter,
     findings,
   );
-  if (kind === "flow" && read.hooks !== undefined)
-    findings.warn(["hooks"], "hooks stand in modules: those of a flow are not carried out, ignored");
   checkModules(modules, counter, findings);
   return {
     name,
@@ -41,7 +39,7 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     triggers: nameTriggers(read.triggers, findings),
     steps,
     modules,
-    ...(read.hooks !== undefined && kind === "module" && { hooks: read.hooks }),
+    ...(read.hooks !== undefined && { hooks: read.hooks }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
     ...(kind === "module" && runnerOf(read, findings)),
   };

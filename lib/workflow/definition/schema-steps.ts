@@ -283,10 +283,16 @@ const steps = z.discriminatedUnion(
         return issue.input === undefined ? "is required" : "must be a step, a map";
       const type = typeOf(issue.input);
       const known = `the step types are ${STEP_TYPES.join(", ")}`;
-      return type === undefined ? `is required: ${known}` : `unknown step type "${shorten(type)}": ${known}`;
+      if (type === undefined) return `is required: ${known}`;
+      return AGENTS.test(type)
+        ? `steps of type ${shorten(type)} are not available: ask a language model with llm; ${known}`
+        : `unknown step type "${shorten(type)}": ${known}`;
     },
   },
 );
+
+/** Loops of calls that run programs of their own are left out. */
+const AGENTS = /^agent(?:-|$)/;
 
 function typeOf(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null || !("type" in input)) return undefined;

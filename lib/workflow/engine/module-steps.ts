@@ -50,7 +50,8 @@ function withHooks(
   return [...before, ...inner, ...chained(post_scan_steps.map(tolerant), names, graph)];
 }
 
-function tolerant(step: Step): Step {
+/** A step whose failure is told of, and passed over. */
+export function tolerant(step: Step): Step {
   return { ...step, on_error: [...step.on_error, ...GO_ON] };
 }
 

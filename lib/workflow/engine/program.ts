@@ -1,4 +1,5 @@
 import type { Action, Definition, Dependencies, FlowModule, Param, Step } from "../definition/types.ts";
+import { modulesOf } from "./flow-modules.ts";
 import { stepsOf } from "./module-steps.ts";
 
 /** One module of a run: its steps, in order, and where they were read from. */
@@ -40,7 +41,7 @@ export interface PinnedModule {
   readonly name: string;
   readonly workflow: string;
   readonly revision: number;
-  /** Position among the modules of a flow whose steps stand in the flow itself. */
+  /** Position among the modules of a flow (`modulesOf`) whose steps stand in the flow itself. */
   readonly inline?: number;
 }
 
@@ -56,12 +57,15 @@ export function buildProgram(
   definitions: readonly Definition[],
   holder?: HoldingFlow,
 ): Program {
-  const flow = holder?.definition;
+  const inHolder = holder === undefined ? [] : modulesOf(holder.definition);
   return {
     modules: pinned.map((module, index) => {
       const definition = definitions[index];
-      const inFlow = flow?.modules[index];
-      const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
+      const inFlow = inHolder[index];
+      const inline =
+        module.inline === undefined || definition === undefined
+          ? undefined
+          : modulesOf(definition)[module.inline];
       const own = module.inline === undefined ? definition : undefined;
       const steps = inline?.steps ?? stepsOf(own);
       const waitsFor = waitsOf(steps);

@@ -5,6 +5,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
 import { type Definitions, findWorkflow } from "../definitions/store.ts";
+import { modulesOf } from "../engine/flow-modules.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.ts";
 import { jobTurn, waitWrite } from "./admission.ts";
@@ -270,7 +271,7 @@ async function pinModules(deps: CreateDeps, definition: Definition, revision: nu
   }
   const modules: PinnedModule[] = [];
   const definitions: Definition[] = [];
-  for (const [index, module] of definition.modules.entries()) {
+  for (const [index, module] of modulesOf(definition).entries()) {
     if (module.steps !== undefined) {
       modules.push({ name: module.name, workflow: definition.name, revision, inline: index });
       definitions.push(definition);

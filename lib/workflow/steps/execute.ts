@@ -29,6 +29,7 @@ import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.
 import { outputName } from "./names.ts";
 import { noteStep } from "./run-log.ts";
 import { bindLoop, openScope } from "./scope.ts";
+import { streamOutput } from "./stream-output.ts";
 import { arrived, travelling } from "./travel.ts";
 import { watchRun } from "./watch.ts";
 
@@ -250,6 +251,7 @@ async function findLeft(attempt: Attempt, scope: Scope, work: StepWork): Promise
   const { failed = 0, error, outputs = [], deadline } = work.children ?? {};
   const output = await childrenOutput(attempt, work, outputs);
   return guarded(attempt, scope, attempt.step, async () => {
+    await streamOutput(attempt, scope, attempt.step, work, outputs);
     if (deadline !== undefined && attempt.deps.clock.now() >= deadline) {
       throw new StepFailed(`timed out after ${timeoutOf(attempt.step, scope) ?? 0} ms`);
     }

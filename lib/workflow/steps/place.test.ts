@@ -29,6 +29,16 @@ describe("the place of a step", () => {
     expect(placeOf(step(yaml), { phase: step(yaml).type === "foreach" ? "enter" : "run" })).toBe("workspace");
   });
 
+  it("is the workspace for a foreach that leaves with a file of its outputs", () => {
+    const each = step(
+      'type: foreach, input: ["a"], variable: x, exports: {streaming_output: f}, step: {name: y, type: bash, command: ls}',
+    );
+    expect([placeOf(each, { phase: "enter" }), placeOf(each, { phase: "leave" })]).toEqual([
+      "anywhere",
+      "workspace",
+    ]);
+  });
+
   it.each([
     ["type: function, function: 'trim(\"a\")'"],
     ['type: function, function: \'jq("{}", ".")\', timeout: 30'],
