@@ -6,6 +6,7 @@ import { evaluationFunctions } from "./evaluation.ts";
 import { eventFunctions } from "./events.ts";
 import { generationFunctions } from "./generation.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
+import { notificationFunctions } from "./notifications.ts";
 import { outputFunctions } from "./output.ts";
 import { queryFunctions } from "./query.ts";
 import { requestFunctions } from "./requests.ts";
@@ -31,6 +32,7 @@ export const functionsAnywhere = {
   ...urlFunctions,
   ...detectionFunctions,
   ...requestFunctions,
+  ...notificationFunctions,
   ...databaseTexts,
 } satisfies Record<string, LibraryFunction>;
 

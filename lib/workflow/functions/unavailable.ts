@@ -37,7 +37,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
     ],
   },
   notification: {
-    instead: "send messages with a step of type http, or publish an event with generate_event",
+    instead: "use notify_webhook, or a step of type http",
     rows: [
       ["notify_telegram", "message", "boolean", "Sends a message by Telegram"],
       ["send_telegram_file", "path, caption?", "boolean", "Sends a file by Telegram"],
@@ -55,8 +55,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
         "boolean",
         "Sends the text of a file to a channel",
       ],
-      ["notify_webhook", "message", "boolean", "Sends a text to all webhooks"],
-      ["send_webhook_event", "event_type, data", "boolean", "Sends an event to all webhooks"],
     ],
   },
   cdn_storage: {
@@ -87,7 +85,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
   ssh: {
     instead: "use a step of type remote-bash",
     rows: [
-      ["ssh_exec", "host, command, user?, key_path?, password?, port?", "string", "Runs a command on a host"],
       [
         "ssh_rsync",
         "host, source, dest, user?, key_path?, password?, port?",

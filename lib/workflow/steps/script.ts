@@ -50,6 +50,8 @@ export async function evaluateScript(
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
+    ask: async (what, input, signal) =>
+      (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal),
   });
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
