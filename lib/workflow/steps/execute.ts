@@ -168,10 +168,12 @@ async function find(taken: Taken): Promise<Finding> {
     const variables = loops.map(({ variable }) => variable);
     if (work.batch !== undefined) variables.push(work.batch.variable);
     const scope = loops.reduce(bindLoop, await openScope(deps, work, variables, opened.number));
+    if (request.items !== undefined && work.batch !== undefined) {
+      const inTime = { ...opened, deadline: work.deadline };
+      return await findBatch(inTime, scope, request.items, work.batch, loops);
+    }
     const deadline = deadlineOf(step, scope, work.deadline, deps.clock.now());
     const attempt = { ...opened, deadline };
-    if (request.items !== undefined && work.batch !== undefined)
-      return await findBatch(attempt, scope, request.items, work.batch, loops);
     if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
     if (request.phase === "leave") return await findLeft(attempt, scope, work);
     if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep, work.given);
