@@ -348,11 +348,14 @@ async function report(
   await sendToConductor(deps, { run_id: run.run_id, input, report }, `${request.dispatch}`);
 }
 
-/** What later steps may name; a step inside a foreach leaves its output alone, and that apart. */
+/**
+ * What later steps may name. Items of a foreach would overwrite each other's: a step inside one leaves its output alone,
+ * for the foreach, and that apart.
+ */
 function namedValues(finding: Finding, step: Step, { key, phase }: Request): Record<string, unknown> {
   const ofModule = phase === "gate" || phase === "handlers";
   return key.includes("#") && !ofModule
-    ? { ...finding.exports, [outputName(step.name, key)]: finding.output }
+    ? { [outputName(step.name, key)]: finding.output }
     : { ...finding.exports };
 }
 

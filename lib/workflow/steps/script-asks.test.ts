@@ -246,6 +246,22 @@ describe("a notice", () => {
     });
   });
 
+  it("is sent by the action notify, where webhooks are known, and logged where not", async () => {
+    open = await testDeps();
+    const notify = "on_success: [{action: notify, notify: 'found {{Target}}'}]";
+    await store(open.deps, `name: m\nsteps:\n  - {name: s, type: bash, command: x, ${notify}}\n`);
+    const start = async () => {
+      await startRun(open.deps, { module: "m", target: "t", workspace: "w" });
+      await open.drain();
+      return open.logs.filter(({ fields }) => fields.text === "found t").length;
+    };
+    expect(await start()).toBe(1);
+    expect(told).toEqual([]);
+    await writeFile(join(open.folder, "secrets.env"), `NOTIFY_WEBHOOKS=${origin}/hook\n`, { mode: 0o600 });
+    expect(await start()).toBe(2);
+    expect(told.map(({ body }) => [body.event, body.text])).toEqual([["action_notify", "found t"]]);
+  });
+
   it.each([
     ["nobody", "", /NOTIFY_WEBHOOKS/],
     ["metadata", "http://169.254.169.254/latest", /1 of 1 webhooks/],
