@@ -119,6 +119,48 @@ describe("a notice", () => {
   });
 });
 
+it("a language model is asked with a text, a configuration, or a conversation", () => {
+  context.replies.push("one", "two", "three");
+  expect(context.call("llm_invoke", "hello")).toBe("one");
+  expect(
+    context.call(
+      "llm_invoke_custom",
+      "and?",
+      '{"model":"x","messages":[{"role":"system","content":"be brief"}]}',
+    ),
+  ).toBe("two");
+  expect(context.call("llm_conversations", "system:be brief", "User: hi", "", "http://x")).toBe("three");
+  expect(context.questions.map(({ what, input }) => [what, input])).toEqual([
+    ["llm", { messages: [{ role: "user", content: "hello" }], config: {} }],
+    [
+      "llm",
+      {
+        messages: [
+          { role: "system", content: "be brief" },
+          { role: "user", content: "and?" },
+        ],
+        config: { model: "x" },
+      },
+    ],
+    [
+      "llm",
+      {
+        messages: [
+          { role: "system", content: "be brief" },
+          { role: "user", content: "hi" },
+          { role: "user", content: "http://x" },
+        ],
+        config: {},
+      },
+    ],
+  ]);
+  expect(["llm_invoke", "llm_conversations"].map((name) => context.call(name as "llm_invoke", " "))).toEqual([
+    "",
+    "",
+  ]);
+  expect(context.call("llm_invoke_custom", "x", "{")).toBe("");
+});
+
 it("a command for another host needs a host and a command", () => {
   expect(context.call("ssh_exec", "", "id")).toBe("");
   expect(context.questions).toEqual([]);

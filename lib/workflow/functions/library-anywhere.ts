@@ -5,6 +5,7 @@ import { detectionFunctions } from "./detection.ts";
 import { evaluationFunctions } from "./evaluation.ts";
 import { eventFunctions } from "./events.ts";
 import { generationFunctions } from "./generation.ts";
+import { languageModelFunctions } from "./language-models.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
 import { notificationFunctions } from "./notifications.ts";
 import { outputFunctions } from "./output.ts";
@@ -33,6 +34,7 @@ export const functionsAnywhere = {
   ...detectionFunctions,
   ...requestFunctions,
   ...notificationFunctions,
+  ...languageModelFunctions,
   ...databaseTexts,
 } satisfies Record<string, LibraryFunction>;
 

@@ -23,19 +23,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
       ["sudo_auth", "password?, keepalive?", "boolean", "Keeps the rights of an administrator"],
     ],
   },
-  llm: {
-    instead: "use a step of type llm",
-    rows: [
-      ["llm_invoke", "message", "string", "Asks a language model"],
-      [
-        "llm_invoke_custom",
-        "message, body_json",
-        "string",
-        "Asks a language model with a request of one's own",
-      ],
-      ["llm_conversations", "first, second?", "string", "Asks a language model with a conversation"],
-    ],
-  },
   notification: {
     instead: "use notify_webhook, or a step of type http",
     rows: [

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvents } from "../../events/publish.ts";
 import type { Ask, ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { startLlmServer } from "../../testing/test-llm-server.ts";
+import { runValues, store } from "../../testing/test-workflows.ts";
 import type { Remote, RemoteCommand, SshTarget } from "../remote/machine.ts";
 import { answerBlob, type ConductMessage } from "../runs/messages.ts";
 import { getRun } from "../runs/read.ts";
@@ -198,6 +199,39 @@ describe("a command for another host", () => {
       expect.stringContaining("cannot be had"),
     ]);
   });
+});
+
+it("a question to a language model goes by the settings of llm steps", async () => {
+  const model = await startLlmServer();
+  try {
+    open = await testDeps({
+      settings: { LLM_BASE_URL: model.baseUrl, LLM_MODEL: "m", LLM_API_KEY: "k" },
+      script: async ({ ask }) => {
+        const messages = [{ role: "user", content: "how are you" }];
+        const answers = [
+          await ask?.("llm", { messages, config: { temperature: 0.5 } }, stop),
+          await ask?.("llm", { messages, config: { base_url: "http://169.254.169.254/v1" } }, stop).catch(
+            String,
+          ),
+          await ask?.("llm", { messages, config: { api_key: "mine" } }, stop).catch(String),
+        ];
+        return { value: answers };
+      },
+    });
+    await store(open.deps, 'name: m\nsteps:\n  - {name: s, type: function, function: "1"}\n');
+    const { run_id } = await startRun(open.deps, { module: "m", target: "t", workspace: "w" });
+    await open.drain();
+    const { values } = await runValues(open.deps, run_id, ["s_output"]);
+    expect(values.s_output).toEqual([
+      expect.stringContaining("how are you"),
+      expect.stringContaining("LLM_ALLOWED_HOSTS"),
+      expect.stringContaining("keys come from"),
+    ]);
+    expect(model.seen).toHaveLength(1);
+    expect(model.seen[0]?.body).toMatchObject({ model: "m", temperature: 0.5 });
+  } finally {
+    await model[Symbol.asyncDispose]();
+  }
 });
 
 describe("a notice", () => {

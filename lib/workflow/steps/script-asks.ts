@@ -11,12 +11,14 @@ import { HOP_HEADER } from "../triggers/hops.ts";
 import { COMMAND_TIMEOUT_MS, outputPath, resultOf } from "./bash.ts";
 import type { Attempt } from "./context.ts";
 import { StepFailed } from "./failure.ts";
-import { remaining, stepEnvironment } from "./script.ts";
+import { remaining, stepEnvironment, timeFor } from "./script.ts";
 
 /** Until the conductor has answered, milliseconds. */
 const ANSWER_MS = 60_000;
 const FIRST_LOOK_MS = 50;
 const LOOK_MS = 500;
+/** For all requests to a language model where the step has no timeout, milliseconds. */
+const MODEL_MS = 10 * 60_000;
 const NOTICE_MS = 30_000;
 const NOTICE_ANSWER_BYTES = 64 * 1024;
 /** The secret that holds the addresses of webhooks, and how many of them are told. */
@@ -38,6 +40,8 @@ export async function answerAsk(
       return readRecords(attempt, given, signal);
     case "ssh":
       return execBySsh(attempt, given, signal);
+    case "llm":
+      return askModel(attempt, given, signal);
     case "notify":
       return notify(attempt, given, signal);
     default:
@@ -95,6 +99,20 @@ async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): P
     await machine.close();
     await Promise.all([rm(stdoutPath, { force: true }), rm(stderrPath, { force: true })]);
   }
+}
+
+/** By the settings and rules of llm steps. Gives the text of the answer. */
+async function askModel(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
+  const { deps } = attempt;
+  const [{ completeChat }, { callConfig }] = await Promise.all([
+    import("../llm/complete.ts"),
+    import("../llm/config.ts"),
+  ]);
+  const messages = Array.isArray(given.messages) ? given.messages : [];
+  const config = callConfig({ config: isRecord(given.config) ? given.config : {} });
+  const budgetMs = timeFor(attempt, MODEL_MS);
+  const answer = await completeChat(deps, config, { messages }, { budgetMs, signal });
+  return deps.secrets.redact(answer.content);
 }
 
 /** Sends a notice to every webhook that the secret NOTIFY_WEBHOOKS names. Rejects where one did not take it. */
