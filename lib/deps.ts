@@ -12,7 +12,7 @@ import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { RunSlots } from "./workflow/runs/slots.ts";
-import type { StepPaths } from "./workflow/steps/context.ts";
+import type { ReadRecords, StepPaths } from "./workflow/steps/context.ts";
 import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
@@ -45,6 +45,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
+  readonly readRecords: ReadRecords;
   readonly receiverEnabled: boolean;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];

@@ -2,7 +2,15 @@ import type { WorkflowParts } from "./inherit.ts";
 import { STEP_NESTING_DEPTH, STEPS_PER_WORKFLOW } from "./limits.ts";
 import type { Path } from "./problems.ts";
 import type { ReadTrigger } from "./schema-triggers.ts";
-import type { Decision, Definition, FlowModule, Step, Trigger, WorkflowKind } from "./types.ts";
+import {
+  type Decision,
+  type Definition,
+  type FlowModule,
+  HOOKS,
+  type Step,
+  type Trigger,
+  type WorkflowKind,
+} from "./types.ts";
 
 /** Takes what the rules across parts of a workflow have to say. */
 export interface Findings {
@@ -28,6 +36,10 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     counter,
     findings,
   );
+  if (kind === "flow" && read.hooks !== undefined) {
+    for (const [at, { name }] of modules.entries())
+      if (isHookModule(name)) findings.refuse(["modules", at, "name"], `is the name of the flow's hooks`);
+  }
   checkModules(modules, counter, findings);
   return {
     name,
@@ -44,6 +56,8 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     ...(kind === "module" && runnerOf(read, findings)),
   };
 }
+
+const isHookModule = (name: string): boolean => HOOKS.some((hook) => hook === name);
 
 function runnerOf(
   { runner, runner_config: config = {} }: WorkflowParts,

@@ -14,6 +14,10 @@ export const STEP_TYPES = [
 ] as const;
 export type StepType = (typeof STEP_TYPES)[number];
 
+/** Steps around those of a workflow; in the run of a flow, modules of these names. */
+export const HOOKS = ["pre_scan_steps", "post_scan_steps"] as const;
+export type Hook = (typeof HOOKS)[number];
+
 export type WorkflowKind = "module" | "flow";
 
 export interface Definition {
@@ -30,7 +34,7 @@ export interface Definition {
   readonly modules: readonly FlowModule[];
   /** The workflow whose parts it took over. */
   readonly extends?: string;
-  /** Steps before and after those of a module; what fails in them is passed over. */
+  /** Steps before and after those of a module, or the modules of a flow; what fails in them is passed over. */
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
   readonly dependencies?: Dependencies;
@@ -194,12 +198,19 @@ export interface DecisionCase {
   readonly functions: readonly string[];
 }
 
-export interface BashStep extends StepBase {
+export interface BashStep extends StepBase, OwnRunner {
   readonly type: "bash";
   readonly command?: string;
   readonly commands?: readonly string[];
   readonly parallel_commands?: readonly string[];
   readonly std_file?: string;
+}
+
+/** Where a bash step runs that does not run where those of its module do. */
+export interface OwnRunner {
+  /** `host` is the worker itself, whatever the module says. */
+  readonly step_runner?: "host" | "docker" | "ssh";
+  readonly step_runner_config?: RemoteRunnerConfig;
 }
 
 export interface FunctionStep extends StepBase {

@@ -1,6 +1,5 @@
-import type { Action, Definition, Dependencies, FlowModule, Param, Step } from "../definition/types.ts";
-import { modulesOf } from "./flow-modules.ts";
-import { stepsOf } from "./module-steps.ts";
+import type { Action, Definition, Dependencies, FlowModule, Hook, Param, Step } from "../definition/types.ts";
+import { hookSteps, inlineSteps, stepsOf } from "./module-steps.ts";
 
 /** One module of a run: its steps, in order, and where they were read from. */
 export interface ProgramModule {
@@ -41,8 +40,10 @@ export interface PinnedModule {
   readonly name: string;
   readonly workflow: string;
   readonly revision: number;
-  /** Position among the modules of a flow (`modulesOf`) whose steps stand in the flow itself. */
+  /** Position among the modules of a flow whose steps stand in the flow itself. */
   readonly inline?: number;
+  /** Steps that stand before or after all modules of a flow. */
+  readonly hook?: Hook;
 }
 
 /** A flow that holds modules, and what its run was given, which may leave some of them out. */
@@ -57,17 +58,20 @@ export function buildProgram(
   definitions: readonly Definition[],
   holder?: HoldingFlow,
 ): Program {
-  const inHolder = holder === undefined ? [] : modulesOf(holder.definition);
+  const flow = holder?.definition;
   return {
     modules: pinned.map((module, index) => {
+      const { hook } = module;
       const definition = definitions[index];
-      const inFlow = inHolder[index];
-      const inline =
-        module.inline === undefined || definition === undefined
-          ? undefined
-          : modulesOf(definition)[module.inline];
-      const own = module.inline === undefined ? definition : undefined;
-      const steps = inline?.steps ?? stepsOf(own);
+      const inFlow = hook === undefined ? flow?.modules.find(({ name }) => name === module.name) : undefined;
+      const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
+      const own = module.inline === undefined && hook === undefined ? definition : undefined;
+      const steps =
+        hook !== undefined
+          ? hookSteps(flow, hook)
+          : inline === undefined
+            ? stepsOf(own)
+            : inlineSteps(inline);
       const waitsFor = waitsOf(steps);
       const gate = gateOf(own, inFlow);
       return {
@@ -76,11 +80,13 @@ export function buildProgram(
         revision: module.revision,
         steps,
         byName: new Map(everyStep(steps).map((step) => [step.name, step])),
-        after: (inFlow?.depends_on ?? []).flatMap((name) => positionsOf(pinned, name)),
+        after: forerunnersOf(pinned, index, inFlow?.depends_on ?? []),
         ...(waitsFor === undefined ? {} : { waitsFor }),
         ...(gate === undefined ? {} : { gate }),
         ...handlersOf(inFlow),
-        ...(holder !== undefined && isExcluded(module.name, holder.params) ? { excluded: true } : {}),
+        ...(holder !== undefined && hook === undefined && isExcluded(module.name, holder.params)
+          ? { excluded: true }
+          : {}),
       };
     }),
   };
@@ -97,6 +103,15 @@ function isExcluded(name: string, params: HoldingFlow["params"]): boolean {
     words("exclude_modules").includes(name) ||
     words("fuzzy_exclude_modules").some((part) => name.includes(part))
   );
+}
+
+/** All modules of a flow wait for the hooks before them, and those after them for all. */
+function forerunnersOf(pinned: readonly PinnedModule[], index: number, named: readonly string[]): number[] {
+  const hook = pinned[index]?.hook;
+  if (hook === "post_scan_steps") return [...pinned.keys()].filter((other) => other !== index);
+  const after = named.flatMap((name) => positionsOf(pinned, name));
+  const before = hook === undefined ? pinned.findIndex((one) => one.hook === "pre_scan_steps") : -1;
+  return before < 0 ? after : [before, ...after];
 }
 
 function positionsOf(named: readonly { readonly name: string }[], name: string): number[] {

@@ -5,7 +5,9 @@ import { detectionFunctions } from "./detection.ts";
 import { evaluationFunctions } from "./evaluation.ts";
 import { eventFunctions } from "./events.ts";
 import { generationFunctions } from "./generation.ts";
+import { languageModelFunctions } from "./language-models.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
+import { notificationFunctions } from "./notifications.ts";
 import { outputFunctions } from "./output.ts";
 import { queryFunctions } from "./query.ts";
 import { requestFunctions } from "./requests.ts";
@@ -31,6 +33,8 @@ export const functionsAnywhere = {
   ...urlFunctions,
   ...detectionFunctions,
   ...requestFunctions,
+  ...notificationFunctions,
+  ...languageModelFunctions,
   ...databaseTexts,
 } satisfies Record<string, LibraryFunction>;
 

@@ -8,6 +8,7 @@ import { fileLineFunctions } from "./file-lines.ts";
 import { fileSourceFunctions } from "./file-sources.ts";
 import { fileTreeFunctions } from "./file-trees.ts";
 import { fileFunctions } from "./files.ts";
+import { hostFunctions } from "./hosts.ts";
 import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
 import { markdownFunctions } from "./markdown.ts";
@@ -35,6 +36,7 @@ const availableFunctions = {
   ...urlFileFunctions,
   ...markdownFunctions,
   ...databaseFunctions,
+  ...hostFunctions,
 } satisfies Record<string, LibraryFunction>;
 
 export type FunctionName = keyof typeof availableFunctions;

@@ -3,9 +3,8 @@ import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import type { Definition } from "../definition/types.ts";
+import type { Definition, Hook } from "../definition/types.ts";
 import { type Definitions, findWorkflow } from "../definitions/store.ts";
-import { modulesOf } from "../engine/flow-modules.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.ts";
 import { jobTurn, waitWrite } from "./admission.ts";
@@ -271,7 +270,13 @@ async function pinModules(deps: CreateDeps, definition: Definition, revision: nu
   }
   const modules: PinnedModule[] = [];
   const definitions: Definition[] = [];
-  for (const [index, module] of modulesOf(definition).entries()) {
+  const pinHooks = (hook: Hook): void => {
+    if ((definition.hooks?.[hook] ?? []).length === 0) return;
+    modules.push({ name: hook, workflow: definition.name, revision, hook });
+    definitions.push(definition);
+  };
+  pinHooks("pre_scan_steps");
+  for (const [index, module] of definition.modules.entries()) {
     if (module.steps !== undefined) {
       modules.push({ name: module.name, workflow: definition.name, revision, inline: index });
       definitions.push(definition);
@@ -287,6 +292,7 @@ async function pinModules(deps: CreateDeps, definition: Definition, revision: nu
     modules.push({ name: module.name, workflow: head.name, revision: head.revision });
     definitions.push(await deps.definitions.get(head.name, head.revision));
   }
+  pinHooks("post_scan_steps");
   return { modules, definitions };
 }
 

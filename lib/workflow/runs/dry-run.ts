@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { modulesOf } from "../engine/flow-modules.ts";
 import { buildProgram } from "../engine/program.ts";
 import { builtinValues } from "./builtins.ts";
 import { paramValues } from "./params.ts";
@@ -69,7 +68,7 @@ export async function dryRun(
   const planned = new PlannedSteps(deps, workspace);
   for (const [index, module] of program.modules.entries()) {
     const inFlow =
-      definition.kind === "flow" ? modulesOf(definition).find(({ name }) => name === module.name) : undefined;
+      definition.kind === "flow" ? definition.modules.find(({ name }) => name === module.name) : undefined;
     const own = plan.definitions[index]?.kind === "module" ? plan.definitions[index] : undefined;
     await planned.addModule(module, inFlow, own?.params ?? [], {
       ...{ values, params: request.params, target },

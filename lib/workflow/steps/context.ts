@@ -5,6 +5,7 @@ import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Network } from "../network/network.ts";
 import type { Remote } from "../remote/machine.ts";
+import type { RecordsAnswer } from "../runs/messages.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
@@ -30,7 +31,12 @@ export type StepDeps = Pick<
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
+  /** Records for scripts, where this process has tables; the conductor is asked where it has none. */
+  readonly readRecords?: ReadRecords;
 };
+
+/** Answers what a script of a run asks of the records of workspaces. */
+export type ReadRecords = (runId: string, query: unknown) => Promise<RecordsAnswer>;
 
 /** What a step knows of its run. */
 export interface StepRun {

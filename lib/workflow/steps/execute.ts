@@ -169,10 +169,12 @@ async function find(taken: Taken): Promise<Finding> {
     const variables = loops.map(({ variable }) => variable);
     if (work.batch !== undefined) variables.push(work.batch.variable);
     const scope = loops.reduce(bindLoop, await openScope(deps, work, variables, opened.number));
+    if (request.items !== undefined && work.batch !== undefined) {
+      const inTime = { ...opened, deadline: work.deadline };
+      return await findBatch(inTime, scope, request.items, work.batch, loops);
+    }
     const deadline = deadlineOf(step, scope, work.deadline, deps.clock.now());
     const attempt = { ...opened, deadline };
-    if (request.items !== undefined && work.batch !== undefined)
-      return await findBatch(attempt, scope, request.items, work.batch, loops);
     if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
     if (request.phase === "leave") return await findLeft(attempt, scope, work);
     if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep, work.given);
@@ -348,11 +350,14 @@ async function report(
   await sendToConductor(deps, { run_id: run.run_id, input, report }, `${request.dispatch}`);
 }
 
-/** What later steps may name; a step inside a foreach leaves its output alone, and that apart. */
+/**
+ * What later steps may name. Items of a foreach would overwrite each other's: a step inside one leaves its output alone,
+ * for the foreach, and that apart.
+ */
 function namedValues(finding: Finding, step: Step, { key, phase }: Request): Record<string, unknown> {
   const ofModule = phase === "gate" || phase === "handlers";
   return key.includes("#") && !ofModule
-    ? { ...finding.exports, [outputName(step.name, key)]: finding.output }
+    ? { [outputName(step.name, key)]: finding.output }
     : { ...finding.exports };
 }
 

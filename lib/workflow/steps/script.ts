@@ -30,7 +30,7 @@ export async function evaluateScript(
   source: string,
   options: { readonly timeoutMs?: number; readonly condition?: boolean } = {},
 ): Promise<Evaluation> {
-  const { timeoutMs = remaining(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
+  const { timeoutMs = timeFor(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
   const { code, variables } = renderScript(parseTemplate(source, scope), scope.values, {
     trusted: (root) => scope.trusted.has(root),
     condition,
@@ -50,6 +50,8 @@ export async function evaluateScript(
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
+    ask: async (what, input, signal) =>
+      (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal),
   });
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
@@ -94,7 +96,16 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
   for (const batch of eventBatches(drafts)) await attempt.emit(batch);
 }
 
-/** Milliseconds that are left of the step's timeout, `otherwise` where it has none. Throws StepFailed when it is over. */
+/** No work of one step takes longer, milliseconds: every wait has an end. */
+const WORK_MS = 24 * 60 * 60 * 1000;
+
+/** What is left of the step's own timeout, however long that is; at most `otherwise` where it has none. Throws StepFailed. */
+export function timeFor(attempt: Attempt, otherwise: number): number {
+  const own = attempt.deadline !== undefined && attempt.step.timeout !== undefined;
+  return remaining(attempt, own ? WORK_MS : otherwise);
+}
+
+/** Milliseconds that are left until the step has to end, at most `otherwise`. Throws StepFailed when it is over. */
 export function remaining(attempt: Attempt, otherwise: number): number {
   if (attempt.deadline === undefined) return otherwise;
   const left = attempt.deadline - attempt.deps.clock.now();
