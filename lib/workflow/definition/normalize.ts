@@ -44,6 +44,7 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     ...(read.hooks !== undefined && kind === "module" && { hooks: read.hooks }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
     ...(kind === "module" && runnerOf(read, findings)),
+    ...(read.reports.length > 0 && { reports: read.reports }),
   };
 }
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import {
   MODULES_PER_FLOW,
   PARAMS_PER_WORKFLOW,
+  REPORTS_PER_WORKFLOW,
   STEPS_PER_WORKFLOW,
   TAGS_PER_WORKFLOW,
   TRIGGERS_PER_WORKFLOW,
@@ -99,6 +100,17 @@ const hooks = z.strictObject(
   expected("a map of pre_scan_steps and post_scan_steps"),
 );
 
+const report = z.strictObject(
+  {
+    name: filledText.exactOptional(),
+    path: filledText,
+    type: text.exactOptional(),
+    description: text.exactOptional(),
+    optional: boolean.default(false),
+  },
+  expected("a report: {name, path, type, description, optional}"),
+);
+
 const tag = filledText.transform((value) => value.trim());
 const tags = z
   .union(
@@ -173,6 +185,7 @@ export const workflow = z.strictObject(
     dependencies: dependencies.exactOptional(),
     runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
     runner_config: runnerConfig.exactOptional(),
+    reports: list(report, REPORTS_PER_WORKFLOW).default([]),
     extends: filledText.transform(workflowOf).exactOptional(),
     override: override.exactOptional(),
   },

@@ -36,6 +36,21 @@ export interface Definition {
   readonly dependencies?: Dependencies;
   /** Where the commands of its bash steps run; on the worker itself where it is not given. */
   readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
+  /** Files that become artifacts once it has succeeded. */
+  readonly reports?: readonly Report[];
+}
+
+/** A file that a workflow leaves for its readers. Texts are templates. Reference 2.1. */
+export interface Report {
+  /** The name of the file where it is not given. */
+  readonly name?: string;
+  /** In the run's workspace. */
+  readonly path: string;
+  /** What its content is, where the ending of the path does not say. */
+  readonly type?: string;
+  readonly description?: string;
+  /** Nobody misses it. */
+  readonly optional: boolean;
 }
 
 /** What must hold before a run's first step. Reference 2.3. */
@@ -213,6 +228,8 @@ export interface FunctionStep extends StepBase {
     readonly params: readonly Param[];
     readonly dependencies?: Dependencies;
   };
+  /** Of a step that stands for the end of a module. */
+  readonly reports?: readonly Report[];
 }
 
 export interface ParallelSteps extends StepBase {

@@ -4,7 +4,7 @@ import type { Path } from "./problems.ts";
 type Place = "workflow" | "step" | "module" | "trigger" | "action" | "other";
 
 const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
-  workflow: new Set(["reports"]),
+  workflow: new Set(),
   step: new Set(["host_output_file", "step_remote_file", "step_runner", "step_runner_config", "stream"]),
   module: new Set(["decision", "runner", "runner_config"]),
   trigger: new Set(),

@@ -23,6 +23,7 @@ export function placeOf(step: Step, { phase, items }: Pick<Request, "phase" | "i
   // The input may turn out to be a file.
   if (step.type === "foreach" && phase === "enter" && typeof step.input === "string") return "workspace";
   if (step.type === "function" && looksAround(step)) return "workspace";
+  if (phase === "handlers" && step.type === "function" && step.reports !== undefined) return "workspace";
   return callsWorkspace(step) ? "workspace" : "anywhere";
 }
 
