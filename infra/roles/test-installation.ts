@@ -70,6 +70,8 @@ export async function openInstallation(
     LlmModel: "tour",
     LlmProviders: "",
     LlmAllowedHosts: "",
+    EventLogRetention: "7d",
+    RunRetention: "7d",
   });
   // Beside what the template gives them, where AWS is: nothing else of this process.
   const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));

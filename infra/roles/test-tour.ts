@@ -19,6 +19,7 @@ import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
 import { bringFindings, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
+import { leaveOld } from "./test-tour-retention.ts";
 import { goAgain, leaveTurn } from "./test-tour-runs.ts";
 import { brief, CHAIN, everything, HEARD, LOST, TRIGGERED, WAITING } from "./test-tour-workflows.ts";
 
@@ -53,6 +54,7 @@ interface Tour {
 export async function tour(at: Installation): Promise<void> {
   const all = { at, client: clientOf(at) };
   await lookAround(all);
+  await leaveOld(at);
   await storeWorkflows(all);
   await useTriggers(all);
   const pending = await startUnheard(all);

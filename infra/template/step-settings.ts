@@ -8,7 +8,7 @@ interface StepSetting {
   readonly values?: readonly string[];
 }
 
-/** Settings of steps that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
+/** Settings of steps, and of what the sweep removes, that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
 const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   HttpStepPrivateAddresses: {
     variable: "HTTP_STEP_PRIVATE_ADDRESSES",
@@ -35,6 +35,16 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     variable: "LLM_ALLOWED_HOSTS",
     description: "Hosts that llm_config.base_url of a step may name, by commas",
     otherwise: "",
+  },
+  EventLogRetention: {
+    variable: "EVENT_LOG_RETENTION",
+    description: "Age at which records of the event log are removed, such as 12h, 30d, 8w; off keeps them",
+    otherwise: "off",
+  },
+  RunRetention: {
+    variable: "RUN_RETENTION",
+    description: "Time after their end at which runs are removed, such as 12h, 30d, 8w; off keeps them",
+    otherwise: "off",
   },
 };
 
