@@ -19,6 +19,7 @@ export interface WorkflowParts {
   readonly runner?: NonNullable<ReadWorkflow["runner"]>;
   readonly runner_config?: NonNullable<ReadWorkflow["runner_config"]>;
   readonly reports: readonly Report[];
+  readonly preferences: ReadWorkflow["preferences"];
 }
 
 interface Findings {
@@ -57,6 +58,7 @@ export function inherit(child: ReadWorkflow, parent: Definition, findings: Findi
     ...(parent.hooks === undefined ? {} : { hooks: parent.hooks }),
     ...(dependencies === undefined ? {} : { dependencies }),
     ...mergeRunner(parent.runner, override),
+    preferences: { ...parent.preferences, ...child.preferences, ...override.preferences },
     reports: child.reports.length === 0 ? (parent.reports ?? []) : child.reports,
   };
 }

@@ -38,6 +38,25 @@ export interface Definition {
   readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
   /** Files that become artifacts once it has succeeded. */
   readonly reports?: readonly Report[];
+  readonly preferences?: Preferences;
+}
+
+export const HEURISTICS = ["none", "basic", "advanced"] as const;
+
+/** What holds for runs of a workflow that say nothing else. Reference 2.1. */
+export interface Preferences {
+  /** A run that is given no target makes one up. */
+  readonly empty_target?: boolean;
+  /** What is found out about the target. */
+  readonly heuristics_check?: (typeof HEURISTICS)[number];
+  /** Either of them: no log of the run is kept. */
+  readonly disable_logging?: boolean;
+  readonly silent?: boolean;
+  /** Of `weft run`: records as JSON, and once more after each end. */
+  readonly ci_output_format?: boolean;
+  readonly repeat?: boolean;
+  /** A duration. */
+  readonly repeat_wait_time?: string;
 }
 
 /** A file that a workflow leaves for its readers. Texts are templates. Reference 2.1. */

@@ -14,7 +14,7 @@ const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
 
 /** Words for the reader only; dropping them changes no run. */
 const EXPLANATIONS: Readonly<Partial<Record<Place, ReadonlySet<string>>>> = {
-  workflow: new Set(["help", "preferences"]),
+  workflow: new Set(["help"]),
   step: new Set(["suppress_details"]),
   module: new Set(["description"]),
 };
