@@ -189,7 +189,7 @@ async function runOn(
   const { workflow, isFile, alone = false } = asked;
   const name = isFile ? (await saveAll(connection, workflow)).name : workflow;
   const { definition, ...named } = await readWorkflow<Runnable>(connection, name);
-  const { preferences = {} } = definition;
+  const { preferences = {} } = definition ?? {};
   const body = { [named.kind]: named.name, ...asked.body };
   if (args.flags["dry-run"] === true) {
     await printPlan(connection, body, args, terminal);
@@ -213,7 +213,7 @@ async function runOn(
 interface Runnable {
   readonly name: string;
   readonly kind: string;
-  readonly definition: { readonly preferences?: Preferences };
+  readonly definition?: { readonly preferences?: Preferences };
 }
 
 interface Showing {

@@ -33,17 +33,35 @@ const LONG_AGO = "2020-01-01T00:00:00.000Z";
 /** Records of one segment of an index. */
 const SEGMENT = 65_536;
 
-/** An event and runs of long ago, before anything else happens: the first sweep removes them. */
-export async function leaveOld({ outside }: Pick<Installation, "outside">): Promise<void> {
-  await leaveEvent(outside);
+/**
+ * An event and runs of long ago, before anything else happens. Answers who looks, after the first sweep, that it has
+ * removed them, and them alone.
+ */
+export async function leaveOld({ outside }: Pick<Installation, "outside">): Promise<() => Promise<void>> {
+  const event = await leaveEvent(outside);
   const waiting = await leaveRun(outside, "running");
   const ended = await leaveRun(outside, "completed");
   // One that is not over stands before one that is to go.
   for (const key of [waiting, ended]) await outside.lists.runs.take({ entries: [{ key, fields: {} }] });
   await leaveBehind(outside, ended);
+  const { tables, blobs } = outside;
+  return async () => {
+    const left = await Promise.all([
+      tables.get(eventLogTable, eventKey(event)),
+      tables.get(runsTable, runKey(ended)),
+      tables.get(stepsTable, stepKey(ended, "old")),
+      tables.get(valuesTable, valueKey(ended, "old")),
+      tables.get(rankedIndexTable, postingsKey("steps", 0, "run=old")),
+      blobs.head(`events/${event}`),
+      blobs.head(`runs/${ended}/work/1`),
+    ]);
+    const kept = await tables.get(runsTable, runKey(waiting));
+    if (left.some((one) => one !== undefined) || kept === undefined)
+      throw new Error(`the sweep left ${JSON.stringify(left)}, and kept ${JSON.stringify(kept)}`);
+  };
 }
 
-async function leaveEvent({ tables, blobs }: Pick<Ports, "tables" | "blobs">): Promise<void> {
+async function leaveEvent({ tables, blobs }: Pick<Ports, "tables" | "blobs">): Promise<string> {
   const id = randomUUID();
   const data_blob = `events/${id}`;
   await blobs.put(data_blob, "{}");
@@ -51,6 +69,7 @@ async function leaveEvent({ tables, blobs }: Pick<Ports, "tables" | "blobs">): P
   const event = { ...eventKey(id), event_id: id, processed: true, matches: [], data_blob, ...times };
   await tables.write([{ op: "put", table: eventLogTable, item: event as Key as StoredEvent }]);
   await new RankedIndex({ tables }, EVENT_INDEX).take({ entries: [{ key: id, fields: {} }] });
+  return id;
 }
 
 async function leaveRun({ tables }: Pick<Ports, "tables">, status: StoredRun["status"]): Promise<string> {

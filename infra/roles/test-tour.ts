@@ -54,7 +54,7 @@ interface Tour {
 export async function tour(at: Installation): Promise<void> {
   const all = { at, client: clientOf(at) };
   await lookAround(all);
-  await leaveOld(at);
+  const lookForOld = await leaveOld(at);
   await leaveDiffs(at.outside);
   await storeWorkflows(all);
   await useTriggers(all);
@@ -63,6 +63,7 @@ export async function tour(at: Installation): Promise<void> {
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);
   await sweepAndFire(all);
+  await lookForOld();
   at.poll();
   const [over] = await Promise.all([
     endFromOutside(all),

@@ -25,8 +25,10 @@ import {
 } from "./table.ts";
 
 /** Runs, and steps, removed in one sweep. */
-const RUNS_MAX = 500;
+const RUNS_MAX = 300;
 const STEPS_MAX = 5_000;
+/** Runs whose belongings are removed at the same time. */
+const RUNS_AT_ONCE = 10;
 /** Writes of one transaction; blobs listed together. */
 const WRITES_AT_ONCE = 100;
 const BLOBS_AT_ONCE = 1_000;
@@ -119,7 +121,8 @@ async function judgeSteps(deps: ListDeps, keys: readonly string[], before: strin
 /** What is left of these runs. Their rows go last: who comes again finds by them what there was. */
 async function removeRuns(deps: RetainRunsDeps, runs: readonly StoredRun[]): Promise<void> {
   for (const [job, members] of Map.groupBy(runs, ({ run_group_id }) => run_group_id)) {
-    for (const run of members) await removeBehind(deps, run);
+    for (let start = 0; start < members.length; start += RUNS_AT_ONCE)
+      await Promise.all(members.slice(start, start + RUNS_AT_ONCE).map((run) => removeBehind(deps, run)));
     const ids = new Set(members.map(({ run_id }) => run_id));
     const names = (await readAll(deps, runNamesTable, { pk: jobPartition(job) })).filter(({ run_id }) =>
       ids.has(run_id),
