@@ -2,6 +2,7 @@ import { openedOnce } from "./deps-once.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
+import type { Retention } from "./platform/config.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
@@ -47,6 +48,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly llm: LlmSettings;
   readonly readRecords: ReadRecords;
   readonly receiverEnabled: boolean;
+  readonly retention: Retention;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

@@ -73,6 +73,8 @@ export async function openInstallation(
     RunsConcurrencyMax: "100",
     TriggerFiresPerMinute: "6000",
     EventReceiverEnabled: "true",
+    EventLogRetention: "7d",
+    RunRetention: "7d",
   });
   // Beside what the template gives them, where AWS is: nothing else of this process.
   const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));

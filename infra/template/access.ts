@@ -57,6 +57,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         catalog: ["GetItem", "UpdateItem"],
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "BatchGetItem", "DeleteItem"],
+        // Of more than are kept, the oldest goes.
+        diffs: ["Query", "PutItem", "DeleteItem"],
         "event-log": ["BatchGetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
         // A letter that was redriven leaves its list at once.
@@ -85,9 +87,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       watchesQueues: true,
       publishes: true,
       blobs: {
-        get: ["claims", "dead-letters", "events", "runs", "workflows", "snapshots", "workspaces"],
-        put: ["claims", "events", "runs", "workflows", "snapshots", "workspaces"],
-        remove: ["snapshots"],
+        get: ["claims", "dead-letters", "diffs", "events", "runs", "workflows", "snapshots", "workspaces"],
+        put: ["claims", "diffs", "events", "runs", "workflows", "snapshots", "workspaces"],
+        remove: ["diffs", "snapshots"],
         missing: true,
       },
       scheduleRules: "ensure",
@@ -138,25 +140,36 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     schedules: {
       tables: {
         // Records of lists of which nobody told.
-        artifacts: ["BatchGetItem"],
+        artifacts: ["BatchGetItem", "DeleteItem"],
         assets: ["BatchGetItem"],
         catalog: ["GetItem"],
         // The reason of a message's last failure.
         "dead-letters": ["BatchGetItem", "UpdateItem"],
-        "event-log": ["GetItem", "PutItem", "UpdateItem"],
+        // Old records, and old runs with all that is theirs, are removed.
+        "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
-        "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
+        "ranked-index": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
+        "run-history": ["Query", "DeleteItem"],
+        "run-names": ["Query", "DeleteItem"],
         "run-queue": ["Query", "DeleteItem"],
-        "run-values": ["BatchGetItem"],
+        "run-values": ["BatchGetItem", "Query", "DeleteItem"],
         // A run of a job that has ended hands its turn on.
-        runs: ["GetItem", "BatchGetItem", "Query:active", "PutItem", "UpdateItem"],
+        runs: [
+          "GetItem",
+          "BatchGetItem",
+          "Query:active",
+          "PutItem",
+          "UpdateItem",
+          "DeleteItem",
+          "ConditionCheckItem",
+        ],
         schedules: ["Query:due", "UpdateItem"],
         service: ["GetItem", "UpdateItem"],
         timers: ["Query:byTime", "PutItem", "DeleteItem"],
         // Events that nobody but the clock records meet triggers, too; keys whose time is over go.
         "trigger-state": ["GetItem", "Query", "Query:expires", "PutItem", "DeleteItem"],
-        steps: ["Query"],
+        steps: ["Query", "DeleteItem"],
         vulnerabilities: ["BatchGetItem"],
         "workflow-revisions": ["GetItem"],
         workflows: ["GetItem", "Query:list"],
@@ -167,7 +180,12 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       publishes: true,
       // Stalled runs: what their steps need to know is put together anew.
       // Runs that were ended: their steps are told.
-      blobs: { get: ["claims", "workflows"], put: ["claims", "runs"] },
+      blobs: {
+        get: ["claims", "workflows"],
+        put: ["claims", "runs"],
+        remove: ["events", "runs"],
+        missing: true,
+      },
       scheduleRules: "reconcile",
     },
     executors: {

@@ -56,6 +56,16 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "true",
     values: ["true", "false"],
   },
+  EventLogRetention: {
+    variable: "EVENT_LOG_RETENTION",
+    description: "Age at which records of the event log are removed, such as 12h, 30d, 8w; off keeps them",
+    otherwise: "off",
+  },
+  RunRetention: {
+    variable: "RUN_RETENTION",
+    description: "Time after their end at which runs are removed, such as 12h, 30d, 8w; off keeps them",
+    otherwise: "off",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */

@@ -53,6 +53,8 @@ export const passes = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests:
 
 /** What a view is made of: all of one instant. */
 export interface ViewParts {
+  /** Records up to this number are gone. */
+  readonly low: number;
   /** Records up to this number are in blocks. */
   readonly merged: number;
   /** All those after it, in order. */
@@ -106,9 +108,10 @@ export class View {
 
   /** The keys of all records with a higher number. */
   async keysAfter(number: number): Promise<string[]> {
-    const { merged, rows, count, readKeys } = this.#parts;
-    const numbers = Array.from({ length: Math.max(0, merged - number) }, (_, index) => number + 1 + index);
-    const recent = rows.slice(Math.max(0, number - merged), count);
+    const { low, merged, rows, count, readKeys } = this.#parts;
+    const from = Math.max(low, number);
+    const numbers = Array.from({ length: Math.max(0, merged - from) }, (_, index) => from + 1 + index);
+    const recent = rows.slice(Math.max(0, from - merged), count);
     return [...(await readKeys(numbers)), ...recent.map(({ key }) => key)];
   }
 }

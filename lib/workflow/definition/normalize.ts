@@ -54,6 +54,8 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     ...(read.hooks !== undefined && { hooks: read.hooks }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
     ...(kind === "module" && runnerOf(read, findings)),
+    ...(read.reports.length > 0 && { reports: read.reports }),
+    ...preferencesOf(read, findings),
   };
 }
 
@@ -68,6 +70,20 @@ function runnerOf(
   if (config[wanted] === undefined)
     findings.refuse(["runner_config", wanted], `is required for runner: ${runner}`);
   return { runner: { kind: runner, config } };
+}
+
+function preferencesOf(
+  { preferences: { disable_notifications, ...preferences } }: WorkflowParts,
+  findings: Findings,
+): Pick<Definition, "preferences"> {
+  const warn = (name: string, why: string): void => findings.warn(["preferences", name], why);
+  if (disable_notifications !== undefined)
+    warn("disable_notifications", "has no effect: nobody is notified of a run, its end is an event");
+  if (preferences.heuristics_check === "advanced")
+    warn("heuristics_check", "advanced does no more than basic: nobody is asked about the target");
+  if (preferences.repeat_wait_time !== undefined && preferences.repeat !== true)
+    warn("repeat_wait_time", "has no effect without repeat");
+  return Object.keys(preferences).length === 0 ? {} : { preferences };
 }
 
 function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {

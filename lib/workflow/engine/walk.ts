@@ -103,7 +103,7 @@ const standIns = new WeakMap<ProgramModule, Step>();
 export function standIn(module: ProgramModule): Step {
   const known = standIns.get(module);
   if (known !== undefined) return known;
-  const { name, gate, handlers } = module;
+  const { name, gate, handlers, reports } = module;
   const step: Step = {
     type: "function",
     name,
@@ -112,6 +112,7 @@ export function standIn(module: ProgramModule): Step {
     on_error: handlers?.on_error ?? [],
     ...(gate?.condition === undefined ? {} : { pre_condition: gate.condition }),
     ...(gate === undefined ? {} : { gate }),
+    ...(reports === undefined ? {} : { reports }),
   };
   standIns.set(module, step);
   return step;

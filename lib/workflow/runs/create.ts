@@ -156,6 +156,7 @@ export async function composeRun(
       ? { job_width: request.job.width }
       : {}),
     ...(failed === undefined ? { active: "1" } : {}),
+    ...(isUnlogged(definition) ? { unlogged: true } : {}),
   };
   const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
   const base: BaseValues = { values, trusted, given };
@@ -300,6 +301,9 @@ async function pinModules(deps: CreateDeps, definition: Definition, revision: nu
 function moduleName(path: string): string {
   return (path.split("/").at(-1) ?? path).replace(/\.ya?ml$/, "");
 }
+
+const isUnlogged = ({ preferences = {} }: Definition): boolean =>
+  preferences.disable_logging === true || preferences.silent === true;
 
 function shownParams(params: Readonly<Record<string, string>>): Record<string, string> {
   const cut = (text: string): string =>

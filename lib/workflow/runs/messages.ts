@@ -43,6 +43,8 @@ export interface StepWork {
   readonly hop: number;
   /** The same, signed: what its commands hand on. */
   readonly hop_token?: string;
+  /** No log of the run is kept. */
+  readonly unlogged?: true;
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
   readonly values: Readonly<Record<string, KeptValue>>;

@@ -125,7 +125,8 @@ export async function readStart(deps: StartDeps, body: StartBody): Promise<Asked
       "bad_request",
       "targets: at least one target is required (target, targets, target_file, or empty_target)",
     );
-  const made = body.empty_target === true ? emptyTarget(deps) : "";
+  const isEmpty = body.empty_target ?? plan.definition.preferences?.empty_target === true;
+  const made = isEmpty ? emptyTarget(deps) : "";
   return {
     plan,
     workflow,

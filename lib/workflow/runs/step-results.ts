@@ -1,6 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
+import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry } from "../../ranked-index/deltas.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
 import { pauseBefore } from "../../ranked-index/known.ts";
@@ -11,7 +11,8 @@ import type { Listing, PageQuery } from "../lists/read.ts";
 import { listEntriesTable, type Mark, markKey, markWrite } from "../lists/table.ts";
 import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable } from "./table.ts";
 
-const LIST = "steps";
+export const STEPS_LIST = "steps";
+const LIST = STEPS_LIST;
 /** Steps taken into the index by one transaction, and rows read together for a page. */
 const STEPS_AT_ONCE = 90;
 /** Runs of which steps are taken into the index by one transaction, each with a write. */
@@ -124,6 +125,12 @@ async function stepsOf(deps: Pick<Ports, "tables">, runId: string): Promise<Stor
 
 const keyOf = (runId: string, { key }: StoredStep): string => `${runId}${SEPARATOR}${key}`;
 
+/** The row of a step by its key in the list. */
+export function stepKeyOf(key: string): Key {
+  const at = key.indexOf(SEPARATOR);
+  return stepKey(key.slice(0, at), key.slice(at + 1));
+}
+
 const fieldsOf = ({ run_id, workspace }: StoredRun, { status, step_type }: StoredStep) => ({
   ...{ run: run_id, workspace, status, step_type },
 });
@@ -209,10 +216,7 @@ async function* inPages(
 ): AsyncGenerator<FoundStep[]> {
   if (shown.length > 0) yield shown;
   for (let start = 0; start < keys.length; start += READ_PAGE) {
-    const part = keys.slice(start, start + READ_PAGE).map((key) => {
-      const at = key.indexOf(SEPARATOR);
-      return stepKey(key.slice(0, at), key.slice(at + 1));
-    });
+    const part = keys.slice(start, start + READ_PAGE).map(stepKeyOf);
     const steps = await deps.tables.batchGet(stepsTable, part);
     yield steps.map((step) => ({ step, run_id: step.pk }));
   }

@@ -46,6 +46,8 @@ export interface StepRun {
   readonly hop: number;
   /** The same, signed. */
   readonly hop_token?: string;
+  /** No log of it is kept. */
+  readonly unlogged?: true;
 }
 
 /** A loop variable in scope: what `[[variable]]` stands for. */

@@ -102,7 +102,7 @@ async function open(
   const { run_id, request } = command;
   const startedAt = deps.clock.now();
   const work = await openWork(deps, command);
-  const { workflow_name, workspace: name, hop, hop_token = "", step } = work;
+  const { workflow_name, workspace: name, hop, hop_token = "", unlogged, step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
   // Looking is much cheaper than making, and nearly always enough.
@@ -112,7 +112,10 @@ async function open(
   const tries = request.tries ?? 1;
   const attempt: Attempt = {
     deps,
-    run: { run_id, workflow_name, workspace: name, hop, hop_token },
+    run: {
+      ...{ run_id, workflow_name, workspace: name, hop, hop_token },
+      ...(unlogged === true ? { unlogged } : {}),
+    },
     step,
     request,
     number: number + tries - 1,

@@ -54,6 +54,12 @@ describe("the place of a step", () => {
     expect(placeOf(child, { phase: "run", items: [0, 10] })).toBe("workspace");
   });
 
+  it("is the workspace for the end of a module that has reports", () => {
+    const end = { ...step("type: function, function: '1'"), reports: [{ path: "a.txt", optional: false }] };
+    expect(placeOf(end as Step, { phase: "handlers" })).toBe("workspace");
+    expect(placeOf(end as Step, { phase: "gate" })).toBe("anywhere");
+  });
+
   it("knows every function that uses the workspace or starts commands", () => {
     const using = Object.entries(functions)
       .filter(([, { run }]) => /\b(?:pathOf|readText|linesOf|chunksOf|exec|cwd)\b/.test(String(run)))

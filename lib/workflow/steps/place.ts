@@ -25,6 +25,7 @@ export function placeOf(step: Step, { phase, items }: Pick<Request, "phase" | "i
   if (step.type === "foreach" && phase === "enter" && typeof step.input === "string") return "workspace";
   if (step.type === "foreach" && phase === "leave" && STREAM_EXPORT in step.exports) return "workspace";
   if (step.type === "function" && looksAround(step)) return "workspace";
+  if (phase === "handlers" && step.type === "function" && step.reports !== undefined) return "workspace";
   return callsWorkspace(step) ? "workspace" : "anywhere";
 }
 
