@@ -8,7 +8,7 @@ import { indexTold } from "#lib/workflow/lists/all-lists.ts";
 /** As many as a FIFO queue hands over at once. */
 const BATCH_SIZE = 10;
 /** Of the tail's partitions each, and of the records that go into one transaction. */
-const MOST = { items: 24, records: 96 };
+const MOST = { items: 24, records: 240 };
 /** Then others have their turn. What is left is met with the next message, or by the sweep. */
 const ONE_TURN_MS = 10_000;
 
