@@ -12,6 +12,8 @@ import { type Filter, passes, segmentsOf, type Tests, toTests, View } from "./vi
 /** Writes of one transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
+/** Entries of one delta that bring no writes of their own. */
+const ENTRIES_MAX = 256;
 /** The head and the delta. */
 const OWN_WRITES = 2;
 /** Bytes of texts in one delta, but for one text of any length: with keys and fields they make one item. */
@@ -148,7 +150,7 @@ export class RankedIndex {
   /** The entries that are not in the index yet, as many as there is room for. */
   #fitting(head: IndexHead, { entries, changes = [], writesEach = 0, writes = [] }: IndexBatch): Entry[] {
     const room = WRITES_MAX - OWN_WRITES - writes.length;
-    const most = writesEach === 0 ? WRITES_MAX : Math.max(1, Math.floor(room / writesEach));
+    const most = writesEach === 0 ? ENTRIES_MAX : Math.max(1, Math.floor(room / writesEach));
     const fresh = new Map(entries.map((entry) => [entry.key, entry]));
     const fitting: Entry[] = [];
     let bytes = changes.reduce((sum, { text }) => sum + bytesOf(text), 0);

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { describeProblem } from "../definition/problems.ts";
+import { filteredOnce } from "../lists/filtered.ts";
 import { unwatchedTriggers, type WatchingDeps } from "../watches/unwatched.ts";
 import { lintDefinition } from "./lint.ts";
 import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
@@ -195,3 +196,6 @@ export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFil
     search === undefined || `${head.name}\n${head.description}`.toLowerCase().includes(search.toLowerCase())
   );
 }
+
+/** The workflows that fit, in their order. */
+export const listedHeads = filteredOnce(isListed);

@@ -77,11 +77,7 @@ export function buildProgram(
     const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
     const own = module.inline === undefined && hook === undefined ? definition : undefined;
     const steps =
-      hook !== undefined
-        ? hookSteps(flow, hook)
-        : inline === undefined
-          ? stepsOf(own)
-          : inlineSteps(inline);
+      hook !== undefined ? hookSteps(flow, hook) : inline === undefined ? stepsOf(own) : inlineSteps(inline);
     const waitsFor = waitsOf(steps);
     const gate = gateOf(own, inFlow);
     return {

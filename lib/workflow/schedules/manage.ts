@@ -35,8 +35,8 @@ export async function createSchedule(
 ): Promise<ScheduleRecord> {
   const { name, workflow_name, workflow_kind, trigger_type, enabled, target, workspace, params, ...fields } =
     body;
-  const { heads, made } = await deps.catalog.current();
-  const head = heads.find((one) => one.name === workflow_name);
+  const { byName, made } = await deps.catalog.current();
+  const head = byName.get(workflow_name);
   if (head === undefined)
     throw new ApiError("bad_request", `workflow_name: Workflow not found: ${workflow_name}`);
   if (workflow_kind !== undefined && workflow_kind !== head.kind)
@@ -68,12 +68,8 @@ export async function getSchedule(deps: ScheduleDeps, id: string): Promise<Sched
 }
 
 async function shown(deps: ScheduleDeps, row: StoredSchedule): Promise<ScheduleRecord> {
-  const { heads } = await deps.catalog.current();
-  return toScheduleRecord(
-    row,
-    heads.find(({ name }) => name === row.workflow),
-    deps.clock.now(),
-  );
+  const { byName } = await deps.catalog.current();
+  return toScheduleRecord(row, byName.get(row.workflow), deps.clock.now());
 }
 
 /**
