@@ -77,6 +77,8 @@ describe("a command that cannot do its work", () => {
     [["run", "bad.yaml"], "bad.yaml: line 2, column 1:"],
     [["validate", "nofile.yaml"], "There is no file nofile.yaml."],
     [["assets", "import", "nofile", ...TO, "http://127.0.0.1:9"], "There is no file nofile."],
+    [["assets", "import", "bytes.yaml", ...TO, "http://127.0.0.1:9"], "bytes.yaml is not text in UTF-8."],
+    [["run", "hello", "-T", "bytes.yaml", ...TO, "http://127.0.0.1:9"], "bytes.yaml is not text in UTF-8."],
     [["token", "--data-dir", "bad.yaml"], "cannot be read (ENOTDIR)"],
     [["worker"], "The AWS region of the stack is not known."],
   ])("%j ends with 1", async (args, said) => {

@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { withActions } from "../actions.ts";
 import { type Arguments, CommandFailure, type Terminal, textFlag } from "../command.ts";
 import { brokenOff, type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
-import { PAGE_FLAGS, queryOf, readText } from "../flags.ts";
+import { PAGE_FLAGS, queryOf, readPlainText } from "../flags.ts";
 import { printAnswer, printList } from "../pages.ts";
 import { type Column, moment } from "../table.ts";
 
@@ -111,7 +111,7 @@ async function importFile(
   const query = queryOf(args, ["workspace", "format", "source"]);
   let sum: Imported | undefined;
   let before = 0;
-  for (const part of partsOf(readText(path))) {
+  for (const part of partsOf(readPlainText(path))) {
     const options = { body: part, type: "text/plain", timeoutMs: IMPORT_MS };
     const answer = (await connection.request("POST", `${ASSETS}/import${query}`, options)) as Imported;
     const errors = answer.errors.map((one) => ({ ...one, line: one.line + before }));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asFiles, isRefused, readFixtures } from "./fixture-files.ts";
 import { PLANS, RESULTS } from "./fixture-results.ts";
-import { type StepRecord, startWeft, type Weft } from "./weft.ts";
+import { type StepRecord, startWeft, until, type Weft } from "./weft.ts";
 
 const fixtures = await readFixtures();
 const accepted = fixtures.filter((fixture) => !isRefused(fixture));
@@ -140,8 +140,27 @@ describe("a dry run plans what a run would do", () => {
 /** Rows of steps show so much of an output. */
 const cut = (text: string): string => text.slice(0, 16_000 + text.indexOf("=") + 1);
 
+test("a step that was cancelled shows how long it had run", async () => {
+  await weft.save("name: waits\nsteps: [{name: wait, type: bash, command: sleep 300}]\n");
+  const id = await weft.start({ module: "waits" });
+  await until("a step that has run for a while", async () => {
+    const { wait } = await weft.steps(id);
+    return wait !== undefined && Date.now() - Date.parse(wait.started_at) > 50;
+  });
+  expect((await weft.call("DELETE", `/runs/${id}`)).status).toBe(200);
+  const { wait } = await weft.steps(id);
+  expect(wait?.status).toBe("cancelled");
+  expect(wait?.duration_ms).toBeGreaterThan(50);
+  expect(wait?.duration_ms).toBe(Date.parse(wait?.completed_at ?? "") - Date.parse(wait?.started_at ?? ""));
+});
+
 test("the naps at the same time are over before three one after another would be", async () => {
   const run = await weft.run({ module: "naps" });
   const duration = Date.parse(run.completed_at ?? "") - Date.parse(run.started_at ?? "");
   expect(duration).toBeLessThan(2_900);
+  const { all } = await weft.steps(run.run_id);
+  expect(all?.duration_ms).toBeGreaterThanOrEqual(1_000);
+  const ended = await weft.events({ topic: "step.completed", run_id: run.run_id });
+  const told = ended.map(({ data }) => JSON.parse(data) as { step_name: string; duration_ms: number });
+  expect(told.find(({ step_name }) => step_name === "all")?.duration_ms).toBe(all?.duration_ms);
 });

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { expect, test } from "vitest";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startCommand } from "../../bin/test-command.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const pages = (await readdir(new URL("docs/", ROOT), { recursive: true }))
@@ -33,4 +36,26 @@ test.each([...pages, "README.md"])("links of %s lead to files and headings that 
     const headings = [...(await readFile(file, "utf8")).matchAll(/^#+ (.+)$/gm)];
     expect(headings.map(([, heading = ""]) => `#${anchorOf(heading)}`)).toContain(target.hash);
   }
+});
+
+const STEPS = ["bash", "foreach", "parallel-steps", "function"];
+describe("the first example of a page, by the command that the page shows", () => {
+  test.each(STEPS)("%s", async (page) => {
+    const guide = await text(`docs/steps/${page}.md`);
+    const [, yaml = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+    const [, name = "", args = ""] = /^npx weft run (\S+\.yaml) (.*)$/m.exec(guide) ?? [];
+    expect([yaml.split("\n")[0], args]).toEqual([
+      `name: ${name.replace(".yaml", "")}`,
+      "-t a.example --output",
+    ]);
+    const folder = await mkdtemp(join(tmpdir(), "weft-guide-"));
+    try {
+      await writeFile(join(folder, name), yaml);
+      const ended = await startCommand(["run", name, ...args.split(" ")], { cwd: folder }).ended;
+      expect([ended.code, ended.error]).toEqual([0, ""]);
+      expect(ended.out).toMatch(/^completed in \S+ {2}(\d) of \1 steps/m);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
 });

@@ -17,6 +17,7 @@ import {
   leaveWrites,
   passOn,
 } from "./admission.ts";
+import { closedSteps } from "./closed-steps.ts";
 import {
   CONDUCT_QUEUE,
   type ConductMessage,
@@ -152,10 +153,11 @@ async function commitDecision(
   run: StoredRun,
   program: Program,
   decision: Decision,
-  message: InputMessage,
+  received: InputMessage,
   admission: Extract<Admission, { is: "in" }>,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
+  const message = withWholeTime(run, received, now);
   const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
   if (!mayReach(run.status, next.status))
     throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
@@ -180,7 +182,7 @@ async function commitDecision(
       },
       ...resultWrites(run, program, decision, message, next.updated_at),
       ...(files === undefined ? [] : [files.write]),
-      ...closedSteps(run, next, program, message),
+      ...closedSteps(run, next, program, message.input),
       ...(isTerminal(next.status) ? [] : admission.writes),
       ...leaveWrites(run, next),
       ...events.writes,
@@ -190,6 +192,15 @@ async function commitDecision(
   if (!outcome.ok) return undefined;
   if (next.status === "failed") logFailedRun(deps, next);
   return next;
+}
+
+/** A step that holds others took the time since it began, not that of leaving it alone. */
+function withWholeTime(run: StoredRun, message: InputMessage, now: number): InputMessage {
+  const { input, report } = message;
+  if (input.type !== "result" || report === undefined) return message;
+  const begun = run.begun[input.key];
+  if (begun === undefined || run.state.frames[input.key]?.phase !== "leave") return message;
+  return { ...message, report: { ...report, duration_ms: Math.max(0, now - Date.parse(begun)) } };
 }
 
 /** The layers of a run's workspace with what a step did to it, and the write that keeps them. */
@@ -283,26 +294,6 @@ function finishedEntry(decision: Decision, key: string): FinishedEntry | undefin
     (entry): entry is FinishedEntry => entry.type === "step.finished" && entry.key === key,
   );
 }
-
-/** Steps that were under way when the run was ended from outside are closed with it. */
-function closedSteps(run: StoredRun, next: StoredRun, program: Program, message: InputMessage): Write[] {
-  const { input } = message;
-  if (input.type !== "cancel" && input.type !== "fail") return [];
-  const status = input.type === "cancel" ? "cancelled" : "failed";
-  const error_message = input.type === "cancel" ? "cancelled" : input.error;
-  const completed_at = next.updated_at;
-  return Object.entries(run.state.frames)
-    .filter(([key]) => isOwn(key))
-    .slice(0, CLOSED_WITH_RUN_MAX)
-    .map(([key, frame]) => ({
-      op: "put",
-      table: stepsTable,
-      item: { ...stepRow(run, program, key, frame), status, error_message, completed_at },
-    }));
-}
-
-/** Rows closed in the transaction that ends their run, at most. */
-const CLOSED_WITH_RUN_MAX = 60;
 
 function eventsOf(
   run: StoredRun,
