@@ -5,11 +5,11 @@ import type { BashStep } from "../definition/types.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderShell } from "../templates/shell.ts";
 import { renderText } from "../templates/text.ts";
+import { remaining, stepEnvironment, stepToken } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
 import { followOutput } from "./follow-output.ts";
 import { noteStep } from "./run-log.ts";
-import { remaining, stepEnvironment, stepToken } from "./script.ts";
 
 /** Output kept as the step's value, bytes; the file keeps all of it. */
 const OUTPUT_MAX_BYTES = 10 * 1024 * 1024;

@@ -7,9 +7,9 @@ import { variableName } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderHeader, renderText } from "../templates/text.ts";
 import { renderUrl } from "../templates/url.ts";
+import { remaining, timeFor } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
-import { remaining, timeFor } from "./script.ts";
 
 /** Time of a request where the step has no timeout, milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -10,6 +10,7 @@ import { parseTemplate } from "../templates/parse.ts";
 import { renderShell } from "../templates/shell.ts";
 import { shellQuote } from "../templates/shell-quote.ts";
 import { renderText } from "../templates/text.ts";
+import { remaining, stepEnvironment } from "./attempt.ts";
 import {
   COMMAND_TIMEOUT_MS,
   displayValues,
@@ -21,7 +22,6 @@ import {
 } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
-import { remaining, stepEnvironment } from "./script.ts";
 
 /** Commands of one step at the same time: a host usually takes ten sessions of one connection. */
 const PARALLEL_MAX = 8;

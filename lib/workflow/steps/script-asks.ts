@@ -8,10 +8,10 @@ import { sshTarget } from "../remote/target.ts";
 import { tokenStart } from "../remote/tokens.ts";
 import { answerBlob, type RecordsAnswer, sendToConductor } from "../runs/messages.ts";
 import { HOP_HEADER } from "../triggers/hops.ts";
+import { remaining, stepEnvironment, timeFor } from "./attempt.ts";
 import { COMMAND_TIMEOUT_MS, outputPath, resultOf } from "./bash.ts";
 import type { Attempt } from "./context.ts";
 import { StepFailed } from "./failure.ts";
-import { remaining, stepEnvironment, timeFor } from "./script.ts";
 
 /** Until the conductor has answered, milliseconds. */
 const ANSWER_MS = 60_000;
