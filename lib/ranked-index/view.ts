@@ -88,7 +88,7 @@ export class View {
     return this.#parts.merged;
   }
 
-  /** Those that pass, newest first, without the first `offset`, at most `limit`. */
+  /** Those that pass, newest first, without the first `offset`, at most `limit`; fewer where some were taken away since. */
   async page({ offset, limit }: { offset: number; limit: number }): Promise<Found[]> {
     const { passing, selections, readKeys } = this.#parts;
     const end = Math.max(0, passing.length - offset);
@@ -103,7 +103,8 @@ export class View {
       before += selection.count;
     }
     const keys = await readKeys(numbers);
-    return [...found, ...numbers.map((number, index) => ({ number, key: keys[index] ?? "" }))];
+    const older = numbers.map((number, index) => ({ number, key: keys[index] ?? "" }));
+    return [...found, ...older.filter(({ key }) => key !== "")];
   }
 
   /** The keys of all records with a higher number. */
@@ -112,7 +113,8 @@ export class View {
     const from = Math.max(low, number);
     const numbers = Array.from({ length: Math.max(0, merged - from) }, (_, index) => from + 1 + index);
     const recent = rows.slice(Math.max(0, from - merged), count);
-    return [...(await readKeys(numbers)), ...recent.map(({ key }) => key)];
+    const older = (await readKeys(numbers)).filter((key) => key !== "");
+    return [...older, ...recent.map(({ key }) => key)];
   }
 }
 

@@ -74,13 +74,14 @@ function settlingWrites(records: readonly IndexedRecord[], items: ReadonlyMap<st
     if (item?.ids === undefined) writes.push(...ownWrites(record, item));
     else together.set(item, (together.get(item) ?? new Set()).add(record.eventId));
   }
-  for (const [{ pk, sk, ids = [], left = 0 }, settled] of together) {
-    const [key, when] = [{ pk, sk }, [["left", "=", left]] as const];
+  for (const [item, settled] of together) {
+    const { pk, sk, ids = [], left = 0, resend_at } = item;
     const rest = ids.filter((id) => !settled.has(id));
-    if (rest.length === 0) writes.push({ op: "delete", table: eventTailTable, key, when });
+    const when = [["left", "=", left] as const, ["resend_at", "=", resend_at] as const];
+    if (rest.length === 0) writes.push({ op: "delete", table: eventTailTable, key: { pk, sk }, when });
     else {
-      const change = { set: { ids: rest, left: rest.length } };
-      writes.push({ op: "update", table: eventTailTable, key, change, when });
+      const next: TailItem = { ...item, ids: rest, left: rest.length };
+      writes.push({ op: "put", table: eventTailTable, item: next, when });
     }
   }
   return writes;
