@@ -181,11 +181,18 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
   [
     "parts-of-target",
     {
-      body: { target: "https://a.example:8443/x/y.js?z", heuristics_check: "none" },
+      body: { target: "https://a.example:8443/x/y.js?z" },
       steps: [
-        "kind=url a.example example a a none",
+        "kind=url a.example example a a basic",
         "url=https a.example 8443 /x/y.js js https://a.example:8443",
       ],
+    },
+  ],
+  [
+    "parts-of-target",
+    {
+      body: { target: "https://a.example/", heuristics_check: "none" },
+      steps: ["kind=none", "skipped url="],
     },
   ],
   ["papers", { steps: ["write="] }],
