@@ -31,12 +31,12 @@ export type StepDeps = Pick<
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
-  /** Records for scripts, where this process has tables; the conductor is asked where it has none. */
-  readonly readRecords?: ReadRecords;
+  /** Records and runs for scripts, where this process has tables; the conductor is asked where it has none. */
+  readonly answerScript?: AnswerScript;
 };
 
-/** Answers what a script of a run asks of the records of workspaces. */
-export type ReadRecords = (runId: string, query: unknown) => Promise<RecordsAnswer>;
+/** Answers what a script of a run asks of who has tables: records, or another run. */
+export type AnswerScript = (runId: string, query: unknown) => Promise<RecordsAnswer>;
 
 /** What a step knows of its run. */
 export interface StepRun {
