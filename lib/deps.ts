@@ -13,7 +13,7 @@ import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { RunSlots } from "./workflow/runs/slots.ts";
-import type { AnswerScript, StepPaths } from "./workflow/steps/context.ts";
+import type { AnswerScript, Snapshots, StepPaths } from "./workflow/steps/context.ts";
 import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
@@ -47,6 +47,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly network: Network;
   readonly llm: LlmSettings;
   readonly answerScript: AnswerScript;
+  readonly snapshots: Snapshots;
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   /** Queues of the template, for the readiness check. */

@@ -54,7 +54,6 @@ function register(context: FunctionContext, path: unknown, type: unknown): boole
 }
 
 const NO_SQL = "there is no SQL database; use db_select_assets_filtered and the like, or ask the API";
-const NOT_IN_SCRIPTS = "scripts make no snapshots; ask the API";
 
 export const databaseFunctions = {
   ...databaseAssetFunctions,
@@ -94,17 +93,5 @@ export const databaseFunctions = {
     group,
     ["workspace?", "topic_pattern?"],
     "an event starts each of its runs once, however often it is processed; emit it again, or run its workflow again",
-  ),
-  snapshot_export: notAvailable(
-    "snapshot_export",
-    "snapshot",
-    ["workspace", "dest?"],
-    `${NOT_IN_SCRIPTS} (POST /snapshots/export)`,
-  ),
-  snapshot_import: notAvailable(
-    "snapshot_import",
-    "snapshot",
-    ["source"],
-    `${NOT_IN_SCRIPTS} (POST /snapshots/import)`,
   ),
 } satisfies Record<string, LibraryFunction>;

@@ -49,6 +49,8 @@ export async function answerAsk(
       return execBySsh(attempt, given, signal);
     case "llm":
       return askModel(attempt, given, signal);
+    case "snapshot":
+      return (await import("./script-snapshots.ts")).askSnapshot(attempt, given, signal);
     case "notify":
       return notify(attempt, given, signal);
     default:
