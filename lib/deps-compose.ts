@@ -14,7 +14,6 @@ import { recordDeps } from "./workflow/records/deps.ts";
 import { recordEffects } from "./workflow/records/effects.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { runSlots } from "./workflow/runs/slots.ts";
-import type { AnswerScript, Snapshots } from "./workflow/steps/context.ts";
 import { rateBreaker } from "./workflow/triggers/breaker.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
@@ -53,18 +52,7 @@ export function composeDeps(
     network: openNetwork(config.network),
     llm: config.llm,
   };
-  const answerScript: AnswerScript = async (runId, query) =>
-    (await import("./workflow/records/answer-script.ts")).answerQuestion(base, runId, query);
-  const snapshots: Snapshots = {
-    export: async (workspace) =>
-      (await import("./workflow/snapshots/export.ts")).exportSnapshot(base, workspace),
-    import: async (archive, { workspace, cause }) => {
-      const { importSnapshot } = await import("./workflow/snapshots/import.ts");
-      const how = { workspace: undefined, force: true, filesOnly: false, spare: workspace, cause };
-      return (await importSnapshot(base, { archive, ...how })).workspace;
-    },
-  };
-  return { ...base, answerScript, snapshots, noteLastFailure: (failure) => noteLastFailure(base, failure) };
+  return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
 }
 
 export function findShell(log: Log): string {

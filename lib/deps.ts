@@ -46,8 +46,9 @@ export interface Deps extends Ports, RecordDeps {
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
-  readonly answerScript: AnswerScript;
-  readonly snapshots: Snapshots;
+  /** For scripts, where this process executes steps. */
+  readonly answerScript?: AnswerScript;
+  readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   /** Queues of the template, for the readiness check. */

@@ -14,11 +14,7 @@ export type AnswerDeps = ReadDeps & WriteDeps & ChildDeps;
  * Answers what a script of a run asks of the tables. Never throws for what the script asks wrongly: that is the
  * answer. Reference 3.
  */
-export async function answerQuestion(
-  deps: AnswerDeps,
-  runId: string,
-  asked: unknown,
-): Promise<RecordsAnswer> {
+export async function answerScript(deps: AnswerDeps, runId: string, asked: unknown): Promise<RecordsAnswer> {
   const query = question.safeParse(asked);
   if (!query.success) {
     const [issue] = query.error.issues;

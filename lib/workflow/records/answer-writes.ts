@@ -37,6 +37,7 @@ export const writeQuery = z.discriminatedUnion("of", [
 ]);
 type WriteQuery = z.infer<typeof writeQuery>;
 
+/** Records are read as those of events are: the conductor's role may do no more. */
 export type WriteDeps = EventDeps & Pick<Ports, "tables">;
 
 /**
@@ -54,7 +55,7 @@ export async function answerWrite(
   if (value === undefined) throw new ApiError("bad_request", "json: it names no asset");
   const workspace = query.workspace || run.workspace;
   await emitEvents(deps, [draftOf(run, "asset", workspace, query.data)]);
-  const asset = await deps.tables.get(assetsTable, assetKey(workspace, value));
+  const [asset] = await deps.tables.batchGet(assetsTable, [assetKey(workspace, value)]);
   if (asset === undefined) throw new ApiError("conflict", "The asset could not be recorded, try again");
   return { id: asset.id };
 }
@@ -67,7 +68,7 @@ async function updateAsset(
   run: StoredRun,
   { key: asset_value, field: name, value }: NewValue,
 ) {
-  const asset = await deps.tables.get(assetsTable, assetKey(run.workspace, asset_value));
+  const [asset] = await deps.tables.batchGet(assetsTable, [assetKey(run.workspace, asset_value)]);
   if (asset === undefined)
     throw new ApiError("not_found", "key: the run's workspace has no asset of that value");
   if (isOwnAssetField(name)) throw refused(name);
@@ -83,7 +84,7 @@ async function updateVulnerability(
   { key: id, field: name, value }: NewValue,
 ) {
   if (!/^\d{1,15}$/.test(id)) throw new ApiError("bad_request", "key: must be the id of a vulnerability");
-  const known = await deps.tables.get(vulnerabilitiesTable, vulnerabilityKey(Number(id)));
+  const [known] = await deps.tables.batchGet(vulnerabilitiesTable, [vulnerabilityKey(Number(id))]);
   if (known === undefined) throw new ApiError("not_found", "key: there is no vulnerability of that id");
   const all = known as unknown as Readonly<Record<string, unknown>>;
   if (isOwnVulnerabilityField(name) || IDENTITY_FIELDS.some((one) => one === name)) throw refused(name);
