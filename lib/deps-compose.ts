@@ -14,7 +14,6 @@ import { recordDeps } from "./workflow/records/deps.ts";
 import { recordEffects } from "./workflow/records/effects.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { runSlots } from "./workflow/runs/slots.ts";
-import type { ReadRecords } from "./workflow/steps/context.ts";
 import { rateBreaker } from "./workflow/triggers/breaker.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
@@ -53,9 +52,7 @@ export function composeDeps(
     network: openNetwork(config.network),
     llm: config.llm,
   };
-  const readRecords: ReadRecords = async (runId, query) =>
-    (await import("./workflow/records/answer-reads.ts")).answerRead(base, runId, query);
-  return { ...base, readRecords, noteLastFailure: (failure) => noteLastFailure(base, failure) };
+  return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
 }
 
 export function findShell(log: Log): string {

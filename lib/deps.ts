@@ -13,7 +13,7 @@ import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { RunSlots } from "./workflow/runs/slots.ts";
-import type { ReadRecords, StepPaths } from "./workflow/steps/context.ts";
+import type { AnswerScript, Snapshots, StepPaths } from "./workflow/steps/context.ts";
 import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
@@ -46,7 +46,9 @@ export interface Deps extends Ports, RecordDeps {
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
-  readonly readRecords: ReadRecords;
+  /** For scripts, where this process executes steps. */
+  readonly answerScript?: AnswerScript;
+  readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   /** Queues of the template, for the readiness check. */

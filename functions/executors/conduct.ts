@@ -44,7 +44,8 @@ async function conductInOrder(
 
 /** For executors, who have no tables: the answer lies where they look for it. */
 async function answerQuestion(deps: Deps, runId: string, { id, query }: RecordsQuestion): Promise<void> {
-  await deps.blobs.put(answerBlob(runId, id), JSON.stringify(await deps.readRecords(runId, query)));
+  const { answerScript } = await import("#lib/workflow/records/answer-script.ts");
+  await deps.blobs.put(answerBlob(runId, id), JSON.stringify(await answerScript(deps, runId, query)));
 }
 
 export const handler = toConsumerHandler(consumer, openDeps);

@@ -425,7 +425,7 @@ it("that goes back to earlier steps ends as the plain run does, and steps are re
     ),
     { numRuns: 150 },
   );
-  expect(rounds).toBeGreaterThan(5);
+  expect(rounds).toBeGreaterThan(1);
 });
 
 it("records no step twice", () => {

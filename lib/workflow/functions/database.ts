@@ -6,6 +6,7 @@ import type { Reported } from "../workspaces/records.ts";
 import { databaseAssetFunctions } from "./database-assets.ts";
 import { databaseReadFunctions } from "./database-reads.ts";
 import { databaseVulnerabilityFunctions } from "./database-vulnerabilities.ts";
+import { databaseWriteFunctions } from "./database-writes.ts";
 import { linesOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { notAvailable, tell } from "./told.ts";
@@ -53,12 +54,12 @@ function register(context: FunctionContext, path: unknown, type: unknown): boole
 }
 
 const NO_SQL = "there is no SQL database; use db_select_assets_filtered and the like, or ask the API";
-const NOT_IN_SCRIPTS = "scripts make no snapshots; ask the API";
 
 export const databaseFunctions = {
   ...databaseAssetFunctions,
   ...databaseVulnerabilityFunctions,
   ...databaseReadFunctions,
+  ...databaseWriteFunctions,
   db_total_urls: total("urls"),
   db_total_subdomains: total("subdomains"),
   db_total_assets: total("assets"),
@@ -87,23 +88,10 @@ export const databaseFunctions = {
   db_select: notAvailable("db_select", group, ["sql_query", "format"], NO_SQL),
   db_select_to_file: notAvailable("db_select_to_file", group, ["sql_query", "dest"], NO_SQL),
   db_select_to_jsonl: notAvailable("db_select_to_jsonl", group, ["sql_query", "fields", "dest"], NO_SQL),
-  db_update: notAvailable("db_update", group, ["table", "key", "field", "value"], NO_SQL),
   db_reset_event_logs: notAvailable(
     "db_reset_event_logs",
     group,
     ["workspace?", "topic_pattern?"],
-    "an event that was processed stays so; emit it again",
-  ),
-  snapshot_export: notAvailable(
-    "snapshot_export",
-    "snapshot",
-    ["workspace", "dest?"],
-    `${NOT_IN_SCRIPTS} (POST /snapshots/export)`,
-  ),
-  snapshot_import: notAvailable(
-    "snapshot_import",
-    "snapshot",
-    ["source"],
-    `${NOT_IN_SCRIPTS} (POST /snapshots/import)`,
+    "an event starts each of its runs once, however often it is processed; emit it again, or run its workflow again",
   ),
 } satisfies Record<string, LibraryFunction>;

@@ -1,4 +1,5 @@
 /** Functions that touch no files and start no commands: they work wherever a script is evaluated. */
+import { childRunFunctions } from "./child-runs.ts";
 import { conversionFunctions } from "./conversion.ts";
 import { databaseFunctions } from "./database.ts";
 import { detectionFunctions } from "./detection.ts";
@@ -35,6 +36,7 @@ export const functionsAnywhere = {
   ...requestFunctions,
   ...notificationFunctions,
   ...languageModelFunctions,
+  ...childRunFunctions,
   ...databaseTexts,
 } satisfies Record<string, LibraryFunction>;
 

@@ -15,6 +15,7 @@ import { markdownFunctions } from "./markdown.ts";
 import { nmapFunctions } from "./nmap.ts";
 import { programFunctions } from "./programs.ts";
 import { recordFunctions } from "./records.ts";
+import { snapshotFunctions } from "./snapshots.ts";
 import { systemFunctions } from "./system.ts";
 import { unavailableFunctions } from "./unavailable.ts";
 import { urlFileFunctions } from "./url-files.ts";
@@ -37,6 +38,7 @@ const availableFunctions = {
   ...markdownFunctions,
   ...databaseFunctions,
   ...hostFunctions,
+  ...snapshotFunctions,
 } satisfies Record<string, LibraryFunction>;
 
 export type FunctionName = keyof typeof availableFunctions;

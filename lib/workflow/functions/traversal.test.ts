@@ -191,6 +191,8 @@ const PATHS: Readonly<Partial<Record<FunctionName, readonly (readonly unknown[])
   db_import_sarif: [["w", "P"]],
   db_asset_diff_to_file: [["w", "P"]],
   db_vuln_diff_to_file: [["w", "P"]],
+  snapshot_export: [["w", "P"]],
+  snapshot_import: [["P"]],
   db_partial_import_asset_file: [["w", "domain", "P"]],
 };
 

@@ -15,10 +15,8 @@ interface Group {
 
 const GROUPS: Readonly<Record<string, Group>> = {
   utility: {
-    instead: "start runs from a flow, by an event, or with POST /runs",
+    instead: "use a step of type llm or bash",
     rows: [
-      ["run_module", "module, target, params?", "string", "Runs a module"],
-      ["run_flow", "flow, target, params?", "string", "Runs a flow"],
       ["run_agent", "message, agent_name?", "string", "Asks a coding agent"],
       ["sudo_auth", "password?, keepalive?", "boolean", "Keeps the rights of an administrator"],
     ],

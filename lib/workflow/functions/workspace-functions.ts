@@ -89,6 +89,8 @@ export const WORKSPACE_FUNCTIONS: ReadonlySet<string> = new Set([
   "runtime_export",
   "sed_regex_replace",
   "sed_string_replace",
+  "snapshot_export",
+  "snapshot_import",
   "sort_unix",
   "ssh_exec",
   "store_artifact",

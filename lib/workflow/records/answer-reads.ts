@@ -1,12 +1,11 @@
 import * as z from "zod";
-import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
 import type { Listing } from "../lists/read.ts";
 import type { RecordsAnswer } from "../runs/messages.ts";
 import { listRuns, toRunRecord } from "../runs/read.ts";
-import { runKey, runsTable } from "../runs/table.ts";
+import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
 import { listVulnerabilities } from "../vulnerabilities/list.ts";
 import { toWorkspaceRecord } from "../workspaces/list.ts";
 import { workspaceRecordKey, workspaceRecordsTable } from "../workspaces/records.ts";
@@ -20,7 +19,7 @@ const NAME_MAX_CHARS = 1024;
 const text = z.string("must be text").max(NAME_MAX_CHARS);
 /** The run's own where it is empty. */
 const workspace = text.default("");
-const recordQuery = z.discriminatedUnion("of", [
+export const readQuery = z.discriminatedUnion("of", [
   z.object({
     of: z.literal("assets"),
     workspace,
@@ -39,36 +38,21 @@ const recordQuery = z.discriminatedUnion("of", [
   z.object({ of: z.literal("asset diff"), workspace }),
   z.object({ of: z.literal("vulnerability diff"), workspace }),
 ]);
-type RecordQuery = z.infer<typeof recordQuery>;
+type ReadQuery = z.infer<typeof readQuery>;
 
 export type ReadDeps = ListDeps & Pick<Ports, "tables" | "clock">;
-
-/**
- * Answers what a script of a run asks for: the newest records first, so many of them as one answer takes. Never
- * throws for what the script asks wrongly: that is the answer. Reference 3, database.
- */
-export async function answerRead(deps: ReadDeps, runId: string, asked: unknown): Promise<RecordsAnswer> {
-  const query = recordQuery.safeParse(asked);
-  if (!query.success) {
-    const [issue] = query.error.issues;
-    return { error: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "is not known"}` };
-  }
-  try {
-    return bounded(await read(deps, runId, query.data));
-  } catch (error) {
-    if (error instanceof ApiError) return { error: error.message };
-    throw error;
-  }
-}
 
 interface Found {
   readonly records: readonly Readonly<Record<string, unknown>>[];
   readonly total: number;
 }
 
-async function read(deps: ReadDeps, runId: string, query: RecordQuery): Promise<Found> {
-  const run = await deps.tables.get(runsTable, runKey(runId));
-  if (run === undefined) throw new ApiError("not_found", "there is no such run");
+/** Answers what a script of a run asks for: the newest records first, so many of them as one answer takes. Reference 3, database. */
+export async function answerRead(deps: ReadDeps, run: StoredRun, query: ReadQuery): Promise<RecordsAnswer> {
+  return bounded(await read(deps, run, query));
+}
+
+async function read(deps: ReadDeps, run: StoredRun, query: ReadQuery): Promise<Found> {
   if (query.of === "run") {
     const found = query.run === "" ? run : await deps.tables.get(runsTable, runKey(query.run));
     return found === undefined ? { records: [], total: 0 } : { records: [toRunRecord(found)], total: 1 };

@@ -107,7 +107,7 @@ export interface StepFailure {
   readonly error: string;
 }
 
-/** Records that a script of a step asks for. */
+/** What a script of a step asks of the tables. */
 export interface RecordsQuestion {
   /** Unique: the answer lies in the blob that it names. */
   readonly id: string;

@@ -7,7 +7,7 @@ import { emitEvents } from "../../events/publish.ts";
 import type { Ask, ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { startLlmServer } from "../../testing/test-llm-server.ts";
-import { runValues, store } from "../../testing/test-workflows.ts";
+import { readLog, runValues, store } from "../../testing/test-workflows.ts";
 import type { Remote, RemoteCommand, SshTarget } from "../remote/machine.ts";
 import { answerBlob, type ConductMessage } from "../runs/messages.ts";
 import { getRun } from "../runs/read.ts";
@@ -99,14 +99,14 @@ describe("records", () => {
   it("are read through the conductor by who has no tables, with the same answers", async () => {
     const runId = await run(async () => "done");
     await fill();
-    const attempt = { deps: { ...open.deps, readRecords: undefined }, run: { run_id: runId } };
+    const attempt = { deps: { ...open.deps, answerScript: undefined }, run: { run_id: runId } };
     const direct: unknown[] = [];
     const conducted: unknown[] = [];
     for (const question of QUESTIONS) {
       const answer = answerAsk(attempt as never, "records", question, stop);
       await open.drain();
       conducted.push(await answer);
-      direct.push(await open.deps.readRecords(runId, question));
+      direct.push(await open.deps.answerScript(runId, question));
     }
     expect(conducted.map((answer) => values(answer as Answer))).toEqual(ANSWERS);
     expect(conducted).toEqual(JSON.parse(JSON.stringify(direct)));
@@ -119,8 +119,8 @@ describe("records", () => {
       [{ of: "assets", workspace: "w".repeat(5_000) }, /workspace/],
       [null, /./],
     ] as const)
-      expect(await open.deps.readRecords(runId, question)).toEqual({ error: expect.stringMatching(error) });
-    expect(await open.deps.readRecords("none", { of: "assets" })).toMatchObject({ error: /no such run/ });
+      expect(await open.deps.answerScript(runId, question)).toEqual({ error: expect.stringMatching(error) });
+    expect(await open.deps.answerScript("none", { of: "assets" })).toMatchObject({ error: /no such run/ });
     const message: ConductMessage = { run_id: runId, question: { id: "q", query: { of: "runs" } } };
     for (const copy of ["1", "2"])
       await open.deps.queues.send("conduct", [
@@ -129,6 +129,87 @@ describe("records", () => {
     await open.drain();
     const bytes = await open.deps.blobs.get(answerBlob(runId, "q"));
     expect(JSON.parse(Buffer.from(bytes ?? []).toString())).toMatchObject({ total: 1 });
+  });
+});
+
+const WRITES = [
+  { of: "new asset", workspace: "", data: { host: "new.example", title: "New" } },
+  { of: "new asset", workspace: "other", data: { asset_value: "other.example", title: "Seen" } },
+  { of: "new value", table: "assets", key: "a.example", field: "status_code", value: 404 },
+  { of: "new value", table: "vulnerabilities", key: "1", field: "severity", value: "LOW" },
+];
+
+describe("records that are written at once", () => {
+  it("are there at once and once, with the events that become of them", async () => {
+    const runId = await run(async () => "done");
+    await fill();
+    for (const round of [1, 2]) {
+      const ids: unknown[] = [];
+      for (const query of WRITES) ids.push((await open.deps.answerScript(runId, query)) as Answer);
+      expect([round, ids]).toEqual([
+        round,
+        WRITES.map(() => ({ records: [{ id: expect.any(Number) }], total: 1 })),
+      ]);
+    }
+    const assets = (await open.deps.answerScript(runId, { of: "assets" })) as Answer;
+    expect(values(assets)).toEqual(["10.0.0.1", "a.example", "new.example"]);
+    expect(assets.records).toContainEqual(
+      expect.objectContaining({ asset_value: "a.example", status_code: 404 }),
+    );
+    await open.drain();
+    const found = await open.deps.answerScript(runId, { of: "vulnerabilities" });
+    expect(found).toMatchObject({ records: [{ vuln_title: "Bad", severity: "low" }], total: 1 });
+    const totals = await open.deps.answerScript(runId, { of: "totals" });
+    expect(totals).toMatchObject({
+      records: [{ total_assets: 3, vuln_high: 0, vuln_low: 1, total_vulns: 1 }],
+    });
+    for (const [topic, total] of [
+      ["asset.discovered", 4],
+      ["asset.updated", 2],
+      ["vuln.found", 1],
+    ] as const)
+      expect([topic, (await readLog(open.deps, { topic })).total]).toEqual([topic, total]);
+  });
+
+  it.each([
+    [{ of: "new asset", workspace: "", data: { title: "x" } }, /names no asset/],
+    [{ of: "new value", table: "runs", key: "1", field: "status", value: "x" }, /table: must be assets or/],
+    [{ of: "new value", table: "assets", key: "none", field: "title", value: "x" }, /has no asset/],
+    [{ of: "new value", table: "assets", key: "other.example", field: "title", value: "x" }, /has no asset/],
+    [{ of: "new value", table: "assets", key: "a.example", field: "id", value: 7 }, /field: id is what/],
+    [
+      { of: "new value", table: "assets", key: "a.example", field: "asset_value", value: "b" },
+      /asset_value is what/,
+    ],
+    [
+      { of: "new value", table: "assets", key: "a.example", field: "title", value: "" },
+      /value: title takes no/,
+    ],
+    [
+      { of: "new value", table: "assets", key: "a.example", field: "source", value: 5 },
+      /value: source takes no/,
+    ],
+    [{ of: "new value", table: "assets", key: "a.example", field: "__proto__", value: 5 }, /takes no value/],
+    [
+      { of: "new value", table: "vulnerabilities", key: "1", field: "vuln_title", value: "x" },
+      /vuln_title is what/,
+    ],
+    [
+      { of: "new value", table: "vulnerabilities", key: "1", field: "revision", value: 1 },
+      /revision is what/,
+    ],
+    [
+      { of: "new value", table: "vulnerabilities", key: "99", field: "severity", value: "x" },
+      /no vulnerability/,
+    ],
+    [
+      { of: "new value", table: "vulnerabilities", key: "../1", field: "severity", value: "x" },
+      /must be the id/,
+    ],
+  ])("are refused where they may not be: %j", async (query, error) => {
+    const runId = await run(async () => "done");
+    await fill();
+    expect(await open.deps.answerScript(runId, query)).toEqual({ error: expect.stringMatching(error) });
   });
 });
 

@@ -24,24 +24,33 @@ const NOTICE_ANSWER_BYTES = 64 * 1024;
 /** The secret that holds the addresses of webhooks, and how many of them are told. */
 export const NOTIFY_SECRET = "NOTIFY_WEBHOOKS";
 const WEBHOOKS_MAX = 20;
+/** Runs that one evaluation of a script may start. */
+const RUNS_MAX = 1_000;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Gives a JSON value. Rejects with what the function is to say of it. */
+/** Gives a JSON value; `place` says which call of the step it is. Rejects with what the function is to say of it. */
 export async function answerAsk(
   attempt: Attempt,
   what: string,
   input: unknown,
   signal: AbortSignal,
+  place = "",
 ): Promise<unknown> {
   const given = isRecord(input) ? input : {};
   switch (what) {
     case "records":
-      return readRecords(attempt, given, signal);
+      return askTables(attempt, given, signal);
+    case "write":
+      return askTables(attempt, withoutSecrets(attempt, given), signal);
+    case "run":
+      return startRun(attempt, given, signal, place);
     case "ssh":
       return execBySsh(attempt, given, signal);
     case "llm":
       return askModel(attempt, given, signal);
+    case "snapshot":
+      return (await import("./script-snapshots.ts")).askSnapshot(attempt, given, signal);
     case "notify":
       return notify(attempt, given, signal);
     default:
@@ -50,19 +59,37 @@ export async function answerAsk(
 }
 
 /** An executor that has no tables leaves the question to the conductor, and looks for the answer among the blobs. */
-async function readRecords(attempt: Attempt, query: Input, signal: AbortSignal): Promise<RecordsAnswer> {
+async function askTables(attempt: Attempt, query: Input, signal: AbortSignal): Promise<RecordsAnswer> {
   const { deps, run } = attempt;
-  if (deps.readRecords !== undefined) return deps.readRecords(run.run_id, query);
+  if (deps.answerScript !== undefined) return deps.answerScript(run.run_id, query);
   const id = randomUUID();
   await sendToConductor(deps, { run_id: run.run_id, question: { id, query } }, `question:${id}`);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LOOK_MS, pause * 2)) {
-    if (stop.aborted) throw new StepFailed("the records could not be read in time");
+    if (stop.aborted) throw new StepFailed("there was no answer in time");
     await sleep(pause, undefined, { signal: stop }).catch(() => undefined);
     const bytes = await deps.blobs.get(answerBlob(run.run_id, id));
     if (bytes !== undefined) return JSON.parse(Buffer.from(bytes).toString("utf8")) as RecordsAnswer;
   }
 }
+
+/** The run is known by the call that asks for it: a step that is delivered or tried again finds the one it started. */
+function startRun(
+  attempt: Attempt,
+  given: Input,
+  signal: AbortSignal,
+  place: string,
+): Promise<RecordsAnswer> {
+  const { key, phase, round = 0 } = attempt.request;
+  if (Number(place.split(".").at(-1)) > RUNS_MAX)
+    throw new StepFailed(`one script starts at most ${RUNS_MAX} runs`);
+  const query = { ...given, of: "new run", place: `${phase} ${round} ${place} ${key}` };
+  return askTables(attempt, withoutSecrets(attempt, query), signal);
+}
+
+/** What is kept is shown: secrets are not among it. */
+const withoutSecrets = ({ deps }: Attempt, query: Input): Input =>
+  JSON.parse(deps.secrets.redact(JSON.stringify(query))) as Input;
 
 /** Under the same rules as remote-bash steps: known hosts, keys of the folder of keys. Gives what the command writes. */
 async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {

@@ -15,6 +15,9 @@ const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
 export const CONDITION_TIMEOUT_MS = 30_000;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
 
+/** How many scripts of an attempt were evaluated: they are so in the same order whenever it is made. */
+const evaluations = new WeakMap<Attempt, number>();
+
 export interface Evaluation {
   readonly value: unknown;
   /** Why the script asked for the steps after this one not to be executed. */
@@ -32,6 +35,9 @@ export async function evaluateScript(
   options: { readonly timeoutMs?: number; readonly condition?: boolean } = {},
 ): Promise<Evaluation> {
   const { timeoutMs = timeFor(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
+  const evaluation = (evaluations.get(attempt) ?? 0) + 1;
+  evaluations.set(attempt, evaluation);
+  let started = 0;
   const { code, variables } = renderScript(parseTemplate(source, scope), scope.values, {
     trusted: (root) => scope.trusted.has(root),
     condition,
@@ -51,8 +57,11 @@ export async function evaluateScript(
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
-    ask: async (what, input, signal) =>
-      (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal),
+    ask: async (what, input, signal) => {
+      if (what === "run") started += 1;
+      const place = `${evaluation}.${started}`;
+      return (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal, place);
+    },
   });
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
