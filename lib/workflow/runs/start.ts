@@ -3,7 +3,8 @@ import { ApiError } from "../../errors.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StepPaths } from "../steps/context.ts";
-import { type CreateDeps, composeRun, type Plan, planFor, type RunRequest } from "./create.ts";
+import { type CreateDeps, composeRun, type RunRequest } from "./create.ts";
+import { type Plan, planFor } from "./plan.ts";
 import type { StoredRun } from "./table.ts";
 import { allTargets, TARGET_MAX_LENGTH, TARGETS_MAX } from "./targets.ts";
 
