@@ -293,10 +293,12 @@ test("runs are run again with some parameters changed", async () => {
 });
 
 test("an answer that is something else altogether is said so, without a stack", async () => {
-  answers = () => ({ body: "<html>" });
   for (const args of [["runs"], ["runs", "show", "x"], ["functions"], ["assets"]]) {
-    const { code, out, error } = await command(args);
-    expect([code, out]).toEqual([1, ""]);
-    expect(error).toMatch(/^weft: The server's answer is [^\n]*\n$/);
+    for (const body of ["<html>", '{"data": {}}', "{}"].slice(0, args.includes("show") ? 1 : 3)) {
+      answers = () => ({ body });
+      const { code, out, error } = await command(args);
+      expect([code, out]).toEqual([1, ""]);
+      expect(error).toMatch(/^weft: (The server's answer is|What answers at \S+ is not Weft: GET) [^\n]*\n/);
+    }
   }
 });

@@ -110,13 +110,20 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     if (error instanceof UsageError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const unknown = code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? /'(--?[^']*)'/.exec(message)?.[1] : undefined;
-    if (unknown === undefined) throw new UsageError(message);
+    if (unknown === undefined) throw new UsageError(onLine(message));
     const meant = suggestion(
       unknown,
       Object.keys(flags).map((name) => `--${name}`),
     );
     throw new UsageError(`${command.name} has no flag ${unknown}.${meant}`);
   }
+}
+
+/** What Node says of flags, in one sentence. */
+function onLine(message: string): string {
+  const ambiguous = /^Option '(?:-\w, )?(--[\w-]+)[^']*' argument is ambiguous/.exec(message)?.[1];
+  if (ambiguous === undefined) return message.split("\n", 1)[0] ?? message;
+  return `${ambiguous} takes a value; one that begins with a dash is written ${ambiguous}=-VALUE.`;
 }
 
 function checkValue(name: string, { choices, whole }: Flag, value: Arguments["flags"][string]): void {

@@ -81,7 +81,7 @@ export interface RequestOptions {
 export interface Connection {
   readonly url: string;
   readonly token: string;
-  /** The JSON of the answer. Throws Refused with the server's message, or NoAnswer with a hint. */
+  /** The JSON of the answer, undefined where it is empty. Throws Refused with the server's message, or NoAnswer with a hint. */
   request(method: string, path: string, options?: RequestOptions): Promise<unknown>;
   /** The answer itself where it is a good one. Throws as `request` does. */
   open(method: string, path: string, options?: RequestOptions): Promise<Response>;
@@ -153,7 +153,13 @@ export function connectTo({ url, token, source }: Server, env: Terminal["env"]):
     url,
     token,
     open,
-    request: async (method, path, options) => parse(await (await open(method, path, options)).text()),
+    request: async (method, path, options) => {
+      const text = await textOf(await open(method, path, options), url);
+      if (text === "") return undefined;
+      const answer = parse(text);
+      if (typeof answer === "object" && answer !== null) return answer;
+      throw new CommandFailure(`What answers at ${url} is not Weft: ${method} ${path} gave no JSON.`, WHERE);
+    },
   };
 }
 
@@ -177,11 +183,26 @@ async function send(
   } catch (error) {
     const { cause, name } = error as { cause?: NodeJS.ErrnoException; name?: string };
     throw new NoAnswer(
-      `Weft does not answer at ${server} (${cause?.code ?? name}).`,
-      "Start it with `npx weft start`, or say where it is with --url or WEFT_URL.",
+      `Weft does not answer at ${server} (${cause?.code ?? cause?.message ?? name}).`,
+      `Start it with \`npx weft start\`, or say where it is with --url or WEFT_URL.`,
     );
   }
 }
+
+const WHERE = "Say where Weft is with --url or WEFT_URL.";
+
+/** All of an answer. Throws NoAnswer where the server goes away in the middle of it. */
+export async function textOf(response: Response, server: string): Promise<string> {
+  try {
+    return await response.text();
+  } catch {
+    throw brokenOff(server);
+  }
+}
+
+/** The server went away while it answered. */
+export const brokenOff = (server: string): NoAnswer =>
+  new NoAnswer(`The answer of ${server} broke off.`, "Ask again; `weft doctor` looks whether it is up.");
 
 function parse(text: string): unknown {
   try {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { type Arguments, CommandFailure, type Flag, textFlag, UsageError } from "./command.ts";
 
@@ -46,10 +47,21 @@ export function queryOf(args: Arguments, names: readonly string[]): string {
 
 const STANDARD_INPUT = 0;
 
-/** A file's text; standard input for `-`. Throws CommandFailure. */
+/** A file's text; standard input for `-`. What is no UTF-8 in it is replaced. Throws CommandFailure. */
 export function readText(path: string): string {
+  return readBytes(path).toString("utf8");
+}
+
+/** As `readText`. Throws CommandFailure too where it is not text. */
+export function readPlainText(path: string): string {
+  const bytes = readBytes(path);
+  if (!isUtf8(bytes) || bytes.includes(0)) throw new CommandFailure(`${path} is not text in UTF-8.`);
+  return bytes.toString("utf8");
+}
+
+function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path === "-" ? STANDARD_INPUT : path, "utf8");
+    return readFileSync(path === "-" ? STANDARD_INPUT : path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") throw new CommandFailure(`There is no file ${path}.`);
@@ -59,7 +71,7 @@ export function readText(path: string): string {
 
 /** The targets of a file, a line each; blank lines and remarks are passed over. Throws CommandFailure. */
 export function readTargets(path: string): string[] {
-  return readText(path)
+  return readPlainText(path)
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));

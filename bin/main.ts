@@ -21,6 +21,14 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<number
   const [word = "help", ...rest] = argv;
   const name = Object.hasOwn(ALIASES, word) ? ALIASES[word] : word;
   const command = commands.find((candidate) => candidate.name === name);
+  let written = false;
+  const output: Terminal = {
+    ...terminal,
+    out: (text) => {
+      written = true;
+      terminal.out(text);
+    },
+  };
   try {
     if (command === undefined) {
       const kind = word.startsWith("-") ? "flag" : "command";
@@ -29,10 +37,13 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<number
       throw new UsageError(`There is no ${kind} '${word}'.${near}`);
     }
     const args = readArguments(command, rest);
-    if (args.flags.help === true) terminal.out(helpOf(command));
-    else await command.run(args, terminal);
+    if (args.flags.help === true) output.out(helpOf(command));
+    else await command.run(args, output);
     return 0;
   } catch (error) {
+    // Who reads JSON finds the reason there as well, where nothing else was written.
+    if (command?.flags.json !== undefined && rest.includes("--json") && !written)
+      terminal.out(`${JSON.stringify({ error: true, message: messageOf(error) })}\n`);
     if (error instanceof UsageError) {
       terminal.error(`weft: ${error.message}\n`);
       terminal.error(`Try: weft help${command === undefined ? "" : ` ${command.name}`}\n`);
@@ -43,12 +54,14 @@ async function main(argv: readonly string[], terminal: Terminal): Promise<number
       if (error.hint !== undefined) terminal.error(`${error.hint}\n`);
       return error.exitCode;
     }
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    const shown = terminal.env.WEFT_DEBUG ? stack : `${message} (WEFT_DEBUG=1 shows where)`;
+    const stack = error instanceof Error ? error.stack : messageOf(error);
+    const shown = terminal.env.WEFT_DEBUG ? stack : `${messageOf(error)} (WEFT_DEBUG=1 shows where)`;
     terminal.error(`weft: this is a fault of its own: ${shown}\n`);
     return EXIT_FAILURE;
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 // A reader such as `head` may leave before all is written; what is left then goes nowhere.
 process.stdout.on("error", () => {});

@@ -1,5 +1,5 @@
 import { type Arguments, CommandFailure, type Terminal } from "./command.ts";
-import { type Connection, printable } from "./connection.ts";
+import { type Connection, printable, textOf } from "./connection.ts";
 import { coloured } from "./table.ts";
 
 /** What a dry run answers. */
@@ -30,7 +30,7 @@ export async function printPlan(
   terminal: Terminal,
 ): Promise<void> {
   const document = await connection.open("GET", "/openapi.json");
-  if (!(await document.text()).includes('"dry_run"'))
+  if (!(await textOf(document, connection.url)).includes('"dry_run"'))
     throw new CommandFailure("This server knows no dry runs.", "Nothing was started.");
   const asked = { ...body, dry_run: true };
   const plan = (await connection.request("POST", "/automation/runs", { body: asked })) as Plan;

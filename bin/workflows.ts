@@ -48,10 +48,6 @@ export async function readWorkflow<Record extends { name: string; kind: string }
   }
 }
 
-/** Whether a stored workflow is a module or a flow. */
-export const findKind = (connection: Connection, name: string): Promise<{ name: string; kind: string }> =>
-  readWorkflow(connection, name);
-
 /** Stores a file's workflow. Throws CommandFailure with the file and what is wrong in it. */
 export async function saveFile(connection: Connection, { path, text }: WorkflowFile): Promise<SavedWorkflow> {
   try {

@@ -7,6 +7,7 @@ import { settings } from "../lib/platform/config.ts";
 import { describedByRows, functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
 import { commandGuide, exitCodeTable } from "./command-guide.ts";
+import { parameterOf } from "./template/step-settings.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
 const README_FILE = "README.md";
@@ -27,13 +28,19 @@ interface Operation {
   readonly security?: readonly unknown[];
 }
 
-/** The setting, its default and its meaning, a row each. */
+/** The setting, its default, its meaning, and the template's parameter that gives it to functions, a row each. */
 export function settingsTable(): string {
   const rows = Object.entries(settings.shape).map(([name, setting]) => {
     const { description, default: otherwise } = setting.meta() ?? {};
-    return [`\`${name}\``, code(typeof otherwise === "string" ? otherwise : ""), description ?? ""];
+    const parameter = code(parameterOf(name) ?? "");
+    return [
+      `\`${name}\``,
+      code(typeof otherwise === "string" ? otherwise : ""),
+      description ?? "",
+      parameter,
+    ];
   });
-  return table(["Setting", "Default", "Meaning"], rows);
+  return table(["Setting", "Default", "Meaning", "In Lambda"], rows);
 }
 
 /** Every endpoint by its path, as the document has them. */

@@ -48,6 +48,7 @@ export function composeDeps(
     runSlots: runSlots(ports, config.runsAtOnce),
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
+    retention: config.retention,
     network: openNetwork(config.network),
     llm: config.llm,
   };

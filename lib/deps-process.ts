@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { accessToken, TOKEN_FILE } from "./access-token.ts";
 import type { OpenedDeps } from "./deps.ts";
 import { composeDeps } from "./deps-compose.ts";
+import { withScripts } from "./deps-scripts.ts";
 import { hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Config } from "./platform/config.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
@@ -82,7 +83,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const settings = remoteSettings(config.remote, dataDir);
     const isOver = (runId: string) => isRunOver(opened.ports, runId);
     const remote = openRemote({ settings, dataDir, log, isOver });
-    const deps = composeDeps(opened.ports, config, {
+    const composed = composeDeps(opened.ports, config, {
       remote,
       auth: ownerAuthenticator(hashToken(token.value)),
       paths: stepPaths(dataDir, config.functionFolders),
@@ -92,6 +93,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
         ? {}
         : { workspaceSync: options.shareWorkspaces(opened.ports, dataDir) }),
     });
+    const deps = withScripts(composed);
     await firstStart(deps);
     let folder: WorkflowFolder | undefined;
     return {

@@ -2,6 +2,7 @@ import { openedOnce } from "./deps-once.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
+import type { Retention } from "./platform/config.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
@@ -12,7 +13,7 @@ import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { RunSlots } from "./workflow/runs/slots.ts";
-import type { StepPaths } from "./workflow/steps/context.ts";
+import type { AnswerScript, Snapshots, StepPaths } from "./workflow/steps/context.ts";
 import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
@@ -45,7 +46,11 @@ export interface Deps extends Ports, RecordDeps {
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
+  /** For scripts, where this process executes steps. */
+  readonly answerScript?: AnswerScript;
+  readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
+  readonly retention: Retention;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

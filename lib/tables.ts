@@ -13,6 +13,7 @@ import { facetsTable } from "./workflow/assets/facets.ts";
 import { assetsTable } from "./workflow/assets/table.ts";
 import { deadLettersTable } from "./workflow/dead-letters/table.ts";
 import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
+import { diffsTable } from "./workflow/diffs/table.ts";
 import { serviceTable } from "./workflow/event-receiver/table.ts";
 import { listEntriesTable } from "./workflow/lists/table.ts";
 import {
@@ -52,6 +53,7 @@ export const tables = {
   artifacts: artifactsTable,
   workspaceRecords: workspaceRecordsTable,
   deadLetters: deadLettersTable,
+  diffs: diffsTable,
   listEntries: listEntriesTable,
   service: serviceTable,
   workspaces: workspacesTable,

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
-import { emitEvents } from "../../lib/events/publish.ts";
+import { type EventDeps, type EventDraft, emitEvents } from "../../lib/events/publish.ts";
 import { readConfig } from "../../lib/platform/config.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
 import type { Queues } from "../../lib/platform/queues.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplateOnce } from "../../localstack/template-cache.ts";
+import { fillLists } from "./fill-lists.ts";
 import { assetDraft, eventDraft, type RecordKind } from "./records.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
@@ -38,22 +39,31 @@ async function fill({ dataDir, kind, count }: Filling): Promise<void> {
   const platform = await startPlatform({ template, root, opened, log, host, port });
   const names = resources.queues.map(({ name }) => name);
   const waiting = () => backlog(opened.ports.queues, names);
-  const draft = kind === "events" ? eventDraft : assetDraft;
+  if (kind === "lists") await fillLists(opened.deps, count);
+  else await emitAll(opened.deps, kind === "events" ? eventDraft : assetDraft, count, waiting);
+  while ((await waiting()) > 0) await sleep(POLL_MS);
+  await platform.close();
+}
+
+async function emitAll(
+  deps: EventDeps,
+  draft: (number: number) => EventDraft,
+  count: number,
+  waiting: () => Promise<number>,
+): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < count) {
       const from = next;
       next = Math.min(count, next + AT_ONCE);
       await emitEvents(
-        opened.deps,
+        deps,
         Array.from({ length: next - from }, (_, at) => draft(from + at)),
       );
       while ((await waiting()) > BACKLOG_MAX) await sleep(POLL_MS);
     }
   };
   await Promise.all(Array.from({ length: UNDER_WAY }, work));
-  while ((await waiting()) > 0) await sleep(POLL_MS);
-  await platform.close();
 }
 
 async function backlog(queues: Queues, names: readonly string[]): Promise<number> {

@@ -14,6 +14,8 @@ const CHILD = fileURLToPath(new URL("./fill-child.ts", import.meta.url));
 /** Code that shapes what lies in a filled data folder: a change of it makes the folder anew. */
 const SHAPING = [
   "bench/harness/fill-child.ts",
+  "bench/harness/fill-lists.ts",
+  "bench/harness/list-records.ts",
   "bench/harness/records.ts",
   "functions/executors",
   "lib/deps-compose.ts",
@@ -21,9 +23,15 @@ const SHAPING = [
   "lib/platform/embedded",
   "lib/ranked-index",
   "lib/tables.ts",
+  "lib/workflow/artifacts",
   "lib/workflow/assets",
+  "lib/workflow/dead-letters",
+  "lib/workflow/definitions",
   "lib/workflow/lists",
   "lib/workflow/runs",
+  "lib/workflow/schedules",
+  "lib/workflow/vulnerabilities",
+  "lib/workflow/workspaces",
 ];
 
 /** Fewer are filled each time: they take a second. */

@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { withActions } from "../actions.ts";
 import { type Arguments, CommandFailure, type Terminal, textFlag } from "../command.ts";
-import { type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
-import { PAGE_FLAGS, queryOf, readText } from "../flags.ts";
+import { brokenOff, type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
+import { PAGE_FLAGS, queryOf, readPlainText } from "../flags.ts";
 import { printAnswer, printList } from "../pages.ts";
 import { type Column, moment } from "../table.ts";
 
@@ -111,7 +111,7 @@ async function importFile(
   const query = queryOf(args, ["workspace", "format", "source"]);
   let sum: Imported | undefined;
   let before = 0;
-  for (const part of partsOf(readText(path))) {
+  for (const part of partsOf(readPlainText(path))) {
     const options = { body: part, type: "text/plain", timeoutMs: IMPORT_MS };
     const answer = (await connection.request("POST", `${ASSETS}/import${query}`, options)) as Imported;
     const errors = answer.errors.map((one) => ({ ...one, line: one.line + before }));
@@ -169,11 +169,17 @@ async function exportCsv(connection: Connection, args: Arguments, terminal: Term
   const content = Readable.fromWeb(response.body);
   if (file === undefined) {
     const decoder = new TextDecoder();
-    for await (const chunk of content) terminal.out(decoder.decode(chunk as Uint8Array, { stream: true }));
+    try {
+      for await (const chunk of content) terminal.out(decoder.decode(chunk as Uint8Array, { stream: true }));
+    } catch {
+      throw brokenOff(connection.url);
+    }
     terminal.out(decoder.decode());
     return;
   }
   await pipeline(content, createWriteStream(file)).catch((error: NodeJS.ErrnoException) => {
+    // So fetch says it of a body that does not come to its end.
+    if (error instanceof TypeError) throw brokenOff(connection.url);
     throw new CommandFailure(`${file} cannot be written (${error.code ?? error.message}).`);
   });
 }

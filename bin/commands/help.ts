@@ -1,3 +1,4 @@
+import { checkWords } from "../actions.ts";
 import { type Command, columns, heading, helpOf, UsageError } from "../command.ts";
 import { suggestion } from "../suggestion.ts";
 
@@ -21,6 +22,7 @@ export function help(all: () => readonly Command[]): Command {
       ["weft help dead-letters", "the flags of one, with examples"],
     ],
     run: async ({ positionals }, terminal) => {
+      checkWords("help", "[command]", positionals);
       const [name] = positionals;
       if (name === undefined) {
         terminal.out(overview(all()));

@@ -7,7 +7,7 @@ import {
   textFlag,
   UsageError,
 } from "../command.ts";
-import { type Connection, connect, Refused, SERVER_FLAGS } from "../connection.ts";
+import { type Connection, connect, Refused, SERVER_FLAGS, textOf } from "../connection.ts";
 import { readData } from "../pages.ts";
 import { OVER, type RunRecord, runPath } from "../run-progress.ts";
 
@@ -83,7 +83,7 @@ async function readPart(connection: Connection, id: string, query: string): Prom
     const response = await connection.open("GET", `${runPath(id)}/log${query}`, { accept: "text/plain" });
     const next = response.headers.get("x-next-offset");
     const status = response.headers.get("x-run-status") ?? "";
-    const log = await response.text();
+    const log = await textOf(response, connection.url);
     return { log, status, ...(next === null ? {} : { next_offset: Number(next) }) };
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 404 || error.reason !== "Not found") throw error;

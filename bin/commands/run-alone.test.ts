@@ -54,6 +54,50 @@ steps:
     expect(await readdir(temporary)).toEqual([]);
   });
 
+  test("is repeated until one fails, and told of as the workflow prefers", async () => {
+    await write(
+      "again.yaml",
+      `name: again
+preferences: {repeat: true, repeat_wait_time: 10ms, ci_output_format: true, empty_target: true}
+steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test $(wc -l < ${join(folder, "count")}) -lt 3'}]
+`,
+    );
+    const { code, out } = await weft("run", "again.yaml", "-w", "w");
+    const records = out.trim().split("\n");
+    expect([code, records.map((record) => JSON.parse(record).status)]).toEqual([
+      1,
+      ["completed", "completed", "failed"],
+    ]);
+    expect(JSON.parse(records[0] ?? "").target).toMatch(/^empty-/);
+    await rm(join(folder, "count"));
+    const once = await weft("run", "again.yaml", "-w", "w", "--once");
+    expect([once.code, once.out.trim().split("\n")]).toEqual([0, [expect.stringContaining('"completed"')]]);
+  });
+
+  test("ends with 130 when it is left between two runs", async () => {
+    await write("idle.yaml", "name: idle\nsteps: [{name: s, type: bash, command: 'true'}]");
+    const running = start(["run", "idle.yaml", "--repeat", "--repeat-wait", "1h"]);
+    let out = "";
+    running.child.stdout?.on("data", (chunk) => {
+      out += chunk;
+    });
+    await until(() => out.includes("completed in"));
+    running.child.kill("SIGINT");
+    const { code, error } = await running.ended;
+    expect([code, error]).toEqual([130, "weft: No further run was started.\n"]);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  test.each([
+    [["--repeat-wait", "soon"], "--repeat-wait must be a duration such as 30s, 5m or 1h, not 'soon'."],
+    [["--repeat", "--once"], "--repeat and --once exclude each other."],
+    [["--repeat", "--detach"], "--repeat and --detach exclude each other."],
+  ])("refuses %j", async (flags, why) => {
+    await write("idle.yaml", "name: idle\nsteps: [{name: s, type: bash, command: 'true'}]");
+    const { code, error } = await weft("run", "idle.yaml", ...flags);
+    expect([code, error]).toEqual([2, expect.stringContaining(why)]);
+  });
+
   test("ends with 1 when it fails, and says why", async () => {
     await write("bad.yaml", "name: bad\nsteps: [{name: s, type: bash, command: 'echo no luck >&2; exit 7'}]");
     const { code, out, error } = await weft("run", "./bad.yaml");

@@ -1,3 +1,4 @@
+import type { Preferences } from "../../lib/workflow/definition/types.ts";
 import {
   type Arguments,
   type Command,
@@ -13,7 +14,6 @@ import {
   connect,
   connectTo,
   NoAnswer,
-  printable,
   Refused,
   SERVER_FLAGS,
   withServerFlags,
@@ -21,9 +21,11 @@ import {
 import { PARAM_FLAG, paramFlags, readTargets, textFlags } from "../flags.ts";
 import { onInterrupt } from "../interrupts.ts";
 import { printPlan } from "../plan.ts";
-import { followRuns, type RunRecord, runPath, tookOf } from "../run-progress.ts";
+import { REPEAT_FLAGS, repetitionOf, rest } from "../repetition.ts";
+import { endAs } from "../run-end.ts";
+import { followRuns, runPath } from "../run-progress.ts";
 import { isWorkflowFile, withThoseBeside } from "../workflow-files.ts";
-import { findKind, saveFile } from "../workflows.ts";
+import { readWorkflow, saveFile } from "../workflows.ts";
 
 const PRIORITIES = ["low", "normal", "high", "critical"] as const;
 const HEALTH_MS = 2_000;
@@ -65,6 +67,7 @@ export const run: Command = {
     ...START_FLAGS,
     output: { type: "boolean", short: "o", summary: "Show what each step wrote" },
     detach: { type: "boolean", short: "d", summary: "Print the id of the run and leave it to the server" },
+    ...REPEAT_FLAGS,
     "dry-run": { type: "boolean", summary: "Show what would be done, and execute nothing" },
     ...SERVER_FLAGS,
     "data-dir": {
@@ -80,6 +83,7 @@ export const run: Command = {
       "weft run scan -T targets.txt -c 4 --json",
       "a run for each line, four at a time; their records at last",
     ],
+    ["weft run watch -t example.com --repeat --repeat-wait 1h", "again an hour after each end"],
     ["weft run scan -t example.com --dry-run", "the steps as they would be"],
   ],
   exits: [
@@ -93,6 +97,8 @@ export const run: Command = {
     if (workflow === undefined) throw new UsageError("run takes the name of a workflow, or a YAML file.");
     if (more.length > 0) throw new UsageError(`'${more[0]}' is one word too many.`);
     const body = bodyOf(args);
+    // What is wrong with the flags is said before anything is stored.
+    repetitionOf(args, {});
     const isFile = workflow === "-" || isWorkflowFile(workflow) || workflow.includes("/");
     const server = isFile ? await runningServer(args, terminal) : connect(args, terminal);
     if (server !== undefined) await runOn(server, { workflow, isFile, body }, args, terminal);
@@ -181,20 +187,57 @@ async function runOn(
   terminal: Terminal,
 ): Promise<void> {
   const { workflow, isFile, alone = false } = asked;
-  const named = isFile ? await saveAll(connection, workflow) : await findKind(connection, workflow);
+  const name = isFile ? (await saveAll(connection, workflow)).name : workflow;
+  const { definition, ...named } = await readWorkflow<Runnable>(connection, name);
+  const { preferences = {} } = definition ?? {};
   const body = { [named.kind]: named.name, ...asked.body };
   if (args.flags["dry-run"] === true) {
     await printPlan(connection, body, args, terminal);
     return;
   }
-  const quiet = args.flags.json === true;
+  const pause = repetitionOf(args, preferences);
+  const shown = {
+    quiet: args.flags.json === true || preferences.ci_output_format === true,
+    outputs: args.flags.output === true,
+    detach: args.flags.detach === true,
+    alone,
+  };
+  for (;;) {
+    await runOnce(connection, named.name, body, shown, terminal);
+    if (pause === undefined) return;
+    await rest(pause);
+  }
+}
+
+/** A stored workflow, as far as it matters to who runs it. */
+interface Runnable {
+  readonly name: string;
+  readonly kind: string;
+  readonly definition?: { readonly preferences?: Preferences };
+}
+
+interface Showing {
+  readonly quiet: boolean;
+  readonly outputs: boolean;
+  readonly detach: boolean;
+  readonly alone: boolean;
+}
+
+/** Throws CommandFailure where it does not end well. */
+async function runOnce(
+  connection: Connection,
+  name: string,
+  body: Body,
+  { quiet, outputs, detach, alone }: Showing,
+  terminal: Terminal,
+): Promise<void> {
   const started = (await connection.request("POST", "/automation/runs", { body })) as Started;
   const ids = started.run_ids ?? [started.run_id];
-  if (args.flags.detach === true) {
+  if (detach) {
     terminal.out(quiet ? `${JSON.stringify(started)}\n` : ids.map((id) => `${id}\n`).join(""));
     return;
   }
-  if (!quiet) terminal.out(`${named.name}  ${ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`}\n`);
+  if (!quiet) terminal.out(`${name}  ${ids.length === 1 ? `run ${ids[0]}` : `${ids.length} runs`}\n`);
   const undo = onInterrupt(
     () => {
       terminal.error("Cancelling; once more to leave at once.\n");
@@ -203,10 +246,7 @@ async function runOn(
     () => {},
   );
   try {
-    const runs = await followRuns(connection, ids, terminal, {
-      quiet,
-      outputs: args.flags.output === true,
-    });
+    const runs = await followRuns(connection, ids, terminal, { quiet, outputs });
     if (quiet) terminal.out(`${JSON.stringify(runs.length === 1 ? runs[0] : runs)}\n`);
     endAs(runs, { quiet, alone }, terminal);
   } finally {
@@ -235,30 +275,4 @@ async function cancelAll(connection: Connection, ids: readonly string[]): Promis
       if (!(error instanceof Refused) && !(error instanceof NoAnswer)) throw error;
     }
   }
-}
-
-/** Throws CommandFailure where not all of them were completed. */
-function endAs(
-  runs: readonly RunRecord[],
-  { quiet, alone }: { readonly quiet: boolean; readonly alone: boolean },
-  terminal: Terminal,
-): void {
-  const failed = runs.filter(({ status }) => status === "failed");
-  const cancelled = runs.filter(({ status }) => status === "cancelled");
-  const [first] = failed;
-  if (first !== undefined) {
-    const hint = alone ? undefined : `What its steps wrote: weft logs ${first.run_id}`;
-    if (runs.length > 1) throw new CommandFailure(`${failed.length} of ${runs.length} runs failed.`, hint);
-    const why = printable(first.error_message) || "no reason given";
-    throw new CommandFailure(`The run failed after ${tookOf(first)}: ${why}`, hint);
-  }
-  if (cancelled.length > 0) {
-    const what = runs.length === 1 ? "The run was" : `${cancelled.length} of ${runs.length} runs were`;
-    throw new CommandFailure(`${what} cancelled.`, undefined, EXIT_CANCELLED);
-  }
-  const [only] = runs;
-  if (!quiet && runs.length === 1 && only !== undefined)
-    terminal.out(
-      `completed in ${tookOf(only)}  ${only.completed_steps} of ${only.total_steps} steps  workspace ${printable(only.workspace)}\n`,
-    );
 }

@@ -1,3 +1,4 @@
+import { checkWords } from "../actions.ts";
 import { type Command, JSON_FLAG, textFlag } from "../command.ts";
 import { DATA_DIR_FLAG, findToken } from "../connection.ts";
 
@@ -15,6 +16,7 @@ export const token: Command = {
     ],
   ],
   run: async (args, terminal) => {
+    checkWords("token", "", args.positionals);
     const found = findToken(terminal.env, textFlag(args, "data-dir"));
     terminal.out(args.flags.json === true ? `${JSON.stringify(found)}\n` : `${found.token}\n`);
   },

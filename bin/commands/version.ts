@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { checkWords } from "../actions.ts";
 import { type Command, JSON_FLAG } from "../command.ts";
 
 /** `weft version` */
@@ -8,7 +9,8 @@ export const version: Command = {
   usage: "[--json]",
   flags: { json: JSON_FLAG },
   examples: [["weft version --json", "for scripts"]],
-  run: async ({ flags }, terminal) => {
+  run: async ({ flags, positionals }, terminal) => {
+    checkWords("version", "", positionals);
     const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
     const { version: weft } = JSON.parse(manifest) as { version: string };
     const node = process.versions.node;

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import {
   type Arguments,
   type Command,
@@ -57,6 +60,11 @@ export const worker: Command = {
       leaseSeconds: numberFlag(args, "lease", LEASE_MIN_SECONDS, LEASE_MAX_SECONDS),
       writeLog: (line: string) => terminal.error(line),
     };
+    if (!knowsRegion(options.environment))
+      throw new CommandFailure(
+        "The AWS region of the stack is not known.",
+        "Set AWS_REGION, or AWS_PROFILE for one of ~/.aws/config; --localstack needs neither.",
+      );
     const stopped = untilStopped();
     // Loaded only here: the other commands start without it.
     const { startWorker } = await import("../../localstack/worker.ts");
@@ -73,6 +81,13 @@ export const worker: Command = {
 function environmentOf(args: Arguments, terminal: Terminal): Terminal["env"] {
   if (args.flags["localstack"] !== true) return terminal.env;
   return { ...LOCALSTACK, ...Object.fromEntries(Object.entries(terminal.env).filter(([, value]) => value)) };
+}
+
+/** Without a region no queue is found, however long the worker waits. */
+function knowsRegion(env: Terminal["env"]): boolean {
+  if (env["AWS_REGION"] || env["AWS_DEFAULT_REGION"]) return true;
+  if (Object.keys(env).some((name) => name.startsWith("AWS_ENDPOINT_URL") && env[name])) return true;
+  return existsSync(env["AWS_CONFIG_FILE"] || join(homedir(), ".aws", "config"));
 }
 
 function numberFlag(args: Arguments, name: string, least: number, most: number): number | undefined {

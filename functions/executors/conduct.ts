@@ -1,7 +1,12 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, type Message, toConsumerHandler } from "#lib/events/consumer.ts";
 import { conduct } from "#lib/workflow/runs/conduct.ts";
-import { openMessage, type QueuedMessage } from "#lib/workflow/runs/messages.ts";
+import {
+  answerBlob,
+  openMessage,
+  type QueuedMessage,
+  type RecordsQuestion,
+} from "#lib/workflow/runs/messages.ts";
 
 export const consumer = defineConsumer({
   name: "conduct",
@@ -28,12 +33,19 @@ async function conductInOrder(
       const message = await openMessage(deps, body);
       const { failure } = message;
       if (failure !== undefined) await deps.noteLastFailure({ ...failure, messageId: failure.message_id });
-      await conduct(deps, message);
+      if (message.question !== undefined) await answerQuestion(deps, message.run_id, message.question);
+      else await conduct(deps, message);
     } catch (error) {
       for (const { id } of inputs.slice(index)) failures.set(id, error);
       return;
     }
   }
+}
+
+/** For executors, who have no tables: the answer lies where they look for it. */
+async function answerQuestion(deps: Deps, runId: string, { id, query }: RecordsQuestion): Promise<void> {
+  const { answerScript } = await import("#lib/workflow/records/answer-script.ts");
+  await deps.blobs.put(answerBlob(runId, id), JSON.stringify(await answerScript(deps, runId, query)));
 }
 
 export const handler = toConsumerHandler(consumer, openDeps);

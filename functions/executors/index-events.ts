@@ -1,15 +1,14 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { indexEvents } from "#lib/events/log/index-events.ts";
-import type { TailItem } from "#lib/events/log/table.ts";
-import { oldestUnindexed } from "#lib/events/log/tail.ts";
+import { type OldestUnindexed, oldestUnindexed } from "#lib/events/log/tail.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
 import { indexTold } from "#lib/workflow/lists/all-lists.ts";
 
 /** As many as a FIFO queue hands over at once. */
 const BATCH_SIZE = 10;
-/** Records of each partition of the tail that are indexed at once; four times as many go into one transaction. */
-const MOST_A_PARTITION = 24;
+/** Of the tail's partitions each, and of the records that go into one transaction. */
+const MOST = { items: 24, records: 240 };
 /** Then others have their turn. What is left is met with the next message, or by the sweep. */
 const ONE_TURN_MS = 10_000;
 
@@ -34,14 +33,14 @@ export const consumer = defineConsumer({
     // One message may stand for all that was recorded before it was delivered; what comes later has another.
     const now = deps.ids.ordered();
     const until = performance.now() + ONE_TURN_MS;
-    let left: readonly TailItem[];
+    let left: OldestUnindexed;
     do {
-      left = await oldestUnindexed(deps, MOST_A_PARTITION);
-      const many = left.length >= MOST_A_PARTITION;
+      left = await oldestUnindexed(deps, MOST);
+      const { items: known, more } = left;
       // Before the events leave the tail: what they tell of is then in the lists, or told again.
-      await indexEvents(deps, ids, { known: left, tell: (events) => indexTold(deps, events, many) });
+      await indexEvents(deps, ids, { known, tell: (events) => indexTold(deps, events, more) });
       ids = [];
-    } while (left.length >= MOST_A_PARTITION && left.some(({ sk }) => sk < now) && performance.now() < until);
+    } while (left.more && left.items.some(({ sk }) => sk < now) && performance.now() < until);
     return undefined;
   },
 });

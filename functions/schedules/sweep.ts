@@ -1,8 +1,10 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
+import { retainEvents } from "#lib/events/log/retain.ts";
 import { sweepLists } from "#lib/workflow/lists/all-lists.ts";
 import { sweepTurns } from "#lib/workflow/runs/admission.ts";
+import { retainRuns } from "#lib/workflow/runs/retain.ts";
 import { resendStalled } from "#lib/workflow/runs/sweep.ts";
 import { keepRules } from "#lib/workflow/schedules/rules.ts";
 import { forgetExpired } from "#lib/workflow/triggers/dedupe.ts";
@@ -12,7 +14,8 @@ const EVENTS_MAX = 100;
 
 export const consumer = defineConsumer({
   name: "sweep",
-  summary: "Sends the timers that are due, and again what was lost between a commit and its message",
+  summary:
+    "Sends the timers that are due, and again what was lost between a commit and its message; removes what is old",
   schedule: "rate(1 minute)",
   queue: { maxReceiveCount: 3, batchSize: 1, concurrency: 2 },
   timeoutSeconds: 120,
@@ -26,6 +29,8 @@ export const consumer = defineConsumer({
       sweepLists(deps),
       keepRules(deps),
       forgetExpired(deps),
+      retainEvents(deps),
+      retainRuns(deps),
     ]);
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     return undefined;

@@ -70,6 +70,11 @@ export async function openInstallation(
     LlmModel: "tour",
     LlmProviders: "",
     LlmAllowedHosts: "",
+    RunsConcurrencyMax: "100",
+    TriggerFiresPerMinute: "6000",
+    EventReceiverEnabled: "true",
+    EventLogRetention: "7d",
+    RunRetention: "7d",
   });
   // Beside what the template gives them, where AWS is: nothing else of this process.
   const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));

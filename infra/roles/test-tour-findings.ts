@@ -6,6 +6,7 @@ import type { Ports } from "../../lib/platform/ports.ts";
 import type { Key } from "../../lib/platform/tables.ts";
 import { stepsMark } from "../../lib/workflow/runs/step-results.ts";
 import {
+  countersTable,
   runKey,
   runsTable,
   type StoredRun,
@@ -17,6 +18,7 @@ import type { Client } from "./test-tour-client.ts";
 
 const NUCLEI = { "template-id": "t", info: { name: "Open", severity: "high" }, host: "a.example.org" };
 const WORKSPACE = "findings";
+const DIFFS_KEPT = 1_000;
 
 /** Findings by request, before the sweep brings them into their lists. */
 export async function bringFindings(client: Client): Promise<void> {
@@ -42,6 +44,12 @@ async function snapshot(): Promise<Buffer> {
   zip.addBuffer(Buffer.from('{"artifact_path":"notes.txt"}'), ".weft-snapshot/artifacts.jsonl");
   zip.end();
   return buffer(Readable.from(zip.outputStream));
+}
+
+/** As many diffs as are kept, so that the next one takes the place of the oldest. */
+export async function leaveDiffs({ tables }: Pick<Ports, "tables">): Promise<void> {
+  for (const kind of ["assets", "vulnerabilities"])
+    await tables.update(countersTable, { pk: `diffs-${kind}`, sk: "next" }, { add: { next: DIFFS_KEPT } });
 }
 
 /** A run that is over, and of whose steps nobody was told. */
@@ -71,6 +79,11 @@ export async function lookAtFindings(client: Client, runId: string): Promise<voi
     ...[`/runs/${runId}/artifacts`, "/step-results?limit=1000", "/stats", "/snapshots"],
   ])
     await client.send("GET", `/automation${path}`);
+  for (const kind of ["assets", "vulnerabilities"]) {
+    const times = { workspace: WORKSPACE, from: "2020-01-01" };
+    await client.send("POST", `/automation/${kind}/diffs`, times);
+    await client.list(`/automation/${kind}/diffs`);
+  }
   await client.file("GET", "/automation/assets/export");
   await client.file("GET", `/automation/artifacts/${WORKSPACE}?artifact_path=notes.txt`);
   await client.file("POST", "/automation/snapshots/export", { workspace: WORKSPACE });

@@ -12,6 +12,16 @@ steps:
   - name: told
     type: function
     function: 'generate_event("", "asset.discovered", "tour", "asset", {value: "told.example.org", note: "n".repeat(300000)})'
+  - name: reads
+    type: function
+    functions:
+      - 'db_select_assets("") + db_select_vulnerabilities("") + db_select_total_assets() + db_asset_diff("") + db_vuln_diff("")'
+      - 'if (!run_status("", "jsonl").includes("run_uuid")) throw new Error("no runs"); run_status_by_uuid("none")'
+  - name: writes
+    type: function
+    functions:
+      - 'db_raw_insert_asset("", {host: "raw.example.org"}) > 0 && db_update("assets", "raw.example.org", "title", "Raw")'
+      - 'if (run_module("heard", "writes") === "") throw new Error("no run")'
   - name: found
     type: function
     functions:

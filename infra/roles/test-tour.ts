@@ -18,7 +18,8 @@ import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
-import { bringFindings, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
+import { bringFindings, leaveDiffs, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
+import { leaveOld } from "./test-tour-retention.ts";
 import { goAgain, leaveTurn } from "./test-tour-runs.ts";
 import { brief, CHAIN, everything, HEARD, LOST, TRIGGERED, WAITING } from "./test-tour-workflows.ts";
 
@@ -53,6 +54,8 @@ interface Tour {
 export async function tour(at: Installation): Promise<void> {
   const all = { at, client: clientOf(at) };
   await lookAround(all);
+  const lookForOld = await leaveOld(at);
+  await leaveDiffs(at.outside);
   await storeWorkflows(all);
   await useTriggers(all);
   const pending = await startUnheard(all);
@@ -60,6 +63,7 @@ export async function tour(at: Installation): Promise<void> {
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);
   await sweepAndFire(all);
+  await lookForOld();
   at.poll();
   const [over] = await Promise.all([
     endFromOutside(all),

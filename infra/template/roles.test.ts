@@ -62,7 +62,7 @@ describe("the roles", () => {
 
   /** Blobs of a kind, secrets, rules that the installation makes for itself; EventBridge lists all rules or none. */
   const wildcards = [
-    ...["claims", "dead-letters", "events", "runs", "snapshots", "workflows", "workspaces"].map(
+    ...["claims", "dead-letters", "diffs", "events", "runs", "snapshots", "workflows", "workspaces"].map(
       (prefix) => `{"Fn::Sub":"arn:\${AWS::Partition}:s3:::\${BlobsBucketName}/${prefix}/*"}`,
     ),
     '{"Fn::Sub":"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/*"}',

@@ -6,9 +6,11 @@ interface StepSetting {
   readonly description: string;
   readonly otherwise: string;
   readonly values?: readonly string[];
+  /** What a value has to look like. */
+  readonly pattern?: string;
 }
 
-/** Settings of steps that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
+/** Settings of functions that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
 const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   HttpStepPrivateAddresses: {
     variable: "HTTP_STEP_PRIVATE_ADDRESSES",
@@ -36,20 +38,59 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Hosts that llm_config.base_url of a step may name, by commas",
     otherwise: "",
   },
+  RunsConcurrencyMax: {
+    variable: "RUNS_CONCURRENCY_MAX",
+    description: "Runs that go at once; further ones wait for their turn",
+    otherwise: "100",
+    pattern: "^([1-9][0-9]{0,3}|10000)$",
+  },
+  TriggerFiresPerMinute: {
+    variable: "TRIGGER_FIRES_PER_MINUTE",
+    description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
+    otherwise: "6000",
+    pattern: "^[1-9][0-9]{0,8}$",
+  },
+  EventReceiverEnabled: {
+    variable: "EVENT_RECEIVER_ENABLED",
+    description: "Whether events trigger workflows",
+    otherwise: "true",
+    values: ["true", "false"],
+  },
+  EventLogRetention: {
+    variable: "EVENT_LOG_RETENTION",
+    description: "Age at which records of the event log are removed, such as 12h, 30d, 8w; off keeps them",
+    otherwise: "off",
+  },
+  RunRetention: {
+    variable: "RUN_RETENTION",
+    description: "Time after their end at which runs are removed, such as 12h, 30d, 8w; off keeps them",
+    otherwise: "off",
+  },
 };
+
+/** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */
+export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
+  ...["PORT", "HOST", "WEFT_DATA_DIR", "WEFT_ACCESS_TOKEN", "WEFT_PLATFORM", "WEFT_STACK", "WEFT_WORKER"],
+  // Lambda has a concurrency of its own for each queue, and scheduled rules are there or not.
+  ...["STEPS_CONCURRENCY_MAX", "SCHEDULER_ENABLED"],
+  // Files, containers and hosts are for workers.
+  ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
+  ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS", "LLM_API_KEY"],
+]);
 
 const settings = Object.entries(STEP_SETTINGS);
 
 /** The parameters of the main template. */
 export function settingParameters(): Record<string, unknown> {
   return Object.fromEntries(
-    settings.map(([parameter, { description, otherwise, values }]) => [
+    settings.map(([parameter, { description, otherwise, values, pattern }]) => [
       parameter,
       {
         Type: "String",
         Description: description,
         Default: otherwise,
         ...(values === undefined ? {} : { AllowedValues: values }),
+        ...(pattern === undefined ? {} : { AllowedPattern: pattern }),
       },
     ]),
   );
@@ -73,4 +114,9 @@ export function settingArguments(): Record<string, unknown> {
 /** The environment of functions. */
 export function settingVariables(): Record<string, unknown> {
   return Object.fromEntries(settings.map(([parameter, { variable }]) => [variable, ref(parameter)]));
+}
+
+/** The parameter of the main template that gives functions this setting; undefined where none does. */
+export function parameterOf(variable: string): string | undefined {
+  return settings.find(([, setting]) => setting.variable === variable)?.[0];
 }

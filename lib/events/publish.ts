@@ -120,10 +120,10 @@ export async function composeEvents(
     claims.push(...writes);
   }
   const records = prepared.map((one) => recordOf(deps, one));
-  const puts = records.flatMap((item): Write[] => [
-    { op: "put", table: eventLogTable, item },
-    { op: "put", table: eventTailTable, item: tailOf(item) },
-  ]);
+  const puts: Write[] = [
+    ...records.map((item): Write => ({ op: "put", table: eventLogTable, item })),
+    ...tailsOf(records).map((item): Write => ({ op: "put", table: eventTailTable, item })),
+  ];
   return { writes: [...puts, ...claims, ...settled.writes], publish: records.map(recordedEntry), records };
 }
 
@@ -246,6 +246,16 @@ async function keepData(
   const key = `events/${deps.ids.random()}`;
   await deps.blobs.put(key, data);
   return { data_blob: key };
+}
+
+/** Records that have but to be indexed go through the tail together. */
+function tailsOf(records: readonly StoredEvent[]): TailItem[] {
+  const done = records.filter(({ processed }) => processed);
+  const [first] = done;
+  if (first === undefined || done.length === 1) return records.map(tailOf);
+  const ids = done.map(({ event_id }) => event_id);
+  const open = records.filter(({ processed }) => !processed);
+  return [...open.map(tailOf), { ...tailOf(first), ids, left: ids.length }];
 }
 
 function tailOf(record: StoredEvent): TailItem {

@@ -42,6 +42,19 @@ const count = (otherwise: number, most: number) =>
     )
     .transform(Number);
 
+const DAY_MS = 86_400_000;
+const AGE_UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
+
+/** How old something may become, milliseconds; undefined where it is kept for ever. */
+const retention = text("off")
+  .refine(
+    (value) => value === "off" || /^[1-9]\d{0,4}[hdw]$/.test(value),
+    "must be off, or hours, days or weeks such as 12h, 30d, 8w",
+  )
+  .transform((value) =>
+    value === "off" ? undefined : Number(value.slice(0, -1)) * (AGE_UNITS_MS[value.slice(-1)] ?? 0),
+  );
+
 /** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
 export const settings = z.object({
   PORT: text("3000")
@@ -93,6 +106,15 @@ export const settings = z.object({
   STEPS_CONCURRENCY_MAX: count(STEPS_AT_ONCE, 10_000).meta({
     description: "Steps that this server or worker executes at once; further ones wait in their queues",
     default: String(STEPS_AT_ONCE),
+  }),
+  EVENT_LOG_RETENTION: retention.meta({
+    description: "Age at which records of the event log are removed: `12h`, `30d`, `8w`; off keeps them",
+    default: "off",
+  }),
+  RUN_RETENTION: retention.meta({
+    description:
+      "Time after their end at which runs are removed, with their steps, logs and artifacts; off keeps them",
+    default: "off",
   }),
   EVENT_RECEIVER_ENABLED: onOff.meta({
     description: "Whether events trigger workflows",
@@ -177,6 +199,12 @@ export interface RemoteConfig {
 
 export type Platform = "embedded" | "aws";
 
+/** Ages at which records are removed, milliseconds; undefined keeps them. */
+export interface Retention {
+  readonly eventsMs: number | undefined;
+  readonly runsMs: number | undefined;
+}
+
 export interface Config {
   readonly platform: Platform;
   readonly stack: string;
@@ -195,6 +223,7 @@ export interface Config {
   readonly watchRoots: readonly string[];
   readonly runsAtOnce: number;
   readonly stepsAtOnce: number;
+  readonly retention: Retention;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -251,5 +280,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     watchRoots: parsed.data.WATCH_ROOTS,
     runsAtOnce: parsed.data.RUNS_CONCURRENCY_MAX,
     stepsAtOnce: parsed.data.STEPS_CONCURRENCY_MAX,
+    retention: { eventsMs: parsed.data.EVENT_LOG_RETENTION, runsMs: parsed.data.RUN_RETENTION },
   };
 }

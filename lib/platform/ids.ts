@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
 /** The ids port. */
@@ -37,9 +37,8 @@ export function systemIds(clock: Clock): Ids {
 
 /** The same UUID (version 8) for the same parts, always: how a redelivered input finds what it made before. */
 export function derivedId(...parts: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
-  const bytes = hash.digest().subarray(0, 16);
+  const named = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join("");
+  const bytes = hash("sha256", named, "buffer").subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = bytes.toString("hex");

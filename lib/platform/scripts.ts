@@ -23,7 +23,14 @@ export interface ScriptRequest {
   /** Names the step in the environment of the processes that functions start. */
   readonly token: string;
   readonly signal?: AbortSignal;
+  /**
+   * Answers what functions ask of whoever runs the script (`what`: what they ask for), with a JSON value; what it
+   * rejects with the function throws. Without it there is nobody to ask.
+   */
+  readonly ask?: Ask;
 }
+
+export type Ask = (what: string, input: unknown, signal: AbortSignal) => Promise<unknown>;
 
 /** An event that the code asked for by `generate_event`; the caller publishes it with the step's result. */
 export interface ScriptEvent {

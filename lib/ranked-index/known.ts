@@ -54,13 +54,16 @@ export class Known {
     return this.#recent;
   }
 
-  /** The keys of numbers that are in blocks. */
+  /** The keys of numbers that are in blocks; empty of one that was taken away meanwhile. */
   async readKeys(numbers: readonly number[]): Promise<string[]> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
       await pauseBefore(attempt);
-      const head = this.#head ?? emptyHead(this.#name);
+      // What is not there any more may have been taken away.
+      const head = attempt > 0 ? await this.readHead() : (this.#head ?? emptyHead(this.#name));
       await fetchWanted(this.#deps, this.blocks.wantKeys(head, numbers));
-      const keys = numbers.map((number) => this.blocks.key(head, number));
+      const keys = numbers.map(
+        (number) => this.blocks.key(head, number) ?? (number <= head.low ? "" : undefined),
+      );
       if (keys.every((key) => key !== undefined)) {
         this.blocks.trim();
         return keys;

@@ -12,6 +12,8 @@ import { type Filter, passes, segmentsOf, type Tests, toTests, View } from "./vi
 /** Writes of one transaction. */
 const WRITES_MAX = 100;
 const TRIES_MAX = 50;
+/** Entries of one delta that bring no writes of their own. */
+const ENTRIES_MAX = 256;
 /** The head and the delta. */
 const OWN_WRITES = 2;
 /** Bytes of texts in one delta, but for one text of any length: with keys and fields they make one item. */
@@ -124,8 +126,8 @@ export class RankedIndex {
         await this.#merge(batch);
         continue;
       }
-      const known = batch.entries.flatMap(({ key }) => this.#known.recent.row(key) ?? []);
-      const entries = this.#fitting(batch);
+      const known = batch.entries.flatMap(({ key }) => this.#recentRow(head, key) ?? []);
+      const entries = this.#fitting(head, batch);
       const changes = batch.changes ?? [];
       if (entries.length > 0 || changes.length > 0) {
         const failed = await this.#append(head, entries, changes, batch);
@@ -146,19 +148,25 @@ export class RankedIndex {
   }
 
   /** The entries that are not in the index yet, as many as there is room for. */
-  #fitting({ entries, changes = [], writesEach = 0, writes = [] }: IndexBatch): Entry[] {
+  #fitting(head: IndexHead, { entries, changes = [], writesEach = 0, writes = [] }: IndexBatch): Entry[] {
     const room = WRITES_MAX - OWN_WRITES - writes.length;
-    const most = writesEach === 0 ? WRITES_MAX : Math.max(1, Math.floor(room / writesEach));
+    const most = writesEach === 0 ? ENTRIES_MAX : Math.max(1, Math.floor(room / writesEach));
     const fresh = new Map(entries.map((entry) => [entry.key, entry]));
     const fitting: Entry[] = [];
     let bytes = changes.reduce((sum, { text }) => sum + bytesOf(text), 0);
     for (const entry of fresh.values()) {
-      if (this.#known.recent.row(entry.key) !== undefined) continue;
+      if (this.#recentRow(head, entry.key) !== undefined) continue;
       bytes += bytesOf(entry.text);
       if (fitting.length === most || (fitting.length > 0 && bytes > TEXT_BYTES_MAX)) break;
       fitting.push(entry);
     }
     return fitting;
+  }
+
+  /** What was taken away may come in once more, with another number. */
+  #recentRow({ low }: IndexHead, key: string): Row | undefined {
+    const row = this.#known.recent.row(key);
+    return row !== undefined && row.number > low ? row : undefined;
   }
 
   /** True where the caller's writes did not hold, undefined where another had the turn. */
@@ -242,6 +250,29 @@ export class RankedIndex {
     throw new Error(`the index ${this.#name} is contended`);
   }
 
+  /**
+   * Takes the oldest records away, those up to a number: they are in no view from then on, and no number is given
+   * again. False where they were taken away before, or the caller's own writes did not hold.
+   */
+  drop(low: number, writes: readonly Write[]): Promise<boolean> {
+    const turn = this.#turn.then(() => this.#drop(low, writes));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #drop(low: number, writes: readonly Write[]): Promise<boolean> {
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      await pauseBefore(attempt);
+      const head = await this.#known.readHead();
+      if (low <= head.low || low > head.last) return false;
+      const next: IndexHead = { ...head, version: head.version + 1, low };
+      const outcome = await this.#deps.tables.write([this.#putHead(head, next), ...writes]);
+      if (outcome.ok) this.#known.notice(next);
+      if (outcome.ok || !outcome.failed.includes(0)) return outcome.ok;
+    }
+    throw new Error(`the index ${this.#name} is contended`);
+  }
+
   /** The records that pass every filter, as they are at one instant. */
   async view(filters: readonly Filter[]): Promise<View> {
     const tests = toTests(filters);
@@ -287,7 +318,7 @@ export class RankedIndex {
     }
     const passing = recent.rows.filter((row) => row.number > head.low && passes(row, tests));
     return new View({
-      ...{ merged: head.merged, rows: recent.rows, count: recent.rows.length, selections },
+      ...{ low: head.low, merged: head.merged, rows: recent.rows, count: recent.rows.length, selections },
       passing: passing.map(({ number, key }) => ({ number, key })),
       readKeys: (numbers) => this.#known.readKeys(numbers),
     });

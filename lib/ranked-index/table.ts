@@ -30,6 +30,8 @@ export interface IndexBlock extends Key {
   readonly bytes?: Uint8Array;
   readonly keys?: readonly string[];
   readonly texts?: Texts;
+  /** Of what is taken away: segments of which no blocks are left. */
+  readonly cleared?: number;
 }
 
 /** Texts as they are searched; null stands for a long one in a block of its own, which is written before. */
@@ -59,6 +61,9 @@ export const rankedIndexTable: TableSpec<IndexHead & IndexBlock & IndexDelta> = 
 const VALUE_IN_KEY_MAX = 200;
 
 export const headKeyOf = (index: string): Key => ({ pk: index, sk: "head" });
+
+/** Where keys of records lie that were taken away, as long as something of the records may be left. */
+export const goneKeyOf = (index: string): Key => ({ pk: index, sk: "gone" });
 
 export const emptyHead = (index: string): IndexHead => ({
   ...headKeyOf(index),

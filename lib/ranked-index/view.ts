@@ -53,6 +53,8 @@ export const passes = ({ terms, text = "" }: Pick<Row, "terms" | "text">, tests:
 
 /** What a view is made of: all of one instant. */
 export interface ViewParts {
+  /** Records up to this number are gone. */
+  readonly low: number;
   /** Records up to this number are in blocks. */
   readonly merged: number;
   /** All those after it, in order. */
@@ -86,7 +88,7 @@ export class View {
     return this.#parts.merged;
   }
 
-  /** Those that pass, newest first, without the first `offset`, at most `limit`. */
+  /** Those that pass, newest first, without the first `offset`, at most `limit`; fewer where some were taken away since. */
   async page({ offset, limit }: { offset: number; limit: number }): Promise<Found[]> {
     const { passing, selections, readKeys } = this.#parts;
     const end = Math.max(0, passing.length - offset);
@@ -101,15 +103,18 @@ export class View {
       before += selection.count;
     }
     const keys = await readKeys(numbers);
-    return [...found, ...numbers.map((number, index) => ({ number, key: keys[index] ?? "" }))];
+    const older = numbers.map((number, index) => ({ number, key: keys[index] ?? "" }));
+    return [...found, ...older.filter(({ key }) => key !== "")];
   }
 
   /** The keys of all records with a higher number. */
   async keysAfter(number: number): Promise<string[]> {
-    const { merged, rows, count, readKeys } = this.#parts;
-    const numbers = Array.from({ length: Math.max(0, merged - number) }, (_, index) => number + 1 + index);
-    const recent = rows.slice(Math.max(0, number - merged), count);
-    return [...(await readKeys(numbers)), ...recent.map(({ key }) => key)];
+    const { low, merged, rows, count, readKeys } = this.#parts;
+    const from = Math.max(low, number);
+    const numbers = Array.from({ length: Math.max(0, merged - from) }, (_, index) => from + 1 + index);
+    const recent = rows.slice(Math.max(0, from - merged), count);
+    const older = (await readKeys(numbers)).filter((key) => key !== "");
+    return [...older, ...recent.map(({ key }) => key)];
   }
 }
 

@@ -6,6 +6,7 @@ import { failedReceipts, queueEvent } from "../../localstack/queue-event.ts";
 import { readTemplate, type TemplateFunction, type TemplateSource } from "../../localstack/template.ts";
 import type { Deps } from "../deps.ts";
 import { composeDeps } from "../deps-compose.ts";
+import { type ScriptDeps, withScripts } from "../deps-scripts.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
 import type { CommandRequest } from "../platform/commands.ts";
@@ -67,7 +68,7 @@ export interface TestDepsOptions {
 }
 
 export interface TestDeps {
-  readonly deps: Deps;
+  readonly deps: Deps & ScriptDeps;
   readonly clock: TestClock;
   readonly folder: string;
   readonly logs: readonly LogRecord[];
@@ -122,13 +123,14 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...options.settings,
     TRIGGER_FIRES_PER_MINUTE: options.firesPerMinute?.toString(),
   });
-  const deps = composeDeps(platform.ports, config, {
+  const composed = composeDeps(platform.ports, config, {
     auth: ownerAuthenticator(hashToken(TEST_TOKEN)),
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
     ...(options.remote === undefined ? {} : { remote: options.remote }),
   });
+  const deps = withScripts(composed);
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
   return {
     deps,

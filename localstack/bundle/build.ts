@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { readTemplateFiles, type Template } from "../template.ts";
 import { bundlesIn, isInUse, removeBundle, removeDrafts, stampOf, writeManifest } from "./find.js";
 
@@ -29,10 +29,13 @@ const SETTINGS = [
   ...["build.ts", "find.js"].map((name) => `localstack/bundle/${name}`),
 ];
 
-/** Stay where they are installed: native code, Web Assembly beside the code, and the other platform's. */
+/**
+ * Stay where they are installed: native code, Web Assembly beside the code, the other platform's, and CommonJS that is
+ * loaded when it is first needed.
+ */
 const EXTERNAL = [
   ...["@aws-sdk/*", "@smithy/*", "esbuild", "jq-wasm", "koffi", "quickjs-wasi"],
-  ...["dockerode", "ssh2"],
+  ...["dockerode", "ssh2", "yauzl", "yazl"],
 ];
 
 const OPTIONS = {
@@ -97,9 +100,18 @@ async function buildOnce(root: string, outdir: string): Promise<string[]> {
     plugins: [placesOfSources(root), bundledModule(root, template), builtins],
     entryPoints: Object.entries({ [ENTRY]: "server", ...PROGRAMS }).map(([path, out]) => ({ in: path, out })),
   });
+  checkDynamicImports(metafile);
   const own = files.map((file) => fromRoot(root, resolve(file)));
   const read = Object.keys(metafile.inputs).filter((path) => !path.startsWith("builtin:"));
   return [...new Set([...read, ...own, ...SETTINGS])];
+}
+
+/** CommonJS in a chunk of its own has lost its names: only its default is left. Throws. */
+export function checkDynamicImports({ inputs }: Pick<Metafile, "inputs">): void {
+  for (const [file, { imports }] of Object.entries(inputs))
+    for (const { kind, path } of imports)
+      if (kind === "dynamic-import" && inputs[path]?.format === "cjs")
+        throw new Error(`${file} loads ${path} when it is needed, which is CommonJS: it has to stay outside`);
 }
 
 /** With forward slashes everywhere. */

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { buildBundle } from "./build.ts";
+import { buildBundle, checkDynamicImports } from "./build.ts";
 import { bundlesIn, cacheOf, findBundle } from "./find.js";
 import { copyOfCheckout, type Started, startCopy } from "./test-checkout.ts";
 
@@ -172,4 +172,18 @@ test("stacks in the log name the sources", async () => {
     .findIndex((text) => text.includes("by the test"));
   expect(stack).toContain(`functions/workflows/health/live.ts:${line + 1}:`);
   expect(stack).not.toContain(".mjs");
+});
+
+test("is not made where a module would lose its names in it", () => {
+  const of = (format: "cjs" | "esm") => ({
+    inputs: {
+      "lib/a.ts": {
+        bytes: 1,
+        imports: [{ path: "node_modules/b/index.js", kind: "dynamic-import" as const }],
+      },
+      "node_modules/b/index.js": { bytes: 1, imports: [], format },
+    },
+  });
+  expect(() => checkDynamicImports(of("cjs"))).toThrow(/lib\/a\.ts loads node_modules\/b\/index\.js/);
+  expect(() => checkDynamicImports(of("esm"))).not.toThrow();
 });

@@ -16,7 +16,9 @@ params: [{name: word, default: hello}]
 steps: [{name: say, type: bash, command: 'echo {{word}} {{Target}}'}]`);
   await weft.save("name: fails\nsteps: [{name: bad, type: bash, command: 'echo why >&2; exit 3'}]");
   await weft.save("name: slow\nsteps: [{name: nap, type: bash, command: 'sleep 300'}]");
-  await weft.save("name: both\nkind: flow\nmodules: [{name: first, path: greet}, {name: then, path: greet}]");
+  await weft.save(
+    "name: both\nkind: flow\nmodules: [{name: first, path: greet}, {name: then, path: greet, depends_on: [first]}]",
+  );
 });
 afterAll(async () => {
   await weft[Symbol.asyncDispose]();

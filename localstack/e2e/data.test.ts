@@ -48,6 +48,20 @@ test("the workflows of the guide keep what they find, each new asset sets off th
   expect(artifact.text).toContain("Open door");
 });
 
+test("the reports of the guide become artifacts of their run, and what is missing is told of in its log", async () => {
+  const run = await weft.run({ module: "count-hosts", target: "t", workspace: "reported" });
+  expect([run.status, run.error_message]).toEqual(["completed", ""]);
+  const listed = await weft.get<Page<object>>("/artifacts?workspace=reported&verify_exist=true");
+  expect(listed.data).toMatchObject([
+    {
+      ...{ run_id: run.run_id, artifact_path: "hosts-t.txt", name: "hosts of t", artifact_type: "report" },
+      ...{ content_type: "txt", size_bytes: 20, line_count: 2, path_exists: true },
+    },
+  ]);
+  const file = await weft.call("GET", "/artifacts/reported?artifact_path=hosts-t.txt");
+  expect([file.status, file.text]).toEqual([200, "a.example\nb.example\n"]);
+});
+
 test("what the guide asks for over HTTP is there, and a snapshot goes out and comes back through the gateway", async () => {
   const csv = await weft.call("GET", "/assets/export?workspace=guide");
   expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");

@@ -40,6 +40,7 @@ test.each([
   ["ends where a decision says so", { module: "choose", params: { kind: "fancy" } }, { fancy: "~ fancy ~" }],
   ["tries again", { module: "stubborn" }, { flaky: "try 2" }],
   ["runs hooks around steps", { module: "hooked" }, { "note-end": "noted", work: "working on example.com" }],
+  ["runs hooks around modules", { flow: "hooked-flow" }, { "note-first": "first", "note-last": "after one" }],
   ["extends another", { module: "stubborn-and-polite" }, { flaky: "try 2", thank: "thanks" }],
 ])("%s", async (_what, body, expected) => {
   expect(await outputs(body)).toMatchObject(expected);

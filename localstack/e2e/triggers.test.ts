@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseDefinition } from "../../lib/workflow/definition/parse.ts";
 import { lintDefinition } from "../../lib/workflow/definitions/lint.ts";
@@ -9,8 +11,10 @@ import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
 let weft: Weft;
 let examples: readonly string[];
+let commands: readonly string[];
 beforeAll(async () => {
   const guide = await readFile(new URL("../../docs/triggers.md", import.meta.url), "utf8");
+  commands = [...guide.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
   examples = [...guide.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = ""]) => yaml);
   weft = await startWeft();
   for (const yaml of examples) await weft.save(yaml);
@@ -91,6 +95,28 @@ describe("the guide's examples", () => {
     expect(await outputOf(run, "build")).toBe("building weft");
     expect((await weft.call("GET", `/webhooks/${id}?key=${secret}&n=1`, { token: null })).status).toBe(202);
   });
+});
+
+test("every command of the guide does what it says", async () => {
+  const { id, secret } = await webhook("on-push");
+  const names = { URL: weft.url, TOKEN: weft.token, ID: id, SECRET: secret, WEFT_HOP: "" };
+  const answers: unknown[] = [];
+  for (const command of commands) {
+    const env = { PATH: process.env["PATH"], ...names };
+    answers.push(
+      JSON.parse(
+        (await promisify(execFile)("bash", ["-c", `curl() { command curl -sS "$@"; }\n${command}`], { env }))
+          .stdout,
+      ),
+    );
+  }
+  expect(answers).toMatchObject([
+    { topic: "custom.finding.web", triggered_workflows: expect.any(Array) },
+    { message: "Schedule triggered", workflow: "nightly-report" },
+    { run_id: expect.any(String) },
+    { message: "Schedule created", data: { name: "hourly", is_enabled: true, params: { stage: "test" } } },
+    { topic: "custom.next", triggered_workflows: [] },
+  ]);
 });
 
 describe("filters", () => {

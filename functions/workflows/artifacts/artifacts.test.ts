@@ -3,9 +3,11 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvents } from "#lib/events/publish.ts";
+import { readAll } from "#lib/events/read-all.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { store } from "#lib/testing/test-workflows.ts";
+import { listEntriesTable, listPartitions } from "#lib/workflow/lists/table.ts";
 import { startRun } from "#lib/workflow/runs/start.ts";
 import { handler as assets } from "../assets/list.ts";
 import { handler as events } from "../event-logs/list.ts";
@@ -90,6 +92,12 @@ it("what the script of a run hands over is kept once, by the run's workspace, ho
   );
   const { run_id } = await startRun(test.deps, { module: "one", target: "t", workspace: "w" });
   await test.drain();
+  for (const name of ["artifacts", "workspaces"] as const)
+    for (const pk of listPartitions(name, "mark"))
+      expect(
+        await readAll(test.deps, listEntriesTable, { pk }),
+        `what waits for the index of ${name}`,
+      ).toEqual([]);
   expect((await call(test.deps, assets)).json.data).toMatchObject([
     { asset_value: "a", source: "httpx", workspace: "w" },
   ]);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { emitEvent } from "#lib/events/emit.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
@@ -90,4 +90,27 @@ it("takes in the steps of a run in several parts where they are many", async () 
   await test.drain();
   expect((await list()).pagination.total).toBe(130);
   expect((await list({ offset: "125" })).data).toHaveLength(5);
+});
+
+it("shows what a run has done since it was quiet for a while", async () => {
+  const clock = vi.spyOn(performance, "now");
+  try {
+    const names = async () => (await list()).data.map(({ step_name }) => step_name);
+    await start();
+    await test.drain(["bash"]);
+    for (const now of [0, 2_000, 4_000]) {
+      clock.mockReturnValue(now);
+      expect(await names()).toEqual([]);
+    }
+    await test.drain(["function"]);
+    expect(await names()).toEqual(["first"]);
+    for (const now of [6_000, 8_000]) {
+      clock.mockReturnValue(now);
+      expect(await names()).toEqual(["first"]);
+    }
+    await test.drain();
+    expect(await names()).toEqual(["third", "second", "first"]);
+  } finally {
+    clock.mockRestore();
+  }
 });

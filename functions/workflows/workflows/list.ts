@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { isListed, toWorkflowRecord, workflowRecord } from "#lib/workflow/definitions/upload.ts";
+import { listedHeads, toWorkflowRecord, workflowRecord } from "#lib/workflow/definitions/upload.ts";
 
 export const route = defineRoute({
   service: "automation",
@@ -25,7 +25,7 @@ export const route = defineRoute({
   run: async ({ query }, deps: Deps) => {
     const { offset, limit, ...filters } = query;
     const { heads } = await deps.catalog.current();
-    const listed = heads.filter((head) => isListed(head, filters));
+    const listed = listedHeads(heads, filters);
     const page = listed.slice(offset, offset + limit).map(toWorkflowRecord);
     return { listing: { total: listed.length, items: onePage(page) }, pagination: { offset, limit } };
   },

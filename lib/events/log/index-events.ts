@@ -1,4 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
 import type { Entry, FieldChange, Row } from "../../ranked-index/deltas.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import { termOf } from "../../ranked-index/table.ts";
@@ -10,7 +11,7 @@ import {
   type TailItem,
   tailKey,
 } from "./table.ts";
-import { settleTail } from "./tail.ts";
+import { byEvent, settleTail } from "./tail.ts";
 
 /** Fields that the log may be filtered by, besides `processed`. Seed: workflow 4. */
 export const INDEXED_FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
@@ -20,6 +21,8 @@ const UNPROCESSED_TERM = termOf(UNPROCESSED.field, UNPROCESSED.value);
 
 /** Changes of records taken into the index in one transaction, each with a write. */
 const CHANGES_AT_ONCE = 30;
+/** Items of the tail that stand for several of the records taken in, each with a check. */
+const TOGETHER_AT_ONCE = 40;
 const TRIES_MAX = 20;
 
 export type IndexDeps = Pick<Ports, "tables"> & { readonly eventIndex: RankedIndex };
@@ -40,10 +43,11 @@ export async function indexEvents(
   eventIds: readonly string[],
   { known = [], tell }: IndexOptions = {},
 ): Promise<void> {
-  let ids = [...new Set([...eventIds, ...known.map(({ sk }) => sk)])].sort();
-  let read = new Map(known.map((item) => [item.sk, item]));
+  let read = byEvent(known);
+  const places = new Map([...read].map(([id, { sk }]) => [id, sk]));
+  let ids = [...new Set([...eventIds, ...read.keys()])].sort();
   for (let attempt = 0; attempt < TRIES_MAX && ids.length > 0; attempt += 1) {
-    ids = await indexSome(deps, ids, read, tell);
+    ids = await indexSome(deps, ids, await tailItems(deps, ids, read, places), tell);
     read = new Map();
   }
   if (ids.length > 0) throw new Error("the event log's index is contended");
@@ -58,10 +62,9 @@ interface Pending {
 async function indexSome(
   deps: IndexDeps,
   ids: readonly string[],
-  known: ReadonlyMap<string, TailItem>,
+  tails: ReadonlyMap<string, TailItem>,
   tell: IndexOptions["tell"],
 ): Promise<string[]> {
-  const tails = await tailItems(deps, ids, known);
   const wanted = ids.filter((id) => tails.has(id));
   if (wanted.length === 0) return [];
   const events = await deps.tables.batchGet(eventLogTable, wanted.map(eventKey));
@@ -69,26 +72,26 @@ async function indexSome(
     const tail = tails.get(event.event_id);
     return tail === undefined ? [] : [{ event, tail }];
   });
-  const fresh = pending.filter(({ tail }) => tail.number === undefined);
-  const changed = pending.filter(({ event, tail }) => tail.number !== undefined && event.processed);
-  const changing = changed.slice(0, CHANGES_AT_ONCE);
+  const open = pending.filter(({ event, tail }) => tail.number === undefined || event.processed);
+  const together = new Set<TailItem>();
+  const fresh = open.filter(({ tail }) => {
+    if (tail.ids !== undefined && together.size < TOGETHER_AT_ONCE) together.add(tail);
+    return tail.number === undefined && (tail.ids === undefined || together.has(tail));
+  });
+  const changing = open.filter(({ tail }) => tail.number !== undefined).slice(0, CHANGES_AT_ONCE);
   if (fresh.length === 0 && changing.length === 0) return [];
   // What is recorded stays in the tail until it is told.
   const told = fresh.length > 0 ? tell?.(fresh.map(({ event }) => event)) : undefined;
   const taking = deps.eventIndex.take({
     entries: fresh.map(({ event }) => entryOf(event)),
     // Whoever is in the index and out of its recent part is out of the tail, and cannot come in again.
-    entryWrites: ({ key }) => [
-      { op: "check", table: eventTailTable, key: tailKey(key), when: [["pk", "exists"]] },
-    ],
-    writesEach: 1,
+    entryWrites: ({ key }) =>
+      tails.get(key)?.ids === undefined
+        ? [{ op: "check", table: eventTailTable, key: tailKey(key), when: [["pk", "exists"]] }]
+        : [],
+    writesEach: fresh.every(({ tail }) => tail.ids !== undefined) ? 0 : 1,
     changes: changing.map(({ tail }) => changeOf(tail)),
-    writes: changing.map(({ tail }) => ({
-      op: "delete",
-      table: eventTailTable,
-      key: { pk: tail.pk, sk: tail.sk },
-      when: [["pk", "exists"]],
-    })),
+    writes: [...changing.map(({ tail }) => endOf(tail)), ...[...together].map(unchanged)],
     settle: async (rows) => {
       await told;
       await settleTail(deps, rows.map(toSettle), tails);
@@ -101,20 +104,37 @@ async function indexSome(
     ...taken.filter(({ added }) => added).map(({ key }) => key),
     ...changing.map(({ event }) => event.event_id),
   ]);
-  return [...fresh, ...changed].map(({ event }) => event.event_id).filter((id) => !done.has(id));
+  return open.map(({ event }) => event.event_id).filter((id) => !done.has(id));
 }
 
-/** What is still to be done of records, by their ids. */
+const endOf = ({ pk, sk }: TailItem): Write => ({
+  op: "delete",
+  table: eventTailTable,
+  key: { pk, sk },
+  when: [["pk", "exists"]],
+});
+
+/** Nothing of it has left the tail since it was read. */
+const unchanged = ({ pk, sk, left = 0 }: TailItem): Write => ({
+  op: "check",
+  table: eventTailTable,
+  key: { pk, sk },
+  when: [["left", "=", left]],
+});
+
+/** What is still to be done of records, by their ids. `places` are the names of items that they were found in. */
 async function tailItems(
   deps: Pick<Ports, "tables">,
   ids: readonly string[],
   known: ReadonlyMap<string, TailItem>,
+  places: ReadonlyMap<string, string>,
 ): Promise<ReadonlyMap<string, TailItem>> {
+  const unknown = new Set(ids.filter((id) => !known.has(id)).map((id) => places.get(id) ?? id));
   const fresh = await deps.tables.batchGet(
     eventTailTable,
-    ids.filter((id) => !known.has(id)).map((id) => tailKey(id)),
+    [...unknown].map((name) => tailKey(name)),
   );
-  const found = new Map([...known.values(), ...fresh].map((item) => [item.sk, item]));
+  const found = new Map([...known, ...byEvent(fresh)]);
   const others = ids.filter((id) => !found.has(id));
   if (others.length === 0) return found;
   // A record that was parked may be processed all the same, by a message that was slow.

@@ -50,7 +50,17 @@ export interface TailItem extends Key {
   /** ISO 8601: when the sweep puts the event on the bus again. */
   readonly resend_at: string;
   readonly resends: number;
+  /**
+   * The records that it stands for, where they were recorded together and have but to be indexed; it is named after
+   * the first that there was.
+   */
+  readonly ids?: readonly string[];
+  /** How many of those there are: the condition of the next change. */
+  readonly left?: number;
 }
+
+/** The records that an item of the tail stands for. */
+export const tailIds = ({ sk, ids }: TailItem): readonly string[] => ids ?? [sk];
 
 export const eventTailTable: TableSpec<TailItem> = { name: "event-tail", indexes: {} };
 

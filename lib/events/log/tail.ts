@@ -1,7 +1,7 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { readAll } from "../read-all.ts";
-import { eventTailTable, type TailItem, tailKey, tailPartitions } from "./table.ts";
+import { eventTailTable, type TailItem, tailIds, tailKey, tailPartitions } from "./table.ts";
 
 /** A record that is in the index for all to see. */
 export interface IndexedRecord {
@@ -11,21 +11,23 @@ export interface IndexedRecord {
   readonly final: boolean;
 }
 
-/** Records settled in one transaction: two writes each. */
+/** Items of the tail settled in one transaction: two writes each at most. */
 const SETTLED_AT_ONCE = 50;
 const TRIES_MAX = 20;
 
 /**
  * Takes records out of the tail that are in the index; those that wait to be processed go where the sweep finds
- * them. Doing it again does nothing. `known` holds items of the tail as they were read before, by event id.
+ * them. Doing it again does nothing. `known` holds items of the tail as they were read before, by the ids of events.
  */
 export async function settleTail(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
 ): Promise<void> {
-  for (let start = 0; start < records.length; start += SETTLED_AT_ONCE)
-    await settleSome(deps, records.slice(start, start + SETTLED_AT_ONCE), known);
+  const byItem = Map.groupBy(records, ({ eventId }) => known.get(eventId)?.sk ?? eventId);
+  const parts = [...byItem.values()];
+  for (let start = 0; start < parts.length; start += SETTLED_AT_ONCE)
+    await settleSome(deps, parts.slice(start, start + SETTLED_AT_ONCE).flat(), known);
 }
 
 async function settleSome(
@@ -33,28 +35,63 @@ async function settleSome(
   records: readonly IndexedRecord[],
   known: ReadonlyMap<string, TailItem>,
 ): Promise<void> {
-  const isKnown = ({ eventId, final }: IndexedRecord): boolean => final || known.has(eventId);
-  let items = records.every(isKnown) ? known : await fresh(deps, records);
+  let items = records.every(({ eventId }) => known.has(eventId)) ? known : await fresh(deps, records, known);
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const writes = records.flatMap((record) => settlingWrites(record, items.get(record.eventId)));
-    if ((await deps.tables.write(writes)).ok) return;
-    items = await fresh(deps, records);
+    const writes = settlingWrites(records, items);
+    if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
+    items = await fresh(deps, records, known);
   }
   throw new Error("the tail of the event log is contended");
 }
 
+/** What the tail holds of records now. One that others took in may be in there with its neighbours. */
 async function fresh(
   deps: Pick<Ports, "tables">,
   records: readonly IndexedRecord[],
+  known: ReadonlyMap<string, TailItem>,
 ): Promise<ReadonlyMap<string, TailItem>> {
-  const keys = records.map(({ eventId }) => tailKey(eventId));
-  return new Map((await deps.tables.batchGet(eventTailTable, keys)).map((item) => [item.sk, item]));
+  const keys = [...new Set(records.map(({ eventId }) => known.get(eventId)?.sk ?? eventId))];
+  const items = byEvent(
+    await deps.tables.batchGet(
+      eventTailTable,
+      keys.map((key) => tailKey(key)),
+    ),
+  );
+  const isFound = ({ eventId }: IndexedRecord): boolean => items.has(eventId) || known.has(eventId);
+  if (records.every(isFound)) return items;
+  return new Map([...byEvent(await readTail(deps)), ...items]);
 }
 
-function settlingWrites({ eventId, number, final }: IndexedRecord, item: TailItem | undefined): Write[] {
+/** Items of the tail by the events that they stand for. */
+export const byEvent = (items: readonly TailItem[]): Map<string, TailItem> =>
+  new Map(items.flatMap((item) => tailIds(item).map((id) => [id, item])));
+
+function settlingWrites(records: readonly IndexedRecord[], items: ReadonlyMap<string, TailItem>): Write[] {
+  const writes: Write[] = [];
+  const together = new Map<TailItem, Set<string>>();
+  for (const record of records) {
+    const item = items.get(record.eventId);
+    if (item?.ids === undefined) writes.push(...ownWrites(record, item));
+    else together.set(item, (together.get(item) ?? new Set()).add(record.eventId));
+  }
+  for (const [item, settled] of together) {
+    const { pk, sk, ids = [], left = 0, resend_at } = item;
+    const rest = ids.filter((id) => !settled.has(id));
+    const when = [["left", "=", left] as const, ["resend_at", "=", resend_at] as const];
+    if (rest.length === 0) writes.push({ op: "delete", table: eventTailTable, key: { pk, sk }, when });
+    else {
+      const next: TailItem = { ...item, ids: rest, left: rest.length };
+      writes.push({ op: "put", table: eventTailTable, item: next, when });
+    }
+  }
+  return writes;
+}
+
+/** What is not found is not touched: others may have been recorded together with it, and their item has its name. */
+function ownWrites({ eventId, number, final }: IndexedRecord, item: TailItem | undefined): Write[] {
   const key = tailKey(eventId);
-  if (final) return [{ op: "delete", table: eventTailTable, key }];
   if (item === undefined || item.number !== undefined) return [];
+  if (final) return [{ op: "delete", table: eventTailTable, key }];
   const moved: TailItem = { ...item, ...tailKey(eventId, "indexed"), number };
   return [
     { op: "delete", table: eventTailTable, key, when: [["resend_at", "=", item.resend_at]] },
@@ -64,17 +101,33 @@ function settlingWrites({ eventId, number, final }: IndexedRecord, item: TailIte
 
 /** Ids of the records that may not be indexed yet, newest first. */
 export async function unindexed(deps: Pick<Ports, "tables">): Promise<string[]> {
-  const items = await Promise.all(tailPartitions("tail").map((pk) => readAll(deps, eventTailTable, { pk })));
-  return items
-    .flat()
-    .map(({ sk }) => sk)
-    .sort()
-    .reverse();
+  return (await readTail(deps)).flatMap(tailIds).sort().reverse();
 }
 
-/** What is to be done for records that are not indexed yet: so many of the oldest of each partition. */
-export async function oldestUnindexed(deps: Pick<Ports, "tables">, most: number): Promise<TailItem[]> {
-  return (
-    await Promise.all(tailPartitions("tail").map((pk) => readAll(deps, eventTailTable, { pk }, most)))
-  ).flat();
+async function readTail(deps: Pick<Ports, "tables">, most?: number): Promise<TailItem[]> {
+  const parts = tailPartitions("tail").map((pk) => readAll(deps, eventTailTable, { pk }, most));
+  return (await Promise.all(parts)).flat();
+}
+
+export interface OldestUnindexed {
+  readonly items: readonly TailItem[];
+  /** There are others. */
+  readonly more: boolean;
+}
+
+/**
+ * What is to be done for records that are not indexed yet, oldest first: of so many items of each partition those that
+ * stand for so many records, and no less than one.
+ */
+export async function oldestUnindexed(
+  deps: Pick<Ports, "tables">,
+  most: { readonly items: number; readonly records: number },
+): Promise<OldestUnindexed> {
+  const read = (await readTail(deps, most.items)).sort((one, other) => (one.sk < other.sk ? -1 : 1));
+  let records = 0;
+  const items = read.filter((item, at) => {
+    records += tailIds(item).length;
+    return at === 0 || records <= most.records;
+  });
+  return { items, more: items.length < read.length || read.length >= most.items };
 }

@@ -30,7 +30,7 @@ export async function openScripts({ folder, functionsModule }: BundledScripts): 
   return {
     run: async (request) => {
       const { signal = new AbortController().signal } = request;
-      const reply = await pool.run(toMessage(request), signal).catch((cause: unknown) => {
+      const reply = await pool.run(toMessage(request), signal, request.ask).catch((cause: unknown) => {
         const detail = cause instanceof Error ? cause.message : String(cause);
         throw new PlatformFault("unavailable", detail, { cause });
       });

@@ -79,9 +79,10 @@ const SETTINGS = `
 PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-PRAGMA cache_size = -4096;
+PRAGMA cache_size = -16384;
 PRAGMA mmap_size = 0;
 PRAGMA temp_store = MEMORY;
+PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 16777216;
 `;
 

@@ -58,10 +58,13 @@ export function layoutOf(resource: TableResource): TableLayout {
   };
 }
 
-/** Makes the SQL table and its indexes where they are missing; an index that came later is filled from the items. */
+/**
+ * Makes the SQL table and its indexes where they are missing; an index that came later is filled from the items. Items
+ * lie as they came, and only their keys are sorted: a key that is a hash moves a small page then, and not one of items.
+ */
 export function createTable(store: Store, { name, sql, indexes, attributes }: TableLayout): void {
   store.define(
-    `CREATE TABLE IF NOT EXISTS ${sql} (pk TEXT NOT NULL, sk TEXT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (pk, sk)) WITHOUT ROWID`,
+    `CREATE TABLE IF NOT EXISTS ${sql} (pk TEXT NOT NULL, sk TEXT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (pk, sk))`,
   );
   const columns = new Set(
     store.all("SELECT name FROM pragma_table_info(?)", `t.${name}`).map((row) => row.name),

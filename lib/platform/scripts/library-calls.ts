@@ -27,6 +27,8 @@ export interface CallContext {
   sleep(milliseconds: number): void;
   /** Waits for one of the module's `tasks`. Throws what it fails with. */
   await(task: string, input: unknown): unknown;
+  /** Waits for an answer of whoever runs the script. Throws what that fails with. */
+  ask(what: string, input: unknown): unknown;
 }
 
 /** A function that scripts may call; values go in and out as JSON. */

@@ -57,4 +57,5 @@ export type FromThread =
   | { readonly kind: "ready" }
   | { readonly kind: "exec"; readonly request: ExecRequest }
   | { readonly kind: "task"; readonly request: TaskRequest }
+  | { readonly kind: "ask"; readonly request: TaskRequest }
   | { readonly kind: "done"; readonly reply: ScriptReply };

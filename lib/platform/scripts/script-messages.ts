@@ -36,8 +36,8 @@ export type ScriptReply = ScriptTrace &
     | { readonly ok: false; readonly reason: StopReason; readonly message: string }
   );
 
-/** The request without its signal. Throws TypeError where a variable is no JSON value. */
-export function toMessage({ signal: _, ...request }: ScriptRequest): ScriptMessage {
+/** The request as it travels: without its signal and whom to ask. Throws TypeError where a variable is no JSON value. */
+export function toMessage({ signal: _signal, ask: _ask, ...request }: ScriptRequest): ScriptMessage {
   return { ...request, variables: JSON.stringify(request.variables) };
 }
 

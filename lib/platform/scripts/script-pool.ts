@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { Ask } from "../scripts.ts";
 import type { Exec } from "./script-job.ts";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
 import { ScriptThread, type ThreadOptions } from "./script-thread.ts";
@@ -30,6 +31,7 @@ export interface PoolOptions {
 interface Waiting {
   readonly job: ScriptMessage;
   readonly signal: AbortSignal;
+  readonly ask: Ask | undefined;
   resolve(reply: ScriptReply | Promise<ScriptReply>): void;
   reject(error: unknown): void;
 }
@@ -55,11 +57,11 @@ export class ScriptPool {
   }
 
   /** Evaluates on a free thread; the script's time starts then. Throws when no thread can be started. */
-  run(job: ScriptMessage, signal: AbortSignal): Promise<ScriptReply> {
+  run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
     const onAbort = (): void => this.#dropAborted();
     signal.addEventListener("abort", onAbort, { once: true });
     const answered = new Promise<ScriptReply>((resolve, reject) => {
-      this.#waiting.push({ job, signal, resolve, reject });
+      this.#waiting.push({ job, signal, ask, resolve, reject });
       this.#serve();
     });
     return answered.finally(() => signal.removeEventListener("abort", onAbort));
@@ -72,7 +74,7 @@ export class ScriptPool {
       if (thread === undefined) break;
       this.#waiting.shift();
       this.#idle.delete(thread);
-      next.resolve(thread.run(next.job, next.signal).finally(() => this.#rest(thread)));
+      next.resolve(thread.run(next.job, next.signal, next.ask).finally(() => this.#rest(thread)));
     }
     if (this.#waiting.length <= this.#starting) return;
     if (this.#threads < this.#options.fewestThreads) this.#start();

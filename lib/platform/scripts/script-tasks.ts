@@ -1,12 +1,31 @@
+import type { Ask } from "../scripts.ts";
 import type { TaskRequest, TaskResult } from "./script-job.ts";
 
 type Task = (input: unknown, signal: AbortSignal) => Promise<unknown>;
 
 /** Does a task of the functions module. Never rejects, and answers at once when it is out of time or aborted. */
-export async function runTask(
-  module: string,
+export function runTask(module: string, request: TaskRequest, aborted: AbortSignal): Promise<TaskResult> {
+  return inTime(request.timeoutMs, aborted, async (signal) =>
+    (await taskOf(module, request.name))(request.input, signal),
+  );
+}
+
+/** Asks whoever runs the script, likewise. */
+export function runAsk(
+  ask: Ask | undefined,
   { name, input, timeoutMs }: TaskRequest,
   aborted: AbortSignal,
+): Promise<TaskResult> {
+  return inTime(timeoutMs, aborted, async (signal) => {
+    if (ask === undefined) throw new Error("only a step of a run can do this");
+    return ask(name, input, signal);
+  });
+}
+
+async function inTime(
+  timeoutMs: number,
+  aborted: AbortSignal,
+  work: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<TaskResult> {
   const timeout = timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [];
   const signal = AbortSignal.any([aborted, ...timeout]);
@@ -16,8 +35,7 @@ export async function runTask(
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    const task = await taskOf(module, name);
-    return { ok: true, value: await Promise.race([task(input, signal), stopped.promise]) };
+    return { ok: true, value: await Promise.race([work(signal), stopped.promise]) };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : String(error) };
   } finally {

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import type { Ask } from "../scripts.ts";
 import {
   type Exec,
   type ExecRequest,
@@ -9,7 +10,7 @@ import {
   type ThreadData,
 } from "./script-job.ts";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
-import { runTask } from "./script-tasks.ts";
+import { runAsk, runTask } from "./script-tasks.ts";
 import { stopVerdict, type Verdict } from "./verdict.ts";
 
 /** The engine stops itself at its deadline; long built-ins do not look at it, and then the thread is ended. */
@@ -34,6 +35,7 @@ export interface ThreadOptions extends Pick<ThreadData, "wasm" | "functionsModul
 interface Running {
   readonly job: ScriptMessage;
   readonly exec: AbortController;
+  readonly ask: Ask | undefined;
   settle(reply: ScriptReply): void;
 }
 
@@ -78,7 +80,7 @@ export class ScriptThread {
       this.#worker.on("message", (message: FromThread) => {
         if (message.kind === "ready") resolve();
         else if (message.kind === "done") this.#running?.settle(message.reply);
-        else if (message.kind === "task") void this.#task(message.request);
+        else if (message.kind === "task" || message.kind === "ask") void this.#answer(message);
         else void this.#exec(message.request);
       });
       this.#worker.on("error", (error: Error & { code?: string }) => {
@@ -106,7 +108,7 @@ export class ScriptThread {
   }
 
   /** Evaluates; when it does not stop in time, the thread is ended. */
-  async run(job: ScriptMessage, signal: AbortSignal): Promise<ScriptReply> {
+  async run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
     const exec = new AbortController();
     Atomics.store(this.#cells, STOP_CELL, 0);
     this.lastIsolate = job.isolate;
@@ -131,7 +133,7 @@ export class ScriptThread {
     };
     try {
       return await new Promise((settle) => {
-        this.#running = { job, exec, settle };
+        this.#running = { job, exec, ask, settle };
         if (job.timeoutMs > 0) endWithin(job.timeoutMs + this.#graceMs, "timeout");
         signal.addEventListener("abort", onAbort, { once: true });
         if (signal.aborted) onAbort();
@@ -174,10 +176,13 @@ export class ScriptThread {
     this.#wake();
   }
 
-  async #task(request: TaskRequest): Promise<void> {
+  async #answer({ kind, request }: { kind: "task" | "ask"; request: TaskRequest }): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
-    const result = await runTask(this.#functionsModule, request, running.exec.signal);
+    const result =
+      kind === "task"
+        ? await runTask(this.#functionsModule, request, running.exec.signal)
+        : await runAsk(running.ask, request, running.exec.signal);
     this.#execPort.postMessage(result);
     this.#wake();
   }

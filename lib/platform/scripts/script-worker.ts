@@ -69,10 +69,10 @@ function refusal(message: string): Error {
   return error;
 }
 
-/** Throws what the task failed with. */
-function awaitTask(name: string, input: unknown): unknown {
+/** Throws what the task, or who was asked, failed with. */
+function waitFor(kind: "task" | "ask", name: string, input: unknown): unknown {
   if (stop() !== undefined) throw new Error("the script is out of time");
-  const result = answerTo<TaskResult>({ kind: "task", request: { name, input, timeoutMs: timeLeft() } });
+  const result = answerTo<TaskResult>({ kind, request: { name, input, timeoutMs: timeLeft() } });
   if (!result.ok) throw new Error(result.message);
   return result.value;
 }
@@ -120,7 +120,8 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
     },
     exec: (command, env = {}) => exec(job, command, env),
     sleep,
-    await: awaitTask,
+    await: (task, input) => waitFor("task", task, input),
+    ask: (what, input) => waitFor("ask", what, input),
   };
   deadline = job.timeoutMs > 0 ? performance.now() + job.timeoutMs : Number.POSITIVE_INFINITY;
   calls.forget();

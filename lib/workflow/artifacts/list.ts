@@ -5,7 +5,7 @@ import type { ListDeps } from "../lists/list.ts";
 import { type Listing, type PageQuery, readList } from "../lists/read.ts";
 import { getRun } from "../runs/read.ts";
 import { type FileDeps, kindAt } from "./open.ts";
-import { artifactList, type StoredArtifact } from "./table.ts";
+import { artifactList, PRESENT, type StoredArtifact } from "./table.ts";
 
 /** An artifact as callers see it. Reference 6. */
 export const artifactRecord = z
@@ -47,9 +47,9 @@ export async function listArtifacts(
   page: PageQuery,
   verify: boolean,
 ): Promise<Listing<ArtifactRecord>> {
-  const filters: Filter[] = Object.entries(fields).flatMap(([field, value]) =>
-    value === undefined ? [] : [{ field, value }],
-  );
+  const filters: Filter[] = [PRESENT];
+  for (const [field, value] of Object.entries(fields))
+    if (value !== undefined) filters.push({ field, value });
   if (search !== undefined) filters.push({ contains: search });
   const { total, items } = await readList(deps, artifactList, filters, page);
   return { total, items: records(deps, items, verify) };

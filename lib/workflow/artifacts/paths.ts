@@ -10,10 +10,12 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   html: "html",
   htm: "html",
   md: "md",
+  markdown: "md",
   log: "log",
   pdf: "pdf",
   png: "png",
   txt: "txt",
+  text: "txt",
   zip: "zip",
 };
 
@@ -32,9 +34,14 @@ export function isInsidePath(path: string): boolean {
     );
 }
 
-/** The kind of content that a path's ending says. Reference 6. */
-export function contentTypeOf(path: string, isFolder: boolean): string {
+/** The kind of content that a path's ending says, or else whoever made the file: `md` or `markdown`. Reference 6. */
+export function contentTypeOf(path: string, isFolder: boolean, said = ""): string {
   if (isFolder) return "folder";
-  const ending = /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(CONTENT_TYPES, ending) ? (CONTENT_TYPES[ending] ?? "unknown") : "unknown";
+  const ending = /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? "";
+  return knownType(ending) ?? knownType(said) ?? "unknown";
+}
+
+function knownType(word: string): string | undefined {
+  const name = word.toLowerCase();
+  return Object.hasOwn(CONTENT_TYPES, name) ? CONTENT_TYPES[name] : undefined;
 }

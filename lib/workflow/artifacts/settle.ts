@@ -40,7 +40,7 @@ export async function settleArtifacts(
       name: (textOf(data.name) || (path.split("/").at(-1) ?? "")).slice(0, TEXT_MAX_LENGTH),
       artifact_path: path,
       artifact_type: typeOf(data.artifact_type) ?? before?.artifact_type ?? "output",
-      content_type: contentTypeOf(path, data.is_folder === true),
+      content_type: contentTypeOf(path, data.is_folder === true, textOf(data.content_type)),
       ...{ size_bytes: countOf(data.size_bytes), line_count: countOf(data.line_count) },
       optional: data.optional === true,
       description: textOf(data.description).slice(0, TEXT_MAX_LENGTH) || (before?.description ?? ""),

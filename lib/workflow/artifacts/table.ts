@@ -33,12 +33,15 @@ export const artifactKey = (workspace: string, path: string): Key => ({
   sk: ARTIFACT_SK,
 });
 
+/** What artifacts are listed by: an index forgets no number, so that one that was taken away loses this. */
+export const PRESENT = { field: "present", value: "true" } as const;
+
 export const artifactList: List<StoredArtifact> = {
   name: "artifacts",
   table: artifactsTable,
   sk: ARTIFACT_SK,
   listed: ({ workspace, run_id, name, artifact_path, artifact_type }) => ({
-    fields: { workspace, run: run_id, artifact_type },
+    fields: { [PRESENT.field]: PRESENT.value, workspace, run: run_id, artifact_type },
     text: `${name}\n${artifact_path}`,
     final: false,
   }),

@@ -54,7 +54,7 @@ export function assetFacets(deps: Pick<Ports, "tables">): Facets {
       for (const asset of assets) {
         for (const [kind, value] of facets(asset)) {
           for (const workspace of [EVERYWHERE, asset.workspace]) {
-            const name = JSON.stringify([workspace, kind, value]);
+            const name = `${kind} ${value.length} ${value}${workspace}`;
             if (written.has(name) || fresh.has(name)) continue;
             fresh.set(name, { pk: facetsOf(workspace), sk: `${kind}#${value}`, kind, value });
           }

@@ -34,6 +34,9 @@ export function assetValue(data: Readonly<Record<string, unknown>>): string | un
 export const assetFields = (data: Readonly<Record<string, unknown>>): Record<string, Attribute> =>
   takenFields(data, OWN_FIELDS, TEXT_FIELDS);
 
+/** What an asset is known by, and what is kept of it by itself: nothing that is told changes these. */
+export const isOwnAssetField = (name: string): boolean => OWN_FIELDS.has(name);
+
 /** Reference 6: http(s) is a url, an address an ip, `a/b` a repository, a dotted name a domain. */
 export function guessType(value: string): string {
   if (/^https?:\/\//i.test(value)) return "url";

@@ -2,7 +2,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { TopicData } from "../../events/topics.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { markWrite } from "../lists/table.ts";
+import { markTogether, markWrite } from "../lists/table.ts";
 import { changedFields } from "../records/fields.ts";
 import { type Settling, type Telling, workspaceOf } from "../records/settling.ts";
 import type { Numbers } from "../runs/numbers.ts";
@@ -64,16 +64,21 @@ export async function settleAssets(
             ...{ listed_mark: deps.ids.random(), revision: 1 },
           }
         : { ...now, ...fields };
-    if (draft.tells !== undefined) named.set(place, nameOf(draft, one.now, now === undefined, changed));
+    if (draft.tells !== undefined)
+      named.set(place, nameOf(draft, fields, one.now, now === undefined, changed));
   }
   const writes: Write[] = [];
   const workspaces: WorkspaceChange[] = [];
+  const made: StoredAsset[] = [];
   for (const one of cases.values()) {
     const { before, now } = one;
     if (now === undefined) continue;
     writes.push(...writesOf(deps, one, at));
-    if (before === undefined) workspaces.push({ workspace: now.workspace, add: { total_assets: 1 } });
+    if (before !== undefined) continue;
+    made.push(now);
+    workspaces.push({ workspace: now.workspace, add: { total_assets: 1 } });
   }
+  writes.push(...marksOf(deps, made));
   await deps.assetFacets.note(
     [...cases.values()].flatMap(({ before, now, changed }) =>
       now !== undefined && (before === undefined || changed.size > 0) ? [now] : [],
@@ -87,12 +92,13 @@ const asRecord = (asset: StoredAsset) => asset as unknown as Readonly<Record<str
 /** The event that tells what became of an asset, or none. */
 function nameOf(
   draft: EventDraft,
+  fields: EventDraft["data"],
   { workspace, asset_value, asset_type }: StoredAsset,
   isNew: boolean,
   changed: readonly string[],
 ): EventDraft | undefined {
   if (!isNew && changed.length === 0) return undefined;
-  const base = { ...assetFields(draft.data), asset_value, asset_type, workspace };
+  const base = { ...fields, asset_value, asset_type, workspace };
   const { tells: _tells, ...rest } = draft;
   if (isNew) {
     const data: TopicData<"asset.discovered"> = base;
@@ -108,9 +114,7 @@ function writesOf(deps: AssetDeps, { before, now, changed }: Case, at: string): 
   if (now === undefined) return [];
   const table = assetsTable;
   const { pk, sk } = now;
-  const mark = (token: string): Write => markWrite(assetList.name, pk, token);
-  if (before === undefined)
-    return [{ op: "put", table, item: now, when: [["pk", "missing"]] }, mark(now.listed_mark)];
+  if (before === undefined) return [{ op: "put", table, item: now, when: [["pk", "missing"]] }];
   if (changed.size === 0)
     return before.last_seen_at === at
       ? []
@@ -125,5 +129,19 @@ function writesOf(deps: AssetDeps, { before, now, changed }: Case, at: string): 
     change: { set: { ...set, updated_at: at, last_seen_at: at, listed_mark, revision: before.revision + 1 } },
     when: [["revision", "=", before.revision]],
   };
-  return [update, mark(listed_mark)];
+  return [update, markWrite(assetList.name, pk, listed_mark)];
+}
+
+/** New assets are marked together: they are found by their order then, and not by a hash each. */
+function marksOf(deps: AssetDeps, made: readonly StoredAsset[]): Write[] {
+  const [first] = made;
+  if (first === undefined) return [];
+  if (made.length === 1) return [markWrite(assetList.name, first.pk, first.listed_mark)];
+  return [
+    markTogether(
+      assetList.name,
+      deps.ids.ordered(),
+      made.map(({ pk }) => pk),
+    ),
+  ];
 }

@@ -133,6 +133,16 @@ describe("hooks and dependencies", () => {
     ]);
   });
 
+  it("of a flow are kept, and no module may have their name", () => {
+    const hooks = { post_scan_steps: [{ name: "after", command: "true" }] };
+    const modules = [{ name: "post_scan_steps", steps: [step("a")] }];
+    expect(read({ modules: [{ name: "m", steps: [step("a")] }], hooks }).definition.hooks).toMatchObject({
+      post_scan_steps: [{ type: "bash", name: "after" }],
+    });
+    expect(refusals({ modules, hooks })).toEqual(["modules[0].name: is the name of the flow's hooks"]);
+    expect(read({ modules }).definition.modules).toHaveLength(1);
+  });
+
   it("take several types with commas, and refuse unknown ones", () => {
     const variables = [{ name: "Target", type: "domain, url", required: true }];
     expect(read({ steps: [step("a")], dependencies: { variables } }).definition.dependencies).toEqual({

@@ -1,7 +1,7 @@
 import type { Path } from "./problems.ts";
 import type { ReadOverride, ReadWorkflow } from "./schema.ts";
 import type { ReadTrigger } from "./schema-triggers.ts";
-import type { Definition, Dependencies, FlowModule, Param, Step, WorkflowKind } from "./types.ts";
+import type { Definition, Dependencies, FlowModule, Param, Report, Step, WorkflowKind } from "./types.ts";
 
 /** A workflow as it was read, or as it is once what it inherits is put in. */
 export interface WorkflowParts {
@@ -18,6 +18,8 @@ export interface WorkflowParts {
   readonly dependencies?: Dependencies;
   readonly runner?: NonNullable<ReadWorkflow["runner"]>;
   readonly runner_config?: NonNullable<ReadWorkflow["runner_config"]>;
+  readonly reports: readonly Report[];
+  readonly preferences: ReadWorkflow["preferences"];
 }
 
 interface Findings {
@@ -56,6 +58,8 @@ export function inherit(child: ReadWorkflow, parent: Definition, findings: Findi
     ...(parent.hooks === undefined ? {} : { hooks: parent.hooks }),
     ...(dependencies === undefined ? {} : { dependencies }),
     ...mergeRunner(parent.runner, override),
+    preferences: { ...parent.preferences, ...child.preferences, ...override.preferences },
+    reports: child.reports.length === 0 ? (parent.reports ?? []) : child.reports,
   };
 }
 

@@ -30,6 +30,7 @@ export const TRIGGERS_PER_WORKFLOW = 64;
 export const FILTERS_PER_TRIGGER = 64;
 export const PARAMS_PER_WORKFLOW = 256;
 export const MODULES_PER_FLOW = 256;
+export const REPORTS_PER_WORKFLOW = 256;
 export const TAGS_PER_WORKFLOW = 64;
 /** The longest that one timer of Node holds, a little under 25 days. */
 export const TIMEOUT_MS = 2_147_483_647;

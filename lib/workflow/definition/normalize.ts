@@ -2,7 +2,15 @@ import type { WorkflowParts } from "./inherit.ts";
 import { STEP_NESTING_DEPTH, STEPS_PER_WORKFLOW } from "./limits.ts";
 import type { Path } from "./problems.ts";
 import type { ReadTrigger } from "./schema-triggers.ts";
-import type { Decision, Definition, FlowModule, Step, Trigger, WorkflowKind } from "./types.ts";
+import {
+  type Decision,
+  type Definition,
+  type FlowModule,
+  HOOKS,
+  type Step,
+  type Trigger,
+  type WorkflowKind,
+} from "./types.ts";
 
 /** Takes what the rules across parts of a workflow have to say. */
 export interface Findings {
@@ -28,8 +36,10 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     counter,
     findings,
   );
-  if (kind === "flow" && read.hooks !== undefined)
-    findings.warn(["hooks"], "hooks stand in modules: those of a flow are not carried out, ignored");
+  if (kind === "flow" && read.hooks !== undefined) {
+    for (const [at, { name }] of modules.entries())
+      if (isHookModule(name)) findings.refuse(["modules", at, "name"], `is the name of the flow's hooks`);
+  }
   checkModules(modules, counter, findings);
   return {
     name,
@@ -41,11 +51,15 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     triggers: nameTriggers(read.triggers, findings),
     steps,
     modules,
-    ...(read.hooks !== undefined && kind === "module" && { hooks: read.hooks }),
+    ...(read.hooks !== undefined && { hooks: read.hooks }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
     ...(kind === "module" && runnerOf(read, findings)),
+    ...(read.reports.length > 0 && { reports: read.reports }),
+    ...preferencesOf(read, findings),
   };
 }
+
+const isHookModule = (name: string): boolean => HOOKS.some((hook) => hook === name);
 
 function runnerOf(
   { runner, runner_config: config = {} }: WorkflowParts,
@@ -56,6 +70,20 @@ function runnerOf(
   if (config[wanted] === undefined)
     findings.refuse(["runner_config", wanted], `is required for runner: ${runner}`);
   return { runner: { kind: runner, config } };
+}
+
+function preferencesOf(
+  { preferences: { disable_notifications, ...preferences } }: WorkflowParts,
+  findings: Findings,
+): Pick<Definition, "preferences"> {
+  const warn = (name: string, why: string): void => findings.warn(["preferences", name], why);
+  if (disable_notifications !== undefined)
+    warn("disable_notifications", "has no effect: nobody is notified of a run, its end is an event");
+  if (preferences.heuristics_check === "advanced")
+    warn("heuristics_check", "advanced does no more than basic: nobody is asked about the target");
+  if (preferences.repeat_wait_time !== undefined && preferences.repeat !== true)
+    warn("repeat_wait_time", "has no effect without repeat");
+  return Object.keys(preferences).length === 0 ? {} : { preferences };
 }
 
 function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {

@@ -153,7 +153,6 @@ steps:
     expect(warnings).toEqual([
       "steps[0].stream: is known but not carried out yet, ignored",
       "steps[0].goto: unknown key, ignored",
-      "reports: is known but not carried out yet, ignored",
     ]);
   });
 

@@ -119,8 +119,41 @@ function joinArguments<Fields extends Commands>(step: Fields) {
   return { ...rest, command: [rest.command.trimEnd(), ...given].join(" ") };
 }
 
+/** Where commands run that do not run here: a container, or another host. */
+export const runnerConfig = z
+  .strictObject(
+    {
+      image: text.exactOptional(),
+      volumes: list(filledText, VOLUMES_PER_STEP).exactOptional(),
+      network: text.exactOptional(),
+      persistent: boolean.exactOptional(),
+      privileged: boolean
+        .refine((value) => !value, { error: "containers are never privileged" })
+        .exactOptional(),
+      host: text.exactOptional(),
+      port: text.exactOptional(),
+      key_file: text.exactOptional(),
+      password: text.exactOptional(),
+      user: text.exactOptional(),
+      workdir: text.exactOptional(),
+      env: textMap(
+        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
+        EXPORTS_PER_STEP,
+      ).exactOptional(),
+    },
+    expected("a map"),
+  )
+  .transform(({ privileged: _never, ...config }) => config);
+
 const bash = z
-  .strictObject({ type: z.literal("bash"), ...common, ...commands, std_file: filledText.exactOptional() })
+  .strictObject({
+    type: z.literal("bash"),
+    ...common,
+    ...commands,
+    std_file: filledText.exactOptional(),
+    step_runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
+    step_runner_config: runnerConfig.exactOptional(),
+  })
   .refine(hasCommand, { error: "a bash step needs command, commands or parallel_commands" })
   .transform(joinArguments);
 
@@ -169,32 +202,6 @@ function foreach(anyStep: z.ZodType<Step>) {
     })
     .transform(({ parallel, threads, ...rest }) => ({ ...rest, parallel: parallel ?? threads ?? 1 }));
 }
-
-/** Where commands run that do not run here: a container, or another host. */
-export const runnerConfig = z
-  .strictObject(
-    {
-      image: text.exactOptional(),
-      volumes: list(filledText, VOLUMES_PER_STEP).exactOptional(),
-      network: text.exactOptional(),
-      persistent: boolean.exactOptional(),
-      privileged: boolean
-        .refine((value) => !value, { error: "containers are never privileged" })
-        .exactOptional(),
-      host: text.exactOptional(),
-      port: text.exactOptional(),
-      key_file: text.exactOptional(),
-      password: text.exactOptional(),
-      user: text.exactOptional(),
-      workdir: text.exactOptional(),
-      env: textMap(
-        z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is no name of a variable" }),
-        EXPORTS_PER_STEP,
-      ).exactOptional(),
-    },
-    expected("a map"),
-  )
-  .transform(({ privileged: _never, ...config }) => config);
 
 const remoteBash = z
   .strictObject({
@@ -283,10 +290,16 @@ const steps = z.discriminatedUnion(
         return issue.input === undefined ? "is required" : "must be a step, a map";
       const type = typeOf(issue.input);
       const known = `the step types are ${STEP_TYPES.join(", ")}`;
-      return type === undefined ? `is required: ${known}` : `unknown step type "${shorten(type)}": ${known}`;
+      if (type === undefined) return `is required: ${known}`;
+      return AGENTS.test(type)
+        ? `steps of type ${shorten(type)} are not available: ask a language model with llm; ${known}`
+        : `unknown step type "${shorten(type)}": ${known}`;
     },
   },
 );
+
+/** Loops of calls that run programs of their own are left out. */
+const AGENTS = /^agent(?:-|$)/;
 
 function typeOf(input: unknown): string | undefined {
   if (typeof input !== "object" || input === null || !("type" in input)) return undefined;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import {
   MODULES_PER_FLOW,
   PARAMS_PER_WORKFLOW,
+  REPORTS_PER_WORKFLOW,
   STEPS_PER_WORKFLOW,
   TAGS_PER_WORKFLOW,
   TRIGGERS_PER_WORKFLOW,
@@ -11,6 +12,7 @@ import { actions, runnerConfig, step } from "./schema-steps.ts";
 import { trigger } from "./schema-triggers.ts";
 import {
   boolean,
+  duration,
   expected,
   filledText,
   isTemplate,
@@ -22,6 +24,7 @@ import {
   variableName,
   workflowName,
 } from "./schema-values.ts";
+import { HEURISTICS } from "./types.ts";
 
 const PARAM_TYPES = {
   string: "string",
@@ -99,6 +102,31 @@ const hooks = z.strictObject(
   expected("a map of pre_scan_steps and post_scan_steps"),
 );
 
+const report = z.strictObject(
+  {
+    name: filledText.exactOptional(),
+    path: filledText,
+    type: text.exactOptional(),
+    description: text.exactOptional(),
+    optional: boolean.default(false),
+  },
+  expected("a report: {name, path, type, description, optional}"),
+);
+
+const preferences = z.strictObject(
+  {
+    empty_target: boolean.exactOptional(),
+    heuristics_check: z.enum(HEURISTICS, expected(`one of ${HEURISTICS.join(", ")}`)).exactOptional(),
+    disable_logging: boolean.exactOptional(),
+    silent: boolean.exactOptional(),
+    ci_output_format: boolean.exactOptional(),
+    repeat: boolean.exactOptional(),
+    repeat_wait_time: duration.exactOptional(),
+    disable_notifications: boolean.exactOptional(),
+  },
+  expected("a map of preferences"),
+);
+
 const tag = filledText.transform((value) => value.trim());
 const tags = z
   .union(
@@ -149,10 +177,11 @@ const override = z.strictObject(
     modules: modulesChange.exactOptional(),
     triggers: list(trigger, TRIGGERS_PER_WORKFLOW).exactOptional(),
     dependencies: dependencies.exactOptional(),
+    preferences: preferences.exactOptional(),
     runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
     runner_config: runnerConfig.exactOptional(),
   },
-  expected("a map of params, steps, modules, triggers, dependencies, runner, runner_config"),
+  expected("a map of params, steps, modules, triggers, dependencies, preferences, runner, runner_config"),
 );
 
 export type ReadOverride = z.output<typeof override>;
@@ -173,6 +202,8 @@ export const workflow = z.strictObject(
     dependencies: dependencies.exactOptional(),
     runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
     runner_config: runnerConfig.exactOptional(),
+    preferences: preferences.default({}),
+    reports: list(report, REPORTS_PER_WORKFLOW).default([]),
     extends: filledText.transform(workflowOf).exactOptional(),
     override: override.exactOptional(),
   },

@@ -14,6 +14,10 @@ export const STEP_TYPES = [
 ] as const;
 export type StepType = (typeof STEP_TYPES)[number];
 
+/** Steps around those of a workflow; in the run of a flow, modules of these names. */
+export const HOOKS = ["pre_scan_steps", "post_scan_steps"] as const;
+export type Hook = (typeof HOOKS)[number];
+
 export type WorkflowKind = "module" | "flow";
 
 export interface Definition {
@@ -30,12 +34,46 @@ export interface Definition {
   readonly modules: readonly FlowModule[];
   /** The workflow whose parts it took over. */
   readonly extends?: string;
-  /** Steps before and after those of a module; what fails in them is passed over. */
+  /** Steps before and after those of a module, or the modules of a flow; what fails in them is passed over. */
   readonly hooks?: { readonly pre_scan_steps: readonly Step[]; readonly post_scan_steps: readonly Step[] };
   /** What must hold before the first step. */
   readonly dependencies?: Dependencies;
   /** Where the commands of its bash steps run; on the worker itself where it is not given. */
   readonly runner?: { readonly kind: "docker" | "ssh"; readonly config: RemoteRunnerConfig };
+  /** Files that become artifacts once it has succeeded. */
+  readonly reports?: readonly Report[];
+  readonly preferences?: Preferences;
+}
+
+export const HEURISTICS = ["none", "basic", "advanced"] as const;
+
+/** What holds for runs of a workflow that say nothing else. Reference 2.1. */
+export interface Preferences {
+  /** A run that is given no target makes one up. */
+  readonly empty_target?: boolean;
+  /** What is found out about the target. */
+  readonly heuristics_check?: (typeof HEURISTICS)[number];
+  /** Either of them: no log of the run is kept. */
+  readonly disable_logging?: boolean;
+  readonly silent?: boolean;
+  /** Of `weft run`: records as JSON, and once more after each end. */
+  readonly ci_output_format?: boolean;
+  readonly repeat?: boolean;
+  /** A duration. */
+  readonly repeat_wait_time?: string;
+}
+
+/** A file that a workflow leaves for its readers. Texts are templates. Reference 2.1. */
+export interface Report {
+  /** The name of the file where it is not given. */
+  readonly name?: string;
+  /** In the run's workspace. */
+  readonly path: string;
+  /** What its content is, where the ending of the path does not say. */
+  readonly type?: string;
+  readonly description?: string;
+  /** Nobody misses it. */
+  readonly optional: boolean;
 }
 
 /** What must hold before a run's first step. Reference 2.3. */
@@ -194,12 +232,19 @@ export interface DecisionCase {
   readonly functions: readonly string[];
 }
 
-export interface BashStep extends StepBase {
+export interface BashStep extends StepBase, OwnRunner {
   readonly type: "bash";
   readonly command?: string;
   readonly commands?: readonly string[];
   readonly parallel_commands?: readonly string[];
   readonly std_file?: string;
+}
+
+/** Where a bash step runs that does not run where those of its module do. */
+export interface OwnRunner {
+  /** `host` is the worker itself, whatever the module says. */
+  readonly step_runner?: "host" | "docker" | "ssh";
+  readonly step_runner_config?: RemoteRunnerConfig;
 }
 
 export interface FunctionStep extends StepBase {
@@ -213,6 +258,8 @@ export interface FunctionStep extends StepBase {
     readonly params: readonly Param[];
     readonly dependencies?: Dependencies;
   };
+  /** Of a step that stands for the end of a module. */
+  readonly reports?: readonly Report[];
 }
 
 export interface ParallelSteps extends StepBase {

@@ -4,7 +4,7 @@ import type { Path } from "./problems.ts";
 type Place = "workflow" | "step" | "module" | "trigger" | "action" | "other";
 
 const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
-  workflow: new Set(["reports"]),
+  workflow: new Set(),
   step: new Set(["host_output_file", "step_remote_file", "step_runner", "step_runner_config", "stream"]),
   module: new Set(["decision", "runner", "runner_config"]),
   trigger: new Set(),
@@ -14,7 +14,7 @@ const NOT_CARRIED_OUT: Readonly<Record<Place, ReadonlySet<string>>> = {
 
 /** Words for the reader only; dropping them changes no run. */
 const EXPLANATIONS: Readonly<Partial<Record<Place, ReadonlySet<string>>>> = {
-  workflow: new Set(["help", "preferences"]),
+  workflow: new Set(["help"]),
   step: new Set(["suppress_details"]),
   module: new Set(["description"]),
 };

@@ -1,6 +1,7 @@
-import type { Definition, Step } from "../definition/types.ts";
+import type { Action, Definition, Step } from "../definition/types.ts";
 import { everyStep } from "../engine/program.ts";
 import { BUILTIN_NAMES } from "../runs/builtins.ts";
+import { targetFacts } from "../runs/target-facts.ts";
 import { variableName } from "../runs/values.ts";
 import { loopNames } from "../steps/names.ts";
 import { parseTemplate, referencedNames } from "../templates/parse.ts";
@@ -8,6 +9,11 @@ import { parseTemplate, referencedNames } from "../templates/parse.ts";
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 /** What steps find besides the values of their run. */
 const ALWAYS: readonly string[] = ["secrets", "attempt", "error", "output", "event", "event_data"];
+/** What some runs have: of a target that is a URL, and of an event. */
+const AT_TIMES: readonly string[] = [
+  ...Object.keys(targetFacts("http://a.example/")),
+  ...["EventEnvelope", "EventTopic", "EventSource", "EventDataType", "EventTimestamp", "EventData"],
+];
 /** What types of steps leave besides their output. */
 const LEFT_BY_TYPE: Readonly<Partial<Record<Step["type"], readonly string[]>>> = {
   http: ["status_code", "body", "headers", "http_resp"],
@@ -21,7 +27,13 @@ const LEFT_BY_TYPE: Readonly<Partial<Record<Step["type"], readonly string[]>>> =
 export function undefinedNames(definition: Definition): string[] {
   const findings: string[] = [];
   const lists = [allSteps(definition), ...definition.modules.map((module) => module.steps ?? [])];
-  const known = new Set([...BUILTIN_NAMES, ...ALWAYS, ...given(definition), ...lists.flat().flatMap(leftBy)]);
+  const known = new Set([
+    ...BUILTIN_NAMES,
+    ...ALWAYS,
+    ...AT_TIMES,
+    ...given(definition),
+    ...lists.flat().flatMap(leftBy),
+  ]);
   const visit = (step: Step, loops: readonly string[]): void => {
     const around = new Set(loopNames(loops));
     for (const { field, name } of namesIn(step, loops)) {
@@ -46,19 +58,20 @@ function given({ params, triggers, modules }: Definition): string[] {
     ...params.map(({ name }) => name),
     ...triggers.flatMap(({ input }) => Object.keys(input)),
     ...modules.flatMap((module) => Object.keys(module.params)),
+    ...modules.flatMap(({ on_success = [], on_error = [] }) => exportedBy([...on_success, ...on_error])),
   ];
 }
+
+const exportedBy = (actions: readonly Action[]): string[] =>
+  actions.flatMap(({ action, name }) => (action === "export" && name !== undefined ? [name] : []));
 
 function leftBy(top: Step): string[] {
   return everyStep([top]).flatMap((step) => {
     const prefix = variableName(step.name);
-    const exported = [...step.on_success, ...step.on_error].flatMap(({ action, name }) =>
-      action === "export" && name !== undefined ? [name] : [],
-    );
     return [
       ...["output", ...(LEFT_BY_TYPE[step.type] ?? [])].map((what) => `${prefix}_${what}`),
       ...Object.keys(step.exports),
-      ...exported,
+      ...exportedBy([...step.on_success, ...step.on_error]),
     ];
   });
 }

@@ -28,9 +28,10 @@ steps:
     variable: x
     step: {name: inner, type: http, url: "http://{{ | }}/"}
 `;
-    expect(findings(yaml)).toEqual([
+    expect(findings(`${yaml}reports: [{path: ok.txt}, {path: "{{Target"}]\n`)).toEqual([
       expect.stringMatching(/^a\.command: /),
       expect.stringMatching(/^inner\.url: /),
+      expect.stringMatching(/^reports\[1\]: /),
     ]);
   });
 

@@ -22,6 +22,9 @@ export function lintDefinition(definition: Definition): string[] {
     definition.params.filter(({ default: text }) => text?.includes("{{") === false).map(({ name }) => name),
   );
   for (const step of all.flatMap(everyStep)) findings.push(...lintStep(step, (root) => own.has(root)));
+  for (const [at, report] of (definition.reports ?? []).entries())
+    for (const text of textsIn(report))
+      findings.push(...textProblems(text).map((message) => `reports[${at}]: ${message}`));
   findings.push(...undefinedNames(definition));
   return findings.slice(0, FINDINGS_MAX);
 }

@@ -2,8 +2,10 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { describeProblem } from "../definition/problems.ts";
+import { filteredOnce } from "../lists/filtered.ts";
+import { unwatchedTriggers, type WatchingDeps } from "../watches/unwatched.ts";
 import { lintDefinition } from "./lint.ts";
-import { parseStored, saveWithHeirs } from "./save-text.ts";
+import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
 import type { DefinitionDeps } from "./store.ts";
 import type { WorkflowHead } from "./table.ts";
 
@@ -68,7 +70,7 @@ export function toWorkflowRecord(head: WorkflowHead): z.infer<typeof workflowRec
  * with line and column.
  */
 export async function uploadWorkflow(
-  deps: DefinitionDeps,
+  deps: DefinitionDeps & WatchingDeps,
   body: { readonly text: string; readonly contentType: string },
 ): Promise<z.infer<typeof savedAnswer>> {
   const source = readSource(body);
@@ -81,7 +83,7 @@ export async function uploadWorkflow(
     kind: head.kind,
     description: head.description,
     revision: head.revision,
-    warnings: [...parsed.warnings, ...lintDefinition(parsed.definition)],
+    warnings: warningsOf(deps, parsed),
   };
 }
 
@@ -104,7 +106,7 @@ export const validatedAnswer = z
 
 /** What storing a workflow would say, and stores nothing. With `strict`, keys that nothing reads are errors. */
 export async function validateWorkflow(
-  deps: Pick<Ports, "tables" | "blobs">,
+  deps: Pick<Ports, "tables" | "blobs"> & WatchingDeps,
   body: { readonly text: string; readonly contentType: string },
   strict: boolean,
 ): Promise<z.infer<typeof validatedAnswer>> {
@@ -117,10 +119,14 @@ export async function validateWorkflow(
       errors: parsed.errors.map((one) => ({ ...one })),
       warnings: [],
     };
-  const { definition, warnings } = parsed;
-  const { name, kind } = definition;
-  return { valid: true, name, kind, errors: [], warnings: [...warnings, ...lintDefinition(definition)] };
+  const { name, kind } = parsed.definition;
+  return { valid: true, name, kind, errors: [], warnings: warningsOf(deps, parsed) };
 }
+
+const warningsOf = (
+  deps: WatchingDeps,
+  { warnings, definition }: Extract<Parsed, { ok: true }>,
+): string[] => [...warnings, ...lintDefinition(definition), ...unwatchedTriggers(deps, definition.triggers)];
 
 const YAML_TYPES: ReadonlySet<string> = new Set([
   "application/yaml",
@@ -190,3 +196,6 @@ export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFil
     search === undefined || `${head.name}\n${head.description}`.toLowerCase().includes(search.toLowerCase())
   );
 }
+
+/** The workflows that fit, in their order. */
+export const listedHeads = filteredOnce(isListed);

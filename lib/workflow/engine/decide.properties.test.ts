@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Step } from "../definition/types.ts";
+import type { Definition, FlowModule, Step } from "../definition/types.ts";
 import { decide, type Input, underWay, waiting } from "./decide.ts";
 import { evolve, type HistoryEntry, isTerminal, NEW_RUN, type RunState, replay } from "./history.ts";
-import type { Program } from "./program.ts";
+import { buildProgram, type PinnedModule, type Program } from "./program.ts";
 import {
   bash,
   foreach,
@@ -172,7 +172,7 @@ function runInChaos(program: Program, world: World, chances: Iterator<number>, c
       // Now and then an executor dies of it, with or without its answer on the way, and that is noticed.
       const dies = chance() % 10 === 0;
       if (!dies) taken.add(message.dispatch);
-      if (!dies || chance() % 2 === 0) post([resultOf(message, world)]);
+      if (!dies || chance() % 2 === 0) post([resultOf(message, world, state.jumps)]);
       const { key, dispatch, attempt = 1 } = message;
       if (dies) post([{ type: "lost", key, dispatch, attempt: attempt + 1 }]);
     }
@@ -264,20 +264,168 @@ const plainly = (state: RunState): unknown => ({
   entries: 0,
 });
 
+/** Whatever happens on the way, the run ends as the plain one does, and has recorded the same. */
+function endsAlike(program: Program, world: World, chances: Iterator<number>, chaos: Chaos): RunState {
+  const plain = runInOrder(program, world);
+  expect(isTerminal(plain.state.status)).toBe(true);
+  expect(replay(plain.entries)).toEqual(plain.state);
+  const { state, history, messages } = runInChaos(program, world, chances, chaos);
+  expect(messages.length).toBe(0);
+  expect(plainly(state)).toEqual(plainly(plain.state));
+  expect(recorded(history)).toEqual(recorded(plain.entries));
+  expect(replay(history)).toEqual(state);
+  return state;
+}
+
 it("ends as the plain run does, however messages are lost, doubled and overtaken", () => {
   fc.assert(
     fc.property(cases, ({ program, world, chances }) => {
-      const plain = runInOrder(program, world);
-      expect(isTerminal(plain.state.status)).toBe(true);
-      expect(replay(plain.entries)).toEqual(plain.state);
-      const { state, history, messages } = runInChaos(program, world, chances, { lost: 15, twice: 25 });
-      expect(messages.length).toBe(0);
-      expect(plainly(state)).toEqual(plainly(plain.state));
-      expect(recorded(history)).toEqual(recorded(plain.entries));
-      expect(replay(history)).toEqual(state);
+      endsAlike(program, world, chances, { lost: 15, twice: 25 });
     }),
     { numRuns: 300 },
   );
+});
+
+const definitionOf = (name: string, parts: Partial<Definition>): Definition => ({
+  ...{ name, kind: "module", description: "", tags: [], hidden: false, params: [], triggers: [] },
+  ...{ steps: [], modules: [] },
+  ...parts,
+});
+
+const hookSteps = fc.nat({ max: 2 });
+const hooksOf = (before: number, after: number): NonNullable<Definition["hooks"]> => ({
+  pre_scan_steps: Array.from({ length: before }, (_, at) => bash(`before${at}`)),
+  post_scan_steps: Array.from({ length: after }, (_, at) => bash(`after${at}`)),
+});
+
+/** A flow as its author writes it: hooks of its own and of its modules, steps and modules that wait, modules left out. */
+const flows = fc
+  .array(
+    fc.record({
+      module: modules,
+      before: hookSteps,
+      after: hookSteps,
+      inline: fc.boolean(),
+      condition: fc.boolean(),
+      excluded: fc.integer({ min: 0, max: 4 }).map((one) => one === 0),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .chain((all) =>
+    fc
+      .record({ order: waits(all.length), before: hookSteps, after: hookSteps })
+      .map(({ order, before, after }) => {
+        const inFlow = all.map(({ module, inline, condition }, at): FlowModule => {
+          const steps = waitingSteps(module);
+          return {
+            ...{ name: `m${at}`, params: {}, depends_on: (order[at] ?? []).map((other) => `m${other}`) },
+            ...(inline ? { steps } : { path: `w${at}` }),
+            ...(condition ? { condition: "true" } : {}),
+            ...(module.handled ? HANDLERS : {}),
+          };
+        });
+        const flow = definitionOf("flow", { kind: "flow", modules: inFlow, hooks: hooksOf(before, after) });
+        const pinned: PinnedModule[] = [];
+        const definitions: Definition[] = [];
+        const pin = (one: PinnedModule, definition: Definition): void => {
+          pinned.push(one);
+          definitions.push(definition);
+        };
+        const own = { workflow: "flow", revision: 1 };
+        if (before > 0) pin({ name: "pre_scan_steps", hook: "pre_scan_steps", ...own }, flow);
+        for (const [at, each] of all.entries()) {
+          if (each.inline) pin({ name: `m${at}`, inline: at, ...own }, flow);
+          else
+            pin(
+              { name: `m${at}`, workflow: `w${at}`, revision: 1 },
+              definitionOf(`w${at}`, {
+                steps: waitingSteps(each.module),
+                hooks: hooksOf(each.before, each.after),
+              }),
+            );
+        }
+        if (after > 0) pin({ name: "post_scan_steps", hook: "post_scan_steps", ...own }, flow);
+        const exclude_modules = all.flatMap(({ excluded }, at) => (excluded ? [`m${at}`] : [])).join(",");
+        return buildProgram(pinned, definitions, { definition: flow, params: { exclude_modules } });
+      }),
+  );
+
+/** Steps that name what they wait for, where the shape has them do so. */
+function waitingSteps({
+  shapes,
+  waitsFor,
+}: {
+  readonly shapes: readonly Shape[];
+  readonly waitsFor?: readonly (readonly number[])[] | undefined;
+}): Step[] {
+  const steps = named(shapes);
+  if (waitsFor === undefined) return steps;
+  return steps.map((step, at) => ({
+    ...step,
+    depends_on: (waitsFor[at] ?? []).map((other) => steps[other]?.name ?? ""),
+  }));
+}
+
+it("of a flow with hooks, inline modules, conditions and modules left out ends as the plain run does", () => {
+  const ends = new Set<string>();
+  fc.assert(
+    fc.property(
+      flows.chain((program) =>
+        fc.record({
+          program: fc.constant(program),
+          world: worlds(program),
+          chances: fc.infiniteStream(fc.nat({ max: 999 })),
+        }),
+      ),
+      ({ program, world, chances }) => {
+        const state = endsAlike(program, world, chances, { lost: 15, twice: 25 });
+        ends.add(state.status);
+        const modules = program.modules.map(({ name }, at) => ({ name, ...state.modules[at] }));
+        for (const [at, { after }] of program.modules.entries()) {
+          // Nothing runs after what it waits for has failed, hooks at the end included.
+          const failed = after.some((other) => {
+            const { status, tolerated } = modules[other] ?? {};
+            return status === "failed" && tolerated !== true;
+          });
+          if (failed) expect(modules[at]?.status).toBe("skipped");
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+  expect([...ends].toSorted()).toEqual(["completed", "failed"]);
+});
+
+it("that goes back to earlier steps ends as the plain run does, and steps are recorded once a round", () => {
+  let rounds = 0;
+  const loops = fc
+    .array(shape, { minLength: 2, maxLength: 5 })
+    .map((shapes) => graphOf({ steps: named(shapes) }));
+  fc.assert(
+    fc.property(
+      loops.chain((program) =>
+        fc.record({
+          program: fc.constant(program),
+          world: worlds(program),
+          chances: fc.infiniteStream(fc.nat({ max: 999 })),
+        }),
+      ),
+      ({ program, world, chances }) => {
+        const [module] = program.modules;
+        const looping: World = (request, jumps) => {
+          const outcome = world(request, jumps);
+          const { position, phase, parent } = request;
+          if (position === undefined || parent !== null || phase !== "run" || jumps >= 12) return outcome;
+          const chance = hash(`${request.key} ${jumps}`);
+          if (outcome.status !== "completed" || chance % 2 === 0) return outcome;
+          return { ...outcome, goto: module?.steps[chance % (position + 1)]?.name ?? "_end" };
+        };
+        rounds = Math.max(rounds, endsAlike(program, looping, chances, { lost: 15, twice: 25 }).jumps);
+      },
+    ),
+    { numRuns: 150 },
+  );
+  expect(rounds).toBeGreaterThan(1);
 });
 
 it("records no step twice", () => {

@@ -37,6 +37,8 @@ export type HistoryEntry =
       readonly attempt?: number;
       /** Of a step that failed and is tried again, as its author told: which try this is, from 2. */
       readonly tries?: number;
+      /** How many gotos of the run came before it, where there were any: the same however often it is asked for. */
+      readonly round?: number;
       /** Items of a foreach that the executor takes in one go: from, and the first that is not meant. */
       readonly items?: readonly [from: number, to: number];
     }
@@ -89,6 +91,7 @@ export interface Frame {
   readonly dispatch: number;
   readonly attempt?: number;
   readonly tries?: number;
+  readonly round?: number;
   /** Of one that waits to be tried again, milliseconds since the epoch. */
   readonly retry_at?: number;
   readonly items?: readonly [number, number];
@@ -198,6 +201,7 @@ function requested(state: RunState, entry: Extract<HistoryEntry, { type: "step.r
     dispatch: entry.dispatch,
     ...(entry.attempt === undefined ? {} : { attempt: entry.attempt }),
     ...(entry.tries === undefined ? {} : { tries: entry.tries }),
+    ...(entry.round === undefined ? {} : { round: entry.round }),
     ...(entry.items === undefined ? {} : { items: entry.items }),
     ...(entry.phase === "leave" && before?.children !== undefined ? { children: before.children } : {}),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseDefinition } from "../definition/parse.ts";
-import { stepsOf } from "./module-steps.ts";
+import { hookSteps, inlineSteps, stepsOf } from "./module-steps.ts";
 import { everyStep } from "./program.ts";
 
 function compiled(yaml: string): string[] {
@@ -35,6 +35,56 @@ steps:
       "inner remote-bash docker busybox",
       "own remote-bash docker alpine",
       "last remote-bash docker busybox",
+    ]);
+  });
+
+  it("have the commands of a step run where the step says, whatever the module does", () => {
+    expect(
+      compiled(`
+name: w
+runner: docker
+runner_config: {image: busybox}
+steps:
+  - {name: here, type: bash, step_runner: host, command: x}
+  - {name: other, type: bash, step_runner: docker, step_runner_config: {image: alpine}, command: x}
+  - {name: shared, type: bash, step_runner: docker, step_runner_config: {network: none}, command: x}
+  - {name: far, type: bash, step_runner: ssh, step_runner_config: {host: h}, command: x}
+`),
+    ).toEqual([
+      "here bash",
+      "other remote-bash docker alpine",
+      "shared remote-bash docker busybox",
+      "far remote-bash ssh undefined",
+    ]);
+    expect(
+      compiled(`
+name: w
+steps:
+  - {name: a, type: bash, command: x}
+  - name: each
+    type: foreach
+    input: [x]
+    variable: v
+    step: {name: b, type: bash, step_runner: docker, step_runner_config: {image: alpine}, command: x}
+`),
+    ).toEqual(["a bash", "each foreach", "b remote-bash docker alpine"]);
+  });
+
+  it("of a flow's own modules and hooks likewise", () => {
+    const parsed = parseDefinition(`
+name: f
+hooks: {pre_scan_steps: [{name: p, command: x, step_runner: docker, step_runner_config: {image: a}}]}
+modules:
+  - {name: m, steps: [{name: s, type: bash, command: x, step_runner: docker, step_runner_config: {image: b}}]}
+`);
+    if (!parsed.ok) throw new Error(parsed.errors[0]?.message);
+    const [module] = parsed.definition.modules;
+    expect(hookSteps(parsed.definition, "pre_scan_steps")).toMatchObject([
+      { type: "remote-bash", step_runner_config: { image: "a" }, on_error: [{ action: "continue" }] },
+    ]);
+    expect(hookSteps(parsed.definition, "post_scan_steps")).toEqual([]);
+    expect(module && inlineSteps(module)).toMatchObject([
+      { type: "remote-bash", step_runner_config: { image: "b" } },
     ]);
   });
 

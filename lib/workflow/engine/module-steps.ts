@@ -1,31 +1,54 @@
-import type { Action, Definition, RemoteBashStep, Step } from "../definition/types.ts";
+import type { Action, Definition, FlowModule, Hook, RemoteBashStep, Step } from "../definition/types.ts";
 
 const GO_ON: readonly Action[] = [{ action: "continue" }];
 
 /** The steps of a module as they are executed: with its hooks around them, and where its runner has them run. */
 export function stepsOf(definition: Definition | undefined): readonly Step[] {
-  if (definition?.hooks === undefined && definition?.runner === undefined) return definition?.steps ?? [];
-  const known = compiled.get(definition);
-  if (known !== undefined) return known;
-  const { runner, hooks } = definition;
-  const steps = hooks === undefined ? definition.steps : withHooks(definition.steps, hooks);
-  const placed = runner === undefined ? steps : steps.map((step) => runBy(runner, step));
-  compiled.set(definition, placed);
-  return placed;
+  if (definition === undefined) return [];
+  return once(definition, () => {
+    const { steps, runner, hooks } = definition;
+    return placed(hooks === undefined ? steps : withHooks(steps, hooks), runner);
+  });
+}
+
+/** Those of a module whose steps stand in the flow itself. */
+export function inlineSteps(module: FlowModule): readonly Step[] {
+  return once(module, () => placed(module.steps ?? [], undefined));
+}
+
+/** Those before or after the modules of a flow: one that fails is told of, and passed over. */
+export function hookSteps(flow: Definition | undefined, hook: Hook): readonly Step[] {
+  const steps = flow?.hooks?.[hook];
+  return steps === undefined ? [] : once(steps, () => placed(steps.map(tolerant), undefined));
 }
 
 /** Made once a definition: names that steps refer to are kept by the step. */
-const compiled = new WeakMap<Definition, readonly Step[]>();
+const compiled = new WeakMap<object, readonly Step[]>();
 
-/** The step with its commands, and those of the steps that it holds, run elsewhere. */
-function runBy(runner: NonNullable<Definition["runner"]>, step: Step): Step {
-  if (step.type === "foreach") return { ...step, step: runBy(runner, step.step) };
-  if (step.type === "parallel-steps")
-    return { ...step, parallel_steps: step.parallel_steps.map((child) => runBy(runner, child)) };
+function once(origin: object, make: () => readonly Step[]): readonly Step[] {
+  const known = compiled.get(origin);
+  if (known !== undefined) return known;
+  const made = make();
+  compiled.set(origin, made);
+  return made;
+}
+
+type Runner = Definition["runner"];
+
+const placed = (steps: readonly Step[], runner: Runner): readonly Step[] =>
+  steps.map((step) => placedBy(runner, step));
+
+/** The step with its commands, and those of the steps that it holds, run where it says, or else its module. */
+function placedBy(runner: Runner, step: Step): Step {
+  if (step.type === "foreach") return { ...step, step: placedBy(runner, step.step) };
+  if (step.type === "parallel-steps") return { ...step, parallel_steps: placed(step.parallel_steps, runner) };
   if (step.type !== "bash") return step;
+  const { step_runner: kind = runner?.kind, step_runner_config: config, ...rest } = step;
+  if (kind === undefined || kind === "host") return step;
+  const shared = kind === runner?.kind ? runner.config : {};
   const remote: RemoteBashStep = {
-    ...step,
-    ...{ type: "remote-bash", step_runner: runner.kind, step_runner_config: runner.config },
+    ...rest,
+    ...{ type: "remote-bash", step_runner: kind, step_runner_config: { ...shared, ...config } },
   };
   return remote;
 }
@@ -50,6 +73,7 @@ function withHooks(
   return [...before, ...inner, ...chained(post_scan_steps.map(tolerant), names, graph)];
 }
 
+/** A step whose failure is told of, and passed over. */
 function tolerant(step: Step): Step {
   return { ...step, on_error: [...step.on_error, ...GO_ON] };
 }

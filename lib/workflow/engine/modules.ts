@@ -1,7 +1,7 @@
 import type { Step } from "../definition/types.ts";
 import { MODULES_AT_ONCE, STEPS_AT_ONCE } from "./containers.ts";
 import type { FinishedStatus, ModuleState } from "./history.ts";
-import { actionsOf, type ProgramModule } from "./program.ts";
+import { hasEnding, type ProgramModule } from "./program.ts";
 import { isContainer, standIn, type Walk } from "./walk.ts";
 
 /**
@@ -112,11 +112,11 @@ function ask(walk: Walk, index: number, module: ProgramModule, step: Step, posit
   walk.ask(key, step, { module: index, position, parent: null }, isContainer(step) ? "enter" : "run");
 }
 
-/** The steps of a module are over: what the flow tells to do then, or the end of the module. */
+/** The steps of a module are over: what the flow tells to do then and its reports, or the end of the module. */
 function endSteps(walk: Walk, index: number, status: FinishedStatus, error?: string): void {
   const module = walk.program.modules[index];
   if (module === undefined) return;
-  if (status !== "skipped" && actionsOf(module, status === "completed").length > 0) {
+  if (status !== "skipped" && hasEnding(module, status === "completed")) {
     walk.ask(`${module.name}/#handlers`, standIn(module), { module: index, parent: null }, "handlers");
     return;
   }

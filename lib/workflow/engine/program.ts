@@ -1,5 +1,14 @@
-import type { Action, Definition, Dependencies, FlowModule, Param, Step } from "../definition/types.ts";
-import { stepsOf } from "./module-steps.ts";
+import type {
+  Action,
+  Definition,
+  Dependencies,
+  FlowModule,
+  Hook,
+  Param,
+  Report,
+  Step,
+} from "../definition/types.ts";
+import { hookSteps, inlineSteps, stepsOf } from "./module-steps.ts";
 
 /** One module of a run: its steps, in order, and where they were read from. */
 export interface ProgramModule {
@@ -18,6 +27,8 @@ export interface ProgramModule {
   readonly excluded?: true;
   /** What the flow tells to do when it is over. */
   readonly handlers?: Pick<FlowModule, "on_success" | "on_error">;
+  /** Files that become artifacts when it has succeeded. */
+  readonly reports?: readonly Report[];
 }
 
 /** What an executor finds out before a module begins. */
@@ -42,6 +53,8 @@ export interface PinnedModule {
   readonly revision: number;
   /** Position among the modules of a flow whose steps stand in the flow itself. */
   readonly inline?: number;
+  /** Steps that stand before or after all modules of a flow. */
+  readonly hook?: Hook;
 }
 
 /** A flow that holds modules, and what its run was given, which may leave some of them out. */
@@ -57,30 +70,51 @@ export function buildProgram(
   holder?: HoldingFlow,
 ): Program {
   const flow = holder?.definition;
-  return {
-    modules: pinned.map((module, index) => {
-      const definition = definitions[index];
-      const inFlow = flow?.modules[index];
-      const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
-      const own = module.inline === undefined ? definition : undefined;
-      const steps = inline?.steps ?? stepsOf(own);
-      const waitsFor = waitsOf(steps);
-      const gate = gateOf(own, inFlow);
-      return {
-        name: module.name,
-        workflow: module.workflow,
-        revision: module.revision,
-        steps,
-        byName: new Map(everyStep(steps).map((step) => [step.name, step])),
-        after: (inFlow?.depends_on ?? []).flatMap((name) => positionsOf(pinned, name)),
-        ...(waitsFor === undefined ? {} : { waitsFor }),
-        ...(gate === undefined ? {} : { gate }),
-        ...handlersOf(inFlow),
-        ...(holder !== undefined && isExcluded(module.name, holder.params) ? { excluded: true } : {}),
-      };
-    }),
-  };
+  const modules = pinned.map((module, index): ProgramModule => {
+    const { hook } = module;
+    const definition = definitions[index];
+    const inFlow = hook === undefined ? flow?.modules.find(({ name }) => name === module.name) : undefined;
+    const inline = module.inline === undefined ? undefined : definition?.modules[module.inline];
+    const own = module.inline === undefined && hook === undefined ? definition : undefined;
+    const steps =
+      hook !== undefined ? hookSteps(flow, hook) : inline === undefined ? stepsOf(own) : inlineSteps(inline);
+    const waitsFor = waitsOf(steps);
+    const gate = gateOf(own, inFlow);
+    return {
+      name: module.name,
+      workflow: module.workflow,
+      revision: module.revision,
+      steps,
+      byName: new Map(everyStep(steps).map((step) => [step.name, step])),
+      after: forerunnersOf(pinned, index, inFlow?.depends_on ?? []),
+      ...(waitsFor === undefined ? {} : { waitsFor }),
+      ...(gate === undefined ? {} : { gate }),
+      ...handlersOf(inFlow),
+      ...reportsOf(own),
+      ...(holder !== undefined && hook === undefined && isExcluded(module.name, holder.params)
+        ? { excluded: true }
+        : {}),
+    };
+  });
+  return { modules: [...modules, ...reportingModule(holder, modules)] };
 }
+
+/** Stands for the end of a flow: its reports are looked for when all of its modules are over. */
+function reportingModule(
+  holder: HoldingFlow | undefined,
+  modules: readonly ProgramModule[],
+): ProgramModule[] {
+  const { name = "", reports } = holder?.definition ?? {};
+  if (reports === undefined) return [];
+  const after = modules.map((_, index) => index);
+  return [{ name: REPORTING, workflow: name, revision: 0, steps: [], byName: new Map(), after, reports }];
+}
+
+/** No module that somebody wrote is called so. */
+const REPORTING = "#reports";
+
+const reportsOf = (own: Definition | undefined): Pick<ProgramModule, "reports"> =>
+  own?.reports === undefined ? {} : { reports: own.reports };
 
 /** `exclude_modules` has whole names, `fuzzy_exclude_modules` parts of them, with commas between. Reference 2.8. */
 function isExcluded(name: string, params: HoldingFlow["params"]): boolean {
@@ -93,6 +127,15 @@ function isExcluded(name: string, params: HoldingFlow["params"]): boolean {
     words("exclude_modules").includes(name) ||
     words("fuzzy_exclude_modules").some((part) => name.includes(part))
   );
+}
+
+/** All modules of a flow wait for the hooks before them, and those after them for all. */
+function forerunnersOf(pinned: readonly PinnedModule[], index: number, named: readonly string[]): number[] {
+  const hook = pinned[index]?.hook;
+  if (hook === "post_scan_steps") return [...pinned.keys()].filter((other) => other !== index);
+  const after = named.flatMap((name) => positionsOf(pinned, name));
+  const before = hook === undefined ? pinned.findIndex((one) => one.hook === "pre_scan_steps") : -1;
+  return before < 0 ? after : [before, ...after];
 }
 
 function positionsOf(named: readonly { readonly name: string }[], name: string): number[] {
@@ -128,8 +171,12 @@ function handlersOf(inFlow: FlowModule | undefined): Pick<ProgramModule, "handle
 }
 
 /** What a module's handlers are told by, as one of its steps. */
-export const actionsOf = ({ handlers }: ProgramModule, completed: boolean): readonly Action[] =>
+const actionsOf = ({ handlers }: ProgramModule, completed: boolean): readonly Action[] =>
   (completed ? handlers?.on_success : handlers?.on_error) ?? [];
+
+/** Whether an executor is asked once the steps of a module are over. */
+export const hasEnding = (module: ProgramModule, completed: boolean): boolean =>
+  actionsOf(module, completed).length > 0 || (completed && module.reports !== undefined);
 
 /** All steps, nested ones after the step that holds them. */
 export function everyStep(steps: readonly Step[]): Step[] {

@@ -44,7 +44,7 @@ export function graphOf(
   };
 }
 
-/** What an executor finds, by the request: always the same for the same key and phase. */
+/** What an executor finds, by the request and the gotos before it: always the same for the same key and phase. */
 export interface Outcome {
   readonly status: FinishedStatus;
   readonly tolerated?: boolean;
@@ -54,13 +54,13 @@ export interface Outcome {
   readonly goto?: string;
   readonly retry_at?: number;
 }
-export type World = (request: Request) => Outcome;
+export type World = (request: Request, jumps: number) => Outcome;
 
 export type Result = Extract<Input, { type: "result" }>;
 
 /** The report of an executor that was asked. */
-export function resultOf(request: Request, world: World): Result {
-  const outcome = world(request);
+export function resultOf(request: Request, world: World, jumps = 0): Result {
+  const outcome = world(request, jumps);
   return {
     type: "result",
     key: request.key,
@@ -86,7 +86,7 @@ export function runInOrder(program: Program, world: World): Finished {
     const decision = decide(program, state, input);
     state = decision.state;
     entries.push(...decision.entries);
-    inputs.push(...decision.requests.map((request) => resultOf(request, world)));
+    inputs.push(...decision.requests.map((request) => resultOf(request, world, decision.state.jumps)));
     if (inputs.length === 0) inputs.push(...waiting(state).map((one) => one.input));
     peakBytes = Math.max(peakBytes, JSON.stringify(state).length);
   }

@@ -32,7 +32,8 @@ export class Walk {
 
   /** Asks for a step that nobody was asked for yet. */
   ask(key: string, step: Step, frame: AskedFrame, phase: Phase): void {
-    this.add(requestOf(key, step, frame, phase, this.state.dispatches + 1));
+    const round = frame.round ?? this.state.jumps;
+    this.add(requestOf(key, step, { ...frame, round }, phase, this.state.dispatches + 1));
   }
 
   /** Asks once more for a step that is under way. */
@@ -43,7 +44,7 @@ export class Walk {
     again: { readonly attempt?: number; readonly tries?: number } = {},
   ): void {
     const step = stepAt(this.program, frame);
-    if (step !== undefined) this.ask(key, step, { ...frame, ...again }, phase);
+    if (step !== undefined) this.ask(key, step, { round: 0, ...frame, ...again }, phase);
   }
 
   /** Where a goto leads; undefined for a name that is not there, and where steps wait for named others. */
@@ -60,7 +61,7 @@ export class Walk {
 }
 
 export type AskedFrame = Pick<Frame, "module" | "parent"> &
-  Partial<Pick<Frame, "position" | "items" | "attempt" | "tries">>;
+  Partial<Pick<Frame, "position" | "items" | "attempt" | "tries" | "round">>;
 
 /** The entry that asks for a step. */
 export function requestOf(
@@ -70,7 +71,7 @@ export function requestOf(
   phase: Phase,
   dispatch: number,
 ): Request {
-  const { module, parent, position, attempt, tries, items } = frame;
+  const { module, parent, position, attempt, tries, round = 0, items } = frame;
   return {
     type: "step.requested",
     key,
@@ -83,6 +84,7 @@ export function requestOf(
     dispatch,
     ...(attempt === undefined ? {} : { attempt }),
     ...(tries === undefined ? {} : { tries }),
+    ...(round === 0 ? {} : { round }),
     ...(items === undefined ? {} : { items }),
   };
 }
@@ -103,7 +105,7 @@ const standIns = new WeakMap<ProgramModule, Step>();
 export function standIn(module: ProgramModule): Step {
   const known = standIns.get(module);
   if (known !== undefined) return known;
-  const { name, gate, handlers } = module;
+  const { name, gate, handlers, reports } = module;
   const step: Step = {
     type: "function",
     name,
@@ -112,6 +114,7 @@ export function standIn(module: ProgramModule): Step {
     on_error: handlers?.on_error ?? [],
     ...(gate?.condition === undefined ? {} : { pre_condition: gate.condition }),
     ...(gate === undefined ? {} : { gate }),
+    ...(reports === undefined ? {} : { reports }),
   };
   standIns.set(module, step);
   return step;

@@ -2,7 +2,7 @@ import { assetValue } from "../assets/fields.ts";
 import { detectFormat, type LineFormat, readFinding } from "../records/lines.ts";
 import { linesOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { notAvailable, objectOf, tell } from "./told.ts";
+import { objectOf, tell } from "./told.ts";
 import { textOf } from "./values.ts";
 
 const group = "database";
@@ -205,10 +205,4 @@ export const databaseAssetFunctions = {
     failure: NOTHING_IMPORTED,
     run: (args, context: FunctionContext) => importPorts(context, args),
   },
-  db_raw_insert_asset: notAvailable(
-    "db_raw_insert_asset",
-    group,
-    ["workspace", "json"],
-    "an asset has its id when the step has ended; use db_import_asset",
-  ),
 } satisfies Record<string, LibraryFunction>;

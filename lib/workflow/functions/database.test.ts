@@ -195,5 +195,5 @@ it("what cannot be had says so", () => {
   expect(() => context.call("db_select", "SELECT 1", "jsonl")).toThrow(
     "not available: there is no SQL database",
   );
-  expect(() => context.call("snapshot_export", "w")).toThrow("POST /snapshots/export");
+  expect(() => context.call("db_reset_event_logs")).toThrow("not available: an event starts each");
 });

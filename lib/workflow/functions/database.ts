@@ -4,7 +4,9 @@ import { isInsidePath } from "../artifacts/paths.ts";
 import { ARTIFACT_TYPES } from "../artifacts/table.ts";
 import type { Reported } from "../workspaces/records.ts";
 import { databaseAssetFunctions } from "./database-assets.ts";
+import { databaseReadFunctions } from "./database-reads.ts";
 import { databaseVulnerabilityFunctions } from "./database-vulnerabilities.ts";
+import { databaseWriteFunctions } from "./database-writes.ts";
 import { linesOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { notAvailable, tell } from "./told.ts";
@@ -51,52 +53,13 @@ function register(context: FunctionContext, path: unknown, type: unknown): boole
   return true;
 }
 
-const NO_SQL =
-  "there is no SQL database; ask the API for lists, or use the functions that name what they read";
-const NOT_IN_SCRIPTS = "scripts have no tables; ask the API";
-
-const counterOfWorkspace = (name: string): LibraryFunction =>
-  notAvailable(name, group, [], `${NOT_IN_SCRIPTS} (GET /workspaces)`);
-
-/** What reads records: a script would see them as they were before its step. */
-const selections = {
-  db_select_assets: notAvailable(
-    "db_select_assets",
-    group,
-    ["workspace", "format"],
-    `${NOT_IN_SCRIPTS} (GET /assets)`,
-  ),
-  db_select_assets_filtered: notAvailable(
-    "db_select_assets_filtered",
-    group,
-    ["workspace", "status_code", "asset_type", "format"],
-    `${NOT_IN_SCRIPTS} (GET /assets)`,
-  ),
-  db_select_vulnerabilities: notAvailable(
-    "db_select_vulnerabilities",
-    group,
-    ["workspace", "format"],
-    `${NOT_IN_SCRIPTS} (GET /vulnerabilities)`,
-  ),
-  db_select_vulnerabilities_filtered: notAvailable(
-    "db_select_vulnerabilities_filtered",
-    group,
-    ["workspace", "severity", "asset_value", "format"],
-    `${NOT_IN_SCRIPTS} (GET /vulnerabilities)`,
-  ),
-  db_select_total_subdomains: counterOfWorkspace("db_select_total_subdomains"),
-  db_select_total_urls: counterOfWorkspace("db_select_total_urls"),
-  db_select_total_assets: counterOfWorkspace("db_select_total_assets"),
-  db_select_total_vulns: counterOfWorkspace("db_select_total_vulns"),
-  db_select_vuln_critical: counterOfWorkspace("db_select_vuln_critical"),
-  db_select_vuln_high: counterOfWorkspace("db_select_vuln_high"),
-  db_select_vuln_medium: counterOfWorkspace("db_select_vuln_medium"),
-  db_select_vuln_low: counterOfWorkspace("db_select_vuln_low"),
-} satisfies Record<string, LibraryFunction>;
+const NO_SQL = "there is no SQL database; use db_select_assets_filtered and the like, or ask the API";
 
 export const databaseFunctions = {
   ...databaseAssetFunctions,
   ...databaseVulnerabilityFunctions,
+  ...databaseReadFunctions,
+  ...databaseWriteFunctions,
   db_total_urls: total("urls"),
   db_total_subdomains: total("subdomains"),
   db_total_assets: total("assets"),
@@ -125,51 +88,10 @@ export const databaseFunctions = {
   db_select: notAvailable("db_select", group, ["sql_query", "format"], NO_SQL),
   db_select_to_file: notAvailable("db_select_to_file", group, ["sql_query", "dest"], NO_SQL),
   db_select_to_jsonl: notAvailable("db_select_to_jsonl", group, ["sql_query", "fields", "dest"], NO_SQL),
-  ...selections,
-  db_update: notAvailable("db_update", group, ["table", "key", "field", "value"], NO_SQL),
-  db_asset_diff: notAvailable("db_asset_diff", group, ["workspace"], `${NOT_IN_SCRIPTS} (GET /assets/diff)`),
-  db_asset_diff_to_file: notAvailable(
-    "db_asset_diff_to_file",
-    group,
-    ["workspace", "dest"],
-    `${NOT_IN_SCRIPTS} (GET /assets/diff)`,
-  ),
-  db_vuln_diff: notAvailable(
-    "db_vuln_diff",
-    group,
-    ["workspace"],
-    `${NOT_IN_SCRIPTS} (GET /vulnerabilities/diff)`,
-  ),
-  db_vuln_diff_to_file: notAvailable(
-    "db_vuln_diff_to_file",
-    group,
-    ["workspace", "dest"],
-    `${NOT_IN_SCRIPTS} (GET /vulnerabilities/diff)`,
-  ),
   db_reset_event_logs: notAvailable(
     "db_reset_event_logs",
     group,
     ["workspace?", "topic_pattern?"],
-    "an event that was processed stays so; emit it again",
-  ),
-  run_status: notAvailable("run_status", group, ["workspace", "format"], `${NOT_IN_SCRIPTS} (GET /runs)`),
-  run_status_by_uuid: notAvailable(
-    "run_status_by_uuid",
-    group,
-    ["uuid", "format"],
-    `${NOT_IN_SCRIPTS} (GET /runs/{id})`,
-  ),
-  runtime_export: notAvailable("runtime_export", group, [], `${NOT_IN_SCRIPTS} (GET /runs/{id})`),
-  snapshot_export: notAvailable(
-    "snapshot_export",
-    "snapshot",
-    ["workspace", "dest?"],
-    `${NOT_IN_SCRIPTS} (POST /snapshots/export)`,
-  ),
-  snapshot_import: notAvailable(
-    "snapshot_import",
-    "snapshot",
-    ["source"],
-    `${NOT_IN_SCRIPTS} (POST /snapshots/import)`,
+    "an event starts each of its runs once, however often it is processed; emit it again, or run its workflow again",
   ),
 } satisfies Record<string, LibraryFunction>;

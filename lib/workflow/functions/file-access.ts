@@ -26,12 +26,15 @@ const LINE_LIMIT_CHARS = 1024 * 1024;
 const TEXT_LIMIT_CHARS = 10 * 1024 * 1024;
 const SHOWN_PATH_MAX = 200;
 
+/** Where relative paths start, and the folders besides it that may be reached. */
+type Reach = Pick<FunctionContext, "cwd" | "folders">;
+
 /**
  * The absolute path with its links resolved; there may be nothing yet. Relative ones start at the step's workspace.
  * Throws when it is empty or has a NUL in it, and ScriptError when it leads out of the workspace and the folders
  * that functions may reach.
  */
-export function pathOf(path: unknown, context: FunctionContext): string {
+export function pathOf(path: unknown, context: Reach): string {
   const text = textOf(path);
   if (text === "") throw new Error("the path is empty");
   if (text.includes("\0")) throw new Error("the path has a NUL in it");
@@ -56,7 +59,7 @@ export function entryOf(path: unknown, context: FunctionContext): string {
 }
 
 /** The path of an output of a function, with the folders above it made. */
-export function outputOf(path: unknown, context: FunctionContext): string {
+export function outputOf(path: unknown, context: Reach): string {
   const target = pathOf(path, context);
   mkdirSync(dirname(target), { recursive: true });
   return target;

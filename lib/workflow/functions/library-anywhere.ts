@@ -1,11 +1,14 @@
 /** Functions that touch no files and start no commands: they work wherever a script is evaluated. */
+import { childRunFunctions } from "./child-runs.ts";
 import { conversionFunctions } from "./conversion.ts";
 import { databaseFunctions } from "./database.ts";
 import { detectionFunctions } from "./detection.ts";
 import { evaluationFunctions } from "./evaluation.ts";
 import { eventFunctions } from "./events.ts";
 import { generationFunctions } from "./generation.ts";
+import { languageModelFunctions } from "./language-models.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
+import { notificationFunctions } from "./notifications.ts";
 import { outputFunctions } from "./output.ts";
 import { queryFunctions } from "./query.ts";
 import { requestFunctions } from "./requests.ts";
@@ -31,6 +34,9 @@ export const functionsAnywhere = {
   ...urlFunctions,
   ...detectionFunctions,
   ...requestFunctions,
+  ...notificationFunctions,
+  ...languageModelFunctions,
+  ...childRunFunctions,
   ...databaseTexts,
 } satisfies Record<string, LibraryFunction>;
 

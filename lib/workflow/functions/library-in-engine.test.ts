@@ -220,6 +220,61 @@ test("skip is told with the outcome, whatever the code does with the error", asy
   });
 });
 
+describe("what a script asks of its step", () => {
+  const signals: AbortSignal[] = [];
+  const ask = async (what: string, input: unknown, signal: AbortSignal): Promise<unknown> => {
+    signals.push(signal);
+    if (what === "ssh") throw new Error("no such host");
+    if (what === "notify") return new Promise(() => undefined);
+    return { records: [{ asset_value: JSON.stringify(input) }], total: 1 };
+  };
+
+  test("comes back while the script waits, one question after the other", async () => {
+    expect(
+      await value('[db_select_assets("w", "jsonl"), dbSelectAssets("v", "jsonl")].map(JSON.parse)', { ask }),
+    ).toEqual([
+      { asset_value: '{"of":"assets","workspace":"w"}' },
+      { asset_value: '{"of":"assets","workspace":"v"}' },
+    ]);
+  });
+
+  test("of scripts side by side goes to the right one", async () => {
+    const runs = Array.from({ length: 8 }, (_, index) =>
+      value('db_select_assets("w", "jsonl")', {
+        isolate: `asks-${index}`,
+        ask: async () => ({ records: [{ index }], total: 1 }),
+      }),
+    );
+    expect(await Promise.all(runs)).toEqual(runs.map((_, index) => JSON.stringify({ index })));
+  });
+
+  test("may fail, which is a warning and an empty value", async () => {
+    const outcome = await runner.script('ssh_exec("h", "id")', { ask });
+    expect(outcome).toMatchObject({
+      ok: true,
+      value: "",
+      logs: [{ level: "warn", message: "ssh_exec: no such host" }],
+    });
+  });
+
+  test("and never comes ends with the script's time, and is given up", async () => {
+    signals.length = 0;
+    expect(await runner.script('notify_webhook("x"); for (;;);', { ask, timeoutMs: 300 })).toMatchObject({
+      ok: false,
+      reason: "timeout",
+    });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  test("has no answer outside of runs", async () => {
+    expect(await runner.script('db_select_assets("w")')).toMatchObject({
+      ok: true,
+      value: "",
+      logs: [{ message: expect.stringContaining("only a step of a run") }],
+    });
+  });
+});
+
 test("without commands and events a script says so", async () => {
   const closed = { commands: false } as const;
   for (const code of [

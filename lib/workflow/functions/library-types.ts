@@ -37,6 +37,8 @@ export interface FunctionContext {
   sleep(milliseconds: number): void;
   /** Waits for work that cannot be done at once, one of `tasks` by its name. Throws what it fails with. */
   await(task: string, input: unknown): unknown;
+  /** Asks whoever runs the script for what only it has: records, hosts, secrets. Throws what that fails with. */
+  ask(what: string, input: unknown): unknown;
 }
 
 /** Work of a function that takes time, done beside the script that waits for it; values go in and out as JSON. */

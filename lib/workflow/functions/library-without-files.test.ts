@@ -29,6 +29,10 @@ function watchedContext(): { readonly context: FunctionContext; readonly asked: 
       return { stdout: "", failure: "none here" };
     },
     sleep: () => {},
+    ask: (what) => {
+      if (what === "ssh") asked.push("ssh");
+      throw new Error("nobody is asked in this test");
+    },
     await: () => {
       throw new Error("nothing waits in this test");
     },

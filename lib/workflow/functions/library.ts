@@ -8,12 +8,14 @@ import { fileLineFunctions } from "./file-lines.ts";
 import { fileSourceFunctions } from "./file-sources.ts";
 import { fileTreeFunctions } from "./file-trees.ts";
 import { fileFunctions } from "./files.ts";
+import { hostFunctions } from "./hosts.ts";
 import { functionsAnywhere, tasksAnywhere } from "./library-anywhere.ts";
 import type { LibraryFunction, Task } from "./library-types.ts";
 import { markdownFunctions } from "./markdown.ts";
 import { nmapFunctions } from "./nmap.ts";
 import { programFunctions } from "./programs.ts";
 import { recordFunctions } from "./records.ts";
+import { snapshotFunctions } from "./snapshots.ts";
 import { systemFunctions } from "./system.ts";
 import { unavailableFunctions } from "./unavailable.ts";
 import { urlFileFunctions } from "./url-files.ts";
@@ -35,6 +37,8 @@ const availableFunctions = {
   ...urlFileFunctions,
   ...markdownFunctions,
   ...databaseFunctions,
+  ...hostFunctions,
+  ...snapshotFunctions,
 } satisfies Record<string, LibraryFunction>;
 
 export type FunctionName = keyof typeof availableFunctions;

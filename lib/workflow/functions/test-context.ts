@@ -9,6 +9,10 @@ export interface TestContext extends FunctionContext {
   readonly events: GeneratedEvent[];
   readonly logs: string[];
   readonly slept: number[];
+  /** What functions ask is answered by, in this order. */
+  readonly replies: unknown[];
+  /** What was asked, in order. */
+  readonly questions: { readonly what: string; readonly input: unknown }[];
   /** Calls a function as a script would: values go through JSON. */
   call(name: FunctionName, ...args: unknown[]): unknown;
   /** As `call`, for functions that load something first or wait for tasks. */
@@ -48,6 +52,8 @@ export function testContext(env: Readonly<Record<string, string>> = {}): TestCon
   const events: GeneratedEvent[] = [];
   const logs: string[] = [];
   const slept: number[] = [];
+  const replies: unknown[] = [];
+  const questions: { what: string; input: unknown }[] = [];
   const answers = new Map<string, TaskAnswer>();
   const call: TestContext["call"] = (name, ...args) =>
     JSON.parse(JSON.stringify(callables.get(name)?.run(JSON.parse(JSON.stringify(args)), context) ?? null));
@@ -58,6 +64,14 @@ export function testContext(env: Readonly<Record<string, string>> = {}): TestCon
     events,
     logs,
     slept,
+    replies,
+    questions,
+    ask: (what, input) => {
+      questions.push({ what, input });
+      const reply = replies.shift();
+      if (reply === undefined) throw new Error("nobody answers");
+      return reply;
+    },
     emitEvent: (event) => void events.push(event),
     log: (level, message) => void logs.push(`${level} ${message}`),
     skip: (message) => void logs.push(`skip ${message}`),

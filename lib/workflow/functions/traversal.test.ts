@@ -189,6 +189,10 @@ const PATHS: Readonly<Partial<Record<FunctionName, readonly (readonly unknown[])
   db_import_vuln_from_file: [["w", "P"]],
   db_import_dns_asset: [["w", "P"]],
   db_import_sarif: [["w", "P"]],
+  db_asset_diff_to_file: [["w", "P"]],
+  db_vuln_diff_to_file: [["w", "P"]],
+  snapshot_export: [["w", "P"]],
+  snapshot_import: [["P"]],
   db_partial_import_asset_file: [["w", "domain", "P"]],
 };
 

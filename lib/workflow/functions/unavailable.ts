@@ -15,29 +15,14 @@ interface Group {
 
 const GROUPS: Readonly<Record<string, Group>> = {
   utility: {
-    instead: "start runs from a flow, by an event, or with POST /runs",
+    instead: "use a step of type llm or bash",
     rows: [
-      ["run_module", "module, target, params?", "string", "Runs a module"],
-      ["run_flow", "flow, target, params?", "string", "Runs a flow"],
       ["run_agent", "message, agent_name?", "string", "Asks a coding agent"],
       ["sudo_auth", "password?, keepalive?", "boolean", "Keeps the rights of an administrator"],
     ],
   },
-  llm: {
-    instead: "use a step of type llm",
-    rows: [
-      ["llm_invoke", "message", "string", "Asks a language model"],
-      [
-        "llm_invoke_custom",
-        "message, body_json",
-        "string",
-        "Asks a language model with a request of one's own",
-      ],
-      ["llm_conversations", "first, second?", "string", "Asks a language model with a conversation"],
-    ],
-  },
   notification: {
-    instead: "send messages with a step of type http, or publish an event with generate_event",
+    instead: "use notify_webhook, or a step of type http",
     rows: [
       ["notify_telegram", "message", "boolean", "Sends a message by Telegram"],
       ["send_telegram_file", "path, caption?", "boolean", "Sends a file by Telegram"],
@@ -55,8 +40,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
         "boolean",
         "Sends the text of a file to a channel",
       ],
-      ["notify_webhook", "message", "boolean", "Sends a text to all webhooks"],
-      ["send_webhook_event", "event_type, data", "boolean", "Sends an event to all webhooks"],
     ],
   },
   cdn_storage: {
@@ -87,7 +70,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
   ssh: {
     instead: "use a step of type remote-bash",
     rows: [
-      ["ssh_exec", "host, command, user?, key_path?, password?, port?", "string", "Runs a command on a host"],
       [
         "ssh_rsync",
         "host, source, dest, user?, key_path?, password?, port?",

@@ -142,8 +142,8 @@ test("no function that touches no files throws on arguments of any type, but wha
         context.call(name as FunctionName, ...args);
       } catch (error) {
         expect([name, (error as Error).message]).toEqual([
-          expect.stringMatching(/^(?:exit|set_var|skip)$/),
-          expect.stringMatching(/^(?:exit|set_var|skip): /),
+          expect.stringMatching(/^(?:exit|set_var|skip|run_module|run_flow)$/),
+          expect.stringMatching(/^(?:exit|set_var|skip|run_module|run_flow): /),
         ]);
       }
     }),

@@ -1,5 +1,5 @@
 /**
- * Functions of the library that touch files or start commands, by their own names: a script that names one
+ * Functions of the library that touch files or start commands, here or on other hosts, by their own names: a script that names one
  * is run where the run's workspace is.
  */
 export const WORKSPACE_FUNCTIONS: ReadonlySet<string> = new Set([
@@ -15,6 +15,7 @@ export const WORKSPACE_FUNCTIONS: ReadonlySet<string> = new Set([
   "create_folder",
   "csv_to_jsonl",
   "cut_to_file",
+  "db_asset_diff_to_file",
   "db_import_asset_from_file",
   "db_import_custom_asset",
   "db_import_dns_asset",
@@ -32,6 +33,7 @@ export const WORKSPACE_FUNCTIONS: ReadonlySet<string> = new Set([
   "db_total_urls",
   "db_total_vulns",
   "db_vuln_critical",
+  "db_vuln_diff_to_file",
   "db_vuln_high",
   "db_vuln_low",
   "db_vuln_medium",
@@ -84,9 +86,13 @@ export const WORKSPACE_FUNCTIONS: ReadonlySet<string> = new Set([
   "rm_rf",
   "run_nmap",
   "save_content",
+  "runtime_export",
   "sed_regex_replace",
   "sed_string_replace",
+  "snapshot_export",
+  "snapshot_import",
   "sort_unix",
+  "ssh_exec",
   "store_artifact",
   "tar_unix",
   "untar_unix",

@@ -29,7 +29,7 @@ const RUNS_AT_ONCE = 500;
 
 /**
  * Brings up to date the lists of which events tell: assets and vulnerabilities are new with an event alone, a run ends
- * with one.
+ * with one, and its artifacts have come by then; a workspace is new with the first of any of them.
  * `many` says that more events wait to be told of.
  */
 export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many: boolean): Promise<void> {
@@ -43,6 +43,10 @@ export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many:
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
     some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
     some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
+    some("run.started", "asset.discovered", "vuln.found")
+      ? indexMarked(deps, workspaceList, MARKS_A_PARTITION)
+      : undefined,
+    ended.length > 0 ? indexMarked(deps, artifactList, MARKS_A_PARTITION) : undefined,
   ]);
 }
 

@@ -1,16 +1,15 @@
 import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry, FieldChange } from "../../ranked-index/deltas.ts";
 import { pauseBefore } from "../../ranked-index/known.ts";
+import { FRESH_AT_ONCE, firstOf, indexed, newEntry } from "./fresh.ts";
+import { indexTogether } from "./index-together.ts";
 import { allOf, type List, type ListDeps, type Listed } from "./list.ts";
 import { deleteMarks, settleMarks } from "./marks.ts";
 import { entryKey, type ListEntry, type ListName, listEntriesTable, type Mark } from "./table.ts";
 import { hashOf, type Task, type TaskOf, tasksFor } from "./tasks.ts";
 
-/** Records taken in by one transaction, and changes of others, each with a write or two. */
-const FRESH_AT_ONCE = 98;
+/** Changes of records taken in by one transaction, each with a write or two. */
 const CHANGES_AT_ONCE = 24;
-/** Text of those, and text of these, characters: one item holds both. */
-const TEXT_AT_ONCE = 32 * 1024;
 const TRIES_MAX = 20;
 
 /**
@@ -43,11 +42,17 @@ export async function indexMarked<Item extends Key>(
   most?: number,
 ): Promise<number> {
   const marks = await allOf(deps, list.name, "mark", most);
+  await indexTogether(
+    deps,
+    list,
+    marks.filter(({ keys }) => keys !== undefined),
+  );
+  const own = marks.filter(({ keys }) => keys === undefined);
   await indexRecords(
     deps,
     list,
-    marks.map(({ sk }) => sk),
-    marks,
+    own.map(({ sk }) => sk),
+    own,
   );
   return marks.length;
 }
@@ -58,8 +63,9 @@ async function indexSome<Item extends Key>(
   list: List<Item>,
   tasks: ReadonlyMap<string, Task>,
 ): Promise<string[]> {
-  const fresh = firstOf(oldestFirst(kindOf(tasks, "fresh")), FRESH_AT_ONCE);
-  const changed = firstOf(kindOf(tasks, "changed"), CHANGES_AT_ONCE);
+  const listedOf = ([, { listed }]: Keyed<{ readonly listed: Listed }>): Listed => listed;
+  const fresh = firstOf(oldestFirst(kindOf(tasks, "fresh")), listedOf, FRESH_AT_ONCE);
+  const changed = firstOf(kindOf(tasks, "changed"), listedOf, CHANGES_AT_ONCE);
   const done = kindOf(tasks, "done").map(([, { mark }]) => mark);
   const finished = new Set(done.map(({ sk }) => sk));
   if (fresh.length > 0 || changed.length > 0) {
@@ -118,28 +124,11 @@ function kindOf<Kind extends Task["is"]>(
   return [...tasks].filter((task): task is [string, TaskOf<Kind>] => task[1].is === kind);
 }
 
-/** As many of the first as one transaction may take. */
-function firstOf<Value extends { readonly listed: Listed }>(
-  tasks: readonly Keyed<Value>[],
-  most: number,
-): Keyed<Value>[] {
-  let length = 0;
-  return tasks.slice(0, most).filter(([, { listed }], at) => {
-    length += listed.text?.length ?? 0;
-    return at === 0 || length <= TEXT_AT_ONCE;
-  });
-}
-
 function oldestFirst(fresh: readonly Keyed<TaskOf<"fresh">>[]): Keyed<TaskOf<"fresh">>[] {
   return fresh.toSorted(([, one], [, other]) =>
     one.order < other.order ? -1 : one.order > other.order ? 1 : 0,
   );
 }
-
-const indexed = ({ fields, text }: Listed): Pick<Entry, "fields" | "text"> => ({
-  fields,
-  ...(text === undefined ? {} : { text }),
-});
 
 function freshWrites<Item extends Key>(
   { name, forgets }: List<Item>,
@@ -152,11 +141,7 @@ function freshWrites<Item extends Key>(
   const table = listEntriesTable;
   const put: Write[] = [];
   if (!forgets || !listed.final) {
-    const item: ListEntry = {
-      ...{ ...entryKey(name, key), number, revision: 1 },
-      ...{ fields: listed.fields, text: hashOf(listed.text) },
-    };
-    put.push({ op: "put", table, item, when: [["pk", "missing"]] });
+    put.push(newEntry(name, key, number, listed));
   }
   if (!forgets) return put;
   // Whatever was in the list before and is forgotten has no such mark any more.

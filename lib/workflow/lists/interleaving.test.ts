@@ -12,7 +12,7 @@ import { indexTold, sweepLists } from "./all-lists.ts";
 import { indexMarked, indexRecords } from "./index-list.ts";
 import { type ListDeps, listIndexes } from "./list.ts";
 import { type Listing, readList } from "./read.ts";
-import { listPartitions, markWrite } from "./table.ts";
+import { listPartitions, markTogether, markWrite } from "./table.ts";
 
 /** Merges often, so that a few records meet all that there is. */
 const OFTEN = { mergeRows: 4, mergeDeltas: 2 };
@@ -156,6 +156,11 @@ it("shows every run once at any time, however transactions are torn, with two in
 
 const VALUES = ["a", "b", "c", "d", "e"];
 const TOLD = 14;
+/** Made by one transaction each. */
+const IMPORTED = [
+  ["f", "g", "h"],
+  ["i", "j"],
+];
 
 it("finds every asset by what was told of it last, however transactions are torn, with two indexers at once", async () => {
   await fc.assert(
@@ -175,18 +180,36 @@ it("finds every asset by what was told of it last, however transactions are torn
         const last = new Map<string, { source: string; title: string }>();
         let id = 0;
 
+        const tell = (asset_value: string, source: string, title: string) => {
+          id += 1;
+          const listed_mark = String(id);
+          const set = { asset_value, workspace: "w", asset_type: "t", source, title, listed_mark };
+          const change = { set, setIfMissing: { id, created_at: "2026" } };
+          const key = assetKey("w", asset_value);
+          const update = { op: "update", table: assetsTable, key, change } as const;
+          return { update, mark: markWrite("assets", key.pk, listed_mark), key: key.pk };
+        };
         const emitter = async (): Promise<void> => {
           for (const [asset_value, source, title] of told) {
-            const key = assetKey("w", asset_value);
-            id += 1;
-            const listed_mark = String(id);
-            const set = { asset_value, workspace: "w", asset_type: "t", source, title, listed_mark };
-            const change = { set, setIfMissing: { id, created_at: "2026" } };
-            await write(tables, [
-              { op: "update", table: assetsTable, key, change },
-              markWrite("assets", key.pk, listed_mark),
-            ]);
+            const { update, mark } = tell(asset_value, source, title);
+            await write(tables, [update, mark]);
             last.set(asset_value, { source, title });
+          }
+        };
+        const importer = async (): Promise<void> => {
+          for (const values of IMPORTED) {
+            const all = values.map((value) => tell(value, "x", "new"));
+            const together = markTogether(
+              "assets",
+              `import-${values[0]}`,
+              all.map(({ key }) => key),
+            );
+            await write(tables, [...all.map(({ update }) => update), together]);
+            for (const value of values) last.set(value, { source: "x", title: "new" });
+            const [changed = ""] = values;
+            const { update, mark } = tell(changed, "y", "old");
+            await write(tables, [update, mark]);
+            last.set(changed, { source: "y", title: "old" });
           }
         };
         const indexer = async (deps: ListDeps): Promise<void> => {
@@ -205,6 +228,7 @@ it("finds every asset by what was told of it last, however transactions are torn
         await scheduler.waitFor(
           Promise.all([
             emitter(),
+            importer(),
             indexer(shared),
             indexer(open(tables)),
             reader(shared),

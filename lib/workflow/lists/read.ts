@@ -2,7 +2,7 @@ import type { Key } from "../../platform/tables.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
 import { type Filter, type Found, passes, toTests, type View } from "../../ranked-index/view.ts";
 import { allOf, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
-import { entryKey, type Mark } from "./table.ts";
+import { entryKey, markedKeys } from "./table.ts";
 
 export interface PageQuery {
   readonly offset: number;
@@ -60,29 +60,34 @@ export async function readTogether<Item extends Key>(
 ): Promise<Together<Item>> {
   const index = deps.lists[list.name];
   let before = index.floor;
-  let marks = await allOf(deps, list.name, "mark");
-  let entries = await entriesOf(deps, list, marks);
+  let marked = await markedOf(deps, list);
+  let entries = await entriesOf(deps, list, marked);
   let view = await index.view(filters);
-  if (marks.length > 0 && (before === undefined || view.merged - before > NEAR)) {
+  if (marked.length > 0 && (before === undefined || view.merged - before > NEAR)) {
     before = view.merged;
-    marks = await allOf(deps, list.name, "mark");
-    entries = await entriesOf(deps, list, marks);
+    marked = await markedOf(deps, list);
+    entries = await entriesOf(deps, list, marked);
     view = await index.view(filters);
   }
-  if (marks.length === 0) return { view, fresh: [] };
+  if (marked.length === 0) return { view, fresh: [] };
   const held = new Set(await view.keysAfter(before ?? 0));
-  const keys = marks.flatMap(({ sk }) => {
-    const entry = entries.get(sk);
-    return (entry === undefined ? held.has(sk) : entry.number <= view.last) ? [] : [sk];
+  const keys = marked.filter((key) => {
+    const entry = entries.get(key);
+    return entry === undefined ? !held.has(key) : entry.number > view.last;
   });
   const records = [...(await recordsOf(deps, list, keys)).values()];
   return { view, fresh: newestFirst(list, records).filter(passing(list, filters)) };
 }
 
-const entriesOf = <Item extends Key>(deps: ListDeps, { name }: List<Item>, marks: readonly Mark[]) =>
+/** The records that marks speak of, each once. */
+async function markedOf<Item extends Key>(deps: ListDeps, { name }: List<Item>): Promise<string[]> {
+  return [...new Set((await allOf(deps, name, "mark")).flatMap(markedKeys))];
+}
+
+const entriesOf = <Item extends Key>(deps: ListDeps, { name }: List<Item>, keys: readonly string[]) =>
   listItems(
     deps,
-    marks.map(({ sk }) => entryKey(name, sk)),
+    keys.map((key) => entryKey(name, key)),
   );
 
 /** The same listing of what its items are made into. */

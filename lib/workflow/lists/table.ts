@@ -21,6 +21,8 @@ export interface Mark extends Key {
   readonly gone?: true;
   /** Sorts as the records were made, where that is known. */
   readonly order?: string;
+  /** It speaks of these records instead, which its transaction made and nobody takes away. */
+  readonly keys?: readonly string[];
 }
 
 /** What the index of a list knows of a record. */
@@ -61,3 +63,15 @@ export function markWrite(
   const item: Mark = { ...markKey(list, key), token, ...more };
   return { op: "put", table: listEntriesTable, item };
 }
+
+/**
+ * One mark for records that the same transaction makes and that nobody takes away: `id` sorts as they were made, and
+ * is no key of a record. What changes of one later has a mark of its own.
+ */
+export function markTogether(list: ListName, id: string, keys: readonly string[]): Write {
+  const item: Mark = { ...markKey(list, id), token: "", keys };
+  return { op: "put", table: listEntriesTable, item };
+}
+
+/** The records that a mark speaks of. */
+export const markedKeys = ({ sk, keys }: Mark): readonly string[] => keys ?? [sk];

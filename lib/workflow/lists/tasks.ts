@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Key } from "../../platform/tables.ts";
 import { type List, type ListDeps, type Listed, listItems, recordsOf } from "./list.ts";
 import { entryKey, type ListEntry, type Mark, markKey } from "./table.ts";
@@ -88,4 +88,4 @@ function hasChanged({ fields, text }: ListEntry, listed: Listed): boolean {
 }
 
 /** No text is an empty one. */
-export const hashOf = (text = ""): string => createHash("sha256").update(text).digest("base64url");
+export const hashOf = (text = ""): string => hash("sha256", text, "base64url");

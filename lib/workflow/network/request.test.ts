@@ -281,7 +281,10 @@ describe("a name", () => {
 
   it("that resolves to this machine is refused where private addresses are", async () => {
     const { port, seen } = await serve((_, outgoing) => void outgoing.end("reached"));
-    for (const name of ["localhost", "localhost.", "127.0.0.1.nip.example.org"]) {
+    for (const name of [
+      ...["localhost", "LOCALHOST", "localhost.", "127.0.0.1.nip.example.org"],
+      ...["ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "ｌｏｃａｌｈｏｓｔ", "user@localhost"],
+    ]) {
       const { resolve } = resolving(["127.0.0.1"]);
       const network = openNetwork({ privateAddresses: "deny", loopback: "as private" }, resolve);
       expect((await failure(ask(`http://${name}:${port}/`, { network }))).message).toMatch(/private address/);

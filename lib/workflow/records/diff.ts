@@ -6,9 +6,10 @@ import type { ListDeps } from "../lists/list.ts";
 import type { Listing } from "../lists/read.ts";
 import { listVulnerabilities } from "../vulnerabilities/list.ts";
 
-/** Records that are looked at, and what of them is shown in one answer, characters of JSON. */
+/** Records that are looked at, and what of them is shown in one answer or kept, characters of JSON. */
 const RECORDS_MAX = 1_000_000;
 const SHOWN_MAX_LENGTH = 3_000_000;
+const KEPT_MAX_LENGTH = 300_000;
 
 const ZONED = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 const LOCAL = /^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}:\d{2})?$/;
@@ -57,7 +58,7 @@ export const diffAnswer = z
     summary: z.object({ total_added: z.int(), total_removed: z.int(), total_changed: z.int() }),
   })
   .meta({ id: "Diff" });
-type Diff = z.infer<typeof diffAnswer>;
+export type Diff = z.infer<typeof diffAnswer>;
 
 interface Timed {
   readonly created_at: string;
@@ -65,16 +66,29 @@ interface Timed {
   readonly last_seen_at: string;
 }
 
-type DiffDeps = ListDeps & Pick<Ports, "clock">;
+export type DiffDeps = ListDeps & Pick<Ports, "clock">;
 const ALL = { offset: 0, limit: RECORDS_MAX };
 
 /** What became of a workspace's assets between two times. Throws `bad_request`. */
 export const diffAssets = (deps: DiffDeps, query: z.infer<typeof diffQuery>): Promise<Diff> =>
-  diffOf(deps, query, listAssets(deps, { workspace: query.workspace }, ALL));
+  diffOf(deps, query, listAssets(deps, { workspace: query.workspace }, ALL), SHOWN_MAX_LENGTH);
 
 /** What became of a workspace's vulnerabilities between two times. Throws `bad_request`. */
 export const diffVulnerabilities = (deps: DiffDeps, query: z.infer<typeof diffQuery>): Promise<Diff> =>
-  diffOf(deps, query, listVulnerabilities(deps, { workspace: query.workspace }, ALL));
+  diffOf(deps, query, listVulnerabilities(deps, { workspace: query.workspace }, ALL), SHOWN_MAX_LENGTH);
+
+/** What diffs are kept of. */
+export type DiffKind = "assets" | "vulnerabilities";
+
+/** A diff as it is kept: the same totals, fewer records shown. Throws `bad_request`. */
+export const diffToKeep = (
+  deps: DiffDeps,
+  kind: DiffKind,
+  query: z.infer<typeof diffQuery>,
+): Promise<Diff> => {
+  const list = kind === "assets" ? listAssets : listVulnerabilities;
+  return diffOf(deps, query, list(deps, { workspace: query.workspace }, ALL), KEPT_MAX_LENGTH);
+};
 
 /**
  * Added is what was first seen in between, changed what was known before and changed in between, removed what was not
@@ -84,15 +98,16 @@ async function diffOf(
   deps: DiffDeps,
   { workspace, from, to = new Date(deps.clock.now()).toISOString() }: z.infer<typeof diffQuery>,
   listing: Promise<Listing<Timed & Readonly<Record<string, unknown>>>>,
+  most: number,
 ): Promise<Diff> {
   const { items } = await listing;
-  if (from > to) throw new ApiError("bad_request", "query.from: must not be later than to");
+  if (from > to) throw new ApiError("bad_request", "from: must not be later than to");
   const shown = { added: [], removed: [], changed: [] } as Record<
     "added" | "removed" | "changed",
     Record<string, unknown>[]
   >;
   const totals = { added: 0, removed: 0, changed: 0 };
-  let left = SHOWN_MAX_LENGTH;
+  let left = most;
   for await (const page of items) {
     for (const record of page) {
       const kind = kindOf(record, from, to);

@@ -24,12 +24,21 @@ export function takenFields(
       continue;
     if (name === "" || name.length > NAME_MAX_LENGTH || (texts.has(name) && typeof value !== "string"))
       continue;
-    const length = JSON.stringify(value).length;
+    const length = jsonLength(value);
     if (length > Math.min(FIELD_MAX_LENGTH, left) || isDeeper(value, DEPTH_MAX)) continue;
     fields[name] = value as Attribute;
     left -= length;
   }
   return fields;
+}
+
+/** Anything that JSON writes otherwise than it is. */
+const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
+
+/** Characters of a value as JSON; most values need not be written to be counted. */
+function jsonLength(value: unknown): number {
+  if (typeof value === "string" && !ESCAPED.test(value)) return value.length + 2;
+  return typeof value === "boolean" ? String(value).length : JSON.stringify(value).length;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

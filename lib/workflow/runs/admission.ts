@@ -118,7 +118,7 @@ export async function afterMove(
 
 /** Where this process executes the steps of all runs, their logs are here. */
 function noteHere(deps: AdmissionDeps, run: StoredRun, text: string): void {
-  if (deps.outbox.atomic === true) noteRun(deps, run.run_id, text);
+  if (deps.outbox.atomic === true && run.unlogged !== true) noteRun(deps, run.run_id, text);
 }
 
 /** Sends off the first of those that wait, as many as there are places, and keeps a place for each. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Definition } from "../definition/types.ts";
-import { targetFacts } from "./target-facts.ts";
+import { noFacts, targetFacts } from "./target-facts.ts";
 
 /** Steps at once that a workflow is to aim at, where the run does not say. Reference 2.9. */
 const THREADS = 10;
@@ -24,15 +24,16 @@ export function builtinValues(run: {
   const now = new Date(run.now);
   const output = join(run.workspacesDir, run.workspace);
   const threads = run.threads ?? THREADS;
+  const heuristics = run.heuristics ?? run.definition.preferences?.heuristics_check ?? "basic";
   return {
-    ...targetFacts(run.target),
+    ...(heuristics === "none" ? noFacts(run.target) : targetFacts(run.target)),
     Target: run.target,
     target: run.target,
     TargetFile: run.targetFile ?? "",
     TargetSpace: run.workspace,
     Workspace: run.workspace,
     Workspaces: run.workspacesDir,
-    HeuristicsCheck: run.heuristics ?? "basic",
+    HeuristicsCheck: heuristics,
     Output: output,
     TempDir: output,
     TempFile: join(output, `tmp-${run.random.slice(0, 8)}`),

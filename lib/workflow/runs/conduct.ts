@@ -1,13 +1,9 @@
-import { composeEvents, type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
+import { composeEvents, type EventDeps, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
 import type { Definitions } from "../definitions/store.ts";
-import { type Decision, decide, type Input, waiting } from "../engine/decide.ts";
-import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } from "../engine/history.ts";
+import { type Decision, decide, waiting } from "../engine/decide.ts";
+import { isTerminal } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
-import { stepAt } from "../engine/walk.ts";
-import { withChange } from "../workspaces/layers.ts";
-import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
   type Admission,
   type AdmissionDeps,
@@ -17,29 +13,21 @@ import {
   leaveWrites,
   passOn,
 } from "./admission.ts";
-import {
-  CONDUCT_QUEUE,
-  type ConductMessage,
-  overMark,
-  type StepEvents,
-  type StepReport,
-} from "./messages.ts";
+import { closedSteps } from "./closed-steps.ts";
+import { CONDUCT_QUEUE, type ConductMessage, overMark, type StepEvents } from "./messages.ts";
+import { eventsOf, type InputMessage, resultWrites, runAfter, workspaceAfter } from "./moved-run.ts";
 import { mayReach } from "./moves.ts";
-import { runEvents, stepEvent } from "./run-events.ts";
 import { commandEntries } from "./step-commands.ts";
-import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
+import { programOf } from "./steps-under-way.ts";
 import {
   historyKey,
   historyTable,
   runKey,
   runsTable,
   type StoredRun,
-  type StoredStep,
-  stepsTable,
   valueKey,
   valuesTable,
 } from "./table.ts";
-import { valueWrite } from "./values.ts";
 
 export type ConductDeps = EventDeps &
   AdmissionDeps &
@@ -57,12 +45,6 @@ export async function conduct(
 ): Promise<StoredRun | undefined> {
   if (events !== undefined) await recordEvents(deps, run_id, events);
   return input === undefined ? undefined : conductInput(deps, { run_id, input, report });
-}
-
-interface InputMessage {
-  readonly run_id: string;
-  readonly input: Input;
-  readonly report: StepReport | undefined;
 }
 
 /**
@@ -152,10 +134,11 @@ async function commitDecision(
   run: StoredRun,
   program: Program,
   decision: Decision,
-  message: InputMessage,
+  received: InputMessage,
   admission: Extract<Admission, { is: "in" }>,
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
+  const message = withWholeTime(run, received, now);
   const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
   if (!mayReach(run.status, next.status))
     throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
@@ -180,7 +163,7 @@ async function commitDecision(
       },
       ...resultWrites(run, program, decision, message, next.updated_at),
       ...(files === undefined ? [] : [files.write]),
-      ...closedSteps(run, next, program, message),
+      ...closedSteps(run, next, program, message.input),
       ...(isTerminal(next.status) ? [] : admission.writes),
       ...leaveWrites(run, next),
       ...events.writes,
@@ -192,26 +175,13 @@ async function commitDecision(
   return next;
 }
 
-/** The layers of a run's workspace with what a step did to it, and the write that keeps them. */
-async function workspaceAfter(
-  deps: Pick<Ports, "tables">,
-  { workspace }: StoredRun,
-  report: StepReport | undefined,
-): Promise<{ layers: readonly string[]; write: Write } | undefined> {
-  if (report?.files === undefined) return undefined;
-  const key = workspaceKey(workspace);
-  const before = await deps.tables.get(workspacesTable, key);
-  const layers = withChange(before?.layers ?? [], report.files);
-  const item: StoredWorkspace = { ...key, layers, version: (before?.version ?? 0) + 1 };
-  return {
-    layers,
-    write: {
-      op: "put",
-      table: workspacesTable,
-      item,
-      when: [before === undefined ? ["pk", "missing"] : ["version", "=", before.version]],
-    },
-  };
+/** A step that holds others took the time since it began, not that of leaving it alone. */
+function withWholeTime(run: StoredRun, message: InputMessage, now: number): InputMessage {
+  const { input, report } = message;
+  if (input.type !== "result" || report === undefined) return message;
+  const begun = run.begun[input.key];
+  if (begun === undefined || run.state.frames[input.key]?.phase !== "leave") return message;
+  return { ...message, report: { ...report, duration_ms: Math.max(0, now - Date.parse(begun)) } };
 }
 
 /** A run that is ended from outside: its steps may be under way. */
@@ -221,114 +191,3 @@ const closes = ({ input }: InputMessage): boolean => input.type === "cancel" || 
 export function logFailedRun(deps: Pick<Ports, "log">, run: StoredRun): void {
   deps.log.warn("run failed", { run: run.run_id, workflow: run.workflow_name, error: run.error_message });
 }
-
-function runAfter(run: StoredRun, state: RunState, now: string, closed: boolean, slot = run.slot): StoredRun {
-  const { active: _active, moved_at: _moved, slot: _slot, queued: _queued, ...rest } = run;
-  const over = isTerminal(state.status);
-  const stays = over && ((closed && Object.keys(run.state.frames).length > 0) || hadTurn(run));
-  return {
-    ...rest,
-    status: state.status,
-    state,
-    version: run.version + 1,
-    updated_at: now,
-    started_at: run.started_at ?? (state.status === "running" || over ? now : null),
-    completed_at: over ? now : null,
-    completed_steps: state.status === "completed" ? run.total_steps : Math.min(state.done, run.total_steps),
-    begun: Object.fromEntries(
-      Object.keys(state.frames).flatMap((key) => (isOwn(key) ? [[key, run.begun[key] ?? now]] : [])),
-    ),
-    error_message: state.status === "failed" ? (state.error ?? "") : "",
-    ...(over || slot === undefined ? {} : { slot }),
-    ...(over && !stays ? {} : { active: "1", moved_at: now }),
-  };
-}
-
-/** The row of a step that is done, and the values that it leaves. */
-function resultWrites(
-  run: StoredRun,
-  program: Program,
-  decision: Decision,
-  { input, report }: InputMessage,
-  now: string,
-): Write[] {
-  if (input.type !== "result" || report === undefined) return [];
-  const frame = run.state.frames[input.key];
-  const entered = frame?.phase === "enter" && input.status === "completed";
-  const { status, error } = finishedEntry(decision, input.key) ?? input;
-  const values = Object.entries(report.values).map(([name, kept]) => valueWrite(run.run_id, name, kept));
-  if (frame === undefined || entered || !isOwn(input.key)) return values;
-  const begun = Date.parse(now) - report.duration_ms;
-  const item: StoredStep = {
-    ...stepRow(run, program, input.key, frame),
-    status,
-    error_message: error ?? "",
-    attempt: report.attempt,
-    command: report.command,
-    output: report.output,
-    output_truncated: report.output_truncated,
-    exports: report.exports,
-    duration_ms: report.duration_ms,
-    log_file: report.log_file,
-    started_at: frame.phase === "leave" ? (run.begun[input.key] ?? now) : new Date(begun).toISOString(),
-    completed_at: now,
-  };
-  return [{ op: "put", table: stepsTable, item }, ...values];
-}
-
-type FinishedEntry = Extract<HistoryEntry, { type: "step.finished" }>;
-
-function finishedEntry(decision: Decision, key: string): FinishedEntry | undefined {
-  return decision.entries.find(
-    (entry): entry is FinishedEntry => entry.type === "step.finished" && entry.key === key,
-  );
-}
-
-/** Steps that were under way when the run was ended from outside are closed with it. */
-function closedSteps(run: StoredRun, next: StoredRun, program: Program, message: InputMessage): Write[] {
-  const { input } = message;
-  if (input.type !== "cancel" && input.type !== "fail") return [];
-  const status = input.type === "cancel" ? "cancelled" : "failed";
-  const error_message = input.type === "cancel" ? "cancelled" : input.error;
-  const completed_at = next.updated_at;
-  return Object.entries(run.state.frames)
-    .filter(([key]) => isOwn(key))
-    .slice(0, CLOSED_WITH_RUN_MAX)
-    .map(([key, frame]) => ({
-      op: "put",
-      table: stepsTable,
-      item: { ...stepRow(run, program, key, frame), status, error_message, completed_at },
-    }));
-}
-
-/** Rows closed in the transaction that ends their run, at most. */
-const CLOSED_WITH_RUN_MAX = 60;
-
-function eventsOf(
-  run: StoredRun,
-  next: StoredRun,
-  program: Program,
-  decision: Decision,
-  message: InputMessage,
-  now: number,
-): EventDraft[] {
-  const drafts = runEvents(run, next, decision.entries, now);
-  const { input, report } = message;
-  if (input.type === "result" && report !== undefined && isOwn(input.key)) {
-    const frame = run.state.frames[input.key];
-    const step = frame === undefined ? undefined : stepAt(program, frame);
-    const finished = finishedEntry(decision, input.key);
-    if (
-      step !== undefined &&
-      frame !== undefined &&
-      finished !== undefined &&
-      isLast(frame.phase, finished.status)
-    ) {
-      drafts.unshift(...stepEvent(run, step, finished, report));
-    }
-  }
-  return drafts;
-}
-
-const isLast = (phase: string, status: FinishedStatus): boolean =>
-  phase !== "enter" || status !== "completed";

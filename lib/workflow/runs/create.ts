@@ -1,18 +1,18 @@
-import { ApiError } from "../../errors.ts";
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Definition } from "../definition/types.ts";
-import { type Definitions, findWorkflow } from "../definitions/store.ts";
+import type { Definitions } from "../definitions/store.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
-import { buildProgram, type PinnedModule, totalSteps } from "../engine/program.ts";
+import { buildProgram, totalSteps } from "../engine/program.ts";
 import { jobTurn, waitWrite } from "./admission.ts";
 import { builtinValues } from "./builtins.ts";
 import { runMark } from "./listed.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import type { Numbers } from "./numbers.ts";
 import { paramValues } from "./params.ts";
+import { type Plan, planFor } from "./plan.ts";
 import {
   historyKey,
   historyTable,
@@ -62,12 +62,6 @@ export interface RunJob {
   /** How many runs the job has, and how many of them may go at once. */
   readonly size: number;
   readonly width: number;
-}
-
-/** What a run executes: looked up once for all runs of a job. */
-export interface Plan extends Pinned {
-  readonly definition: Definition;
-  readonly revision: number;
 }
 
 export type CreateDeps = Omit<EventDeps, "outbox"> &
@@ -156,6 +150,7 @@ export async function composeRun(
       ? { job_width: request.job.width }
       : {}),
     ...(failed === undefined ? { active: "1" } : {}),
+    ...(isUnlogged(definition) ? { unlogged: true } : {}),
   };
   const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
   const base: BaseValues = { values, trusted, given };
@@ -229,70 +224,8 @@ function failedEvent(run: StoredRun, error: string) {
   };
 }
 
-export interface Pinned {
-  readonly modules: readonly PinnedModule[];
-  readonly definitions: readonly Definition[];
-  readonly problem?: string;
-}
-
-/** Throws `not_found` and `bad_request` for a workflow that is not there. */
-export async function planFor(
-  deps: CreateDeps,
-  request: Pick<RunRequest, "workflow" | "revision" | "eventId">,
-): Promise<Plan> {
-  const revision = request.revision ?? (await findWorkflow(deps, request.workflow)).revision;
-  const definition = await deps.definitions.get(request.workflow, revision);
-  return { definition, revision, ...(await pinFor(deps, request, definition, revision)) };
-}
-
-/** Who starts a run by hand is told what is wrong with its flow; what an event triggers becomes a failed run. */
-async function pinFor(
-  deps: CreateDeps,
-  request: Pick<RunRequest, "eventId">,
-  definition: Definition,
-  revision: number,
-): Promise<Pinned> {
-  try {
-    return await pinModules(deps, definition, revision);
-  } catch (error) {
-    if (request.eventId === undefined || !(error instanceof ApiError)) throw error;
-    const own = { name: definition.name, workflow: definition.name, revision };
-    return { modules: [own], definitions: [definition], problem: error.message };
-  }
-}
-
-async function pinModules(deps: CreateDeps, definition: Definition, revision: number): Promise<Pinned> {
-  if (definition.kind === "module") {
-    return {
-      modules: [{ name: definition.name, workflow: definition.name, revision }],
-      definitions: [definition],
-    };
-  }
-  const modules: PinnedModule[] = [];
-  const definitions: Definition[] = [];
-  for (const [index, module] of definition.modules.entries()) {
-    if (module.steps !== undefined) {
-      modules.push({ name: module.name, workflow: definition.name, revision, inline: index });
-      definitions.push(definition);
-      continue;
-    }
-    const head = await findWorkflow(deps, moduleName(module.path ?? module.name));
-    if (head.kind !== "module") {
-      throw new ApiError(
-        "bad_request",
-        `modules: ${module.name} is a flow, only modules may stand in a flow`,
-      );
-    }
-    modules.push({ name: module.name, workflow: head.name, revision: head.revision });
-    definitions.push(await deps.definitions.get(head.name, head.revision));
-  }
-  return { modules, definitions };
-}
-
-/** `common/enum-ports.yaml` names the stored workflow `enum-ports`. */
-function moduleName(path: string): string {
-  return (path.split("/").at(-1) ?? path).replace(/\.ya?ml$/, "");
-}
+const isUnlogged = ({ preferences = {} }: Definition): boolean =>
+  preferences.disable_logging === true || preferences.silent === true;
 
 function shownParams(params: Readonly<Record<string, string>>): Record<string, string> {
   const cut = (text: string): string =>

@@ -298,6 +298,30 @@ steps: [{name: s, type: bash, command: ${command}}]
     expect(commands).toEqual(["fail before", "fail s"]);
   });
 
+  it("of a flow with hooks: around all of its modules, which may go side by side", async () => {
+    const hooked = (command: string, more = ""): string => `
+name: fh
+hooks:
+  pre_scan_steps: [{name: before, command: fail before}, {name: again, type: function, function: "1"}]
+  post_scan_steps: [{name: after, command: "echo after {{one_output}}"}]
+modules:
+  - {name: a, steps: [{name: one, type: bash, command: ${command}}]}
+  - {name: b, steps: [{name: two, type: bash, command: echo two}]${more}}
+`;
+    await store(test.deps, hooked("echo one", ", depends_on: [a]"));
+    const runId = await run({ flow: "fh" });
+    expect(await outcome(runId)).toEqual({ status: "completed", error_message: "", steps: "5/5" });
+    expect(commands).toEqual(["fail before", "echo one", "echo two", 'echo after "${W1}" | out']);
+    expect(await modulesOf(runId)).toEqual(["0 completed", "1 completed", "2 completed", "3 completed"]);
+    commands.length = 0;
+    await store(test.deps, hooked("fail one"));
+    const failed = await run({ flow: "fh", params: { exclude_modules: "pre_scan_steps" } });
+    expect(await outcome(failed)).toMatchObject({ status: "failed" });
+    expect(commands[0]).toBe("fail before");
+    expect(commands.slice(1).toSorted()).toEqual(["echo two", "fail one"]);
+    expect(await modulesOf(failed)).toContain("3 skipped");
+  });
+
   it("begin only where what the workflow depends on is there", async () => {
     const needs = (dependencies: string): string =>
       `name: n\ndependencies: ${dependencies}\nsteps: [{name: s, type: bash, command: echo s}]\n`;

@@ -42,12 +42,12 @@ export async function readRunLog(
 ): Promise<z.infer<typeof logRecord>> {
   if (tail !== undefined && offset !== undefined)
     throw new ApiError("bad_request", "query.tail: cannot be asked for together with offset");
-  const { run_id, status } = await getRun(deps, idOrNumber);
+  const { run_id, status, unlogged } = await getRun(deps, idOrNumber);
   const path = runLogPath(deps.paths, run_id);
   await flushLog(path);
   const file = await open(path, "r").catch(() => undefined);
   if (file === undefined) {
-    if (status !== "pending" && deps.outbox.atomic !== true)
+    if (status !== "pending" && unlogged !== true && deps.outbox.atomic !== true)
       throw new ApiError(
         "not_found",
         "The log of this run is not on this machine: the worker that executed its steps keeps it",

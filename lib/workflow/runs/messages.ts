@@ -43,6 +43,8 @@ export interface StepWork {
   readonly hop: number;
   /** The same, signed: what its commands hand on. */
   readonly hop_token?: string;
+  /** No log of the run is kept. */
+  readonly unlogged?: true;
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
   readonly values: Readonly<Record<string, KeptValue>>;
@@ -105,13 +107,32 @@ export interface StepFailure {
   readonly error: string;
 }
 
-/** A message of the conduct queue: an input of the run, or events or a failure of one of its steps. */
+/** What a script of a step asks of the tables. */
+export interface RecordsQuestion {
+  /** Unique: the answer lies in the blob that it names. */
+  readonly id: string;
+  readonly query: unknown;
+}
+
+/** The newest of the records that were asked for, and how many there are in all; or what is wrong with the question. */
+export type RecordsAnswer =
+  | {
+      readonly records: readonly Readonly<Record<string, unknown>>[];
+      readonly total: number;
+    }
+  | { readonly error: string };
+
+/** Where an executor, who has no tables, finds the answer. */
+export const answerBlob = (runId: string, id: string): string => `runs/${runId}/answers/${id}`;
+
+/** A message of the conduct queue: an input of the run, or events, a question or a failure of one of its steps. */
 export interface ConductMessage {
   readonly run_id: string;
   readonly failure?: StepFailure;
   readonly input?: Input;
   readonly report?: StepReport;
   readonly events?: StepEvents;
+  readonly question?: RecordsQuestion;
 }
 
 /** As it stands in the queue. */

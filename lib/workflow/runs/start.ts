@@ -3,7 +3,8 @@ import { ApiError } from "../../errors.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StepPaths } from "../steps/context.ts";
-import { type CreateDeps, composeRun, type Plan, planFor, type RunRequest } from "./create.ts";
+import { type CreateDeps, composeRun, type RunRequest } from "./create.ts";
+import { type Plan, planFor } from "./plan.ts";
 import type { StoredRun } from "./table.ts";
 import { allTargets, TARGET_MAX_LENGTH, TARGETS_MAX } from "./targets.ts";
 
@@ -125,7 +126,8 @@ export async function readStart(deps: StartDeps, body: StartBody): Promise<Asked
       "bad_request",
       "targets: at least one target is required (target, targets, target_file, or empty_target)",
     );
-  const made = body.empty_target === true ? emptyTarget(deps) : "";
+  const isEmpty = body.empty_target ?? plan.definition.preferences?.empty_target === true;
+  const made = isEmpty ? emptyTarget(deps) : "";
   return {
     plan,
     workflow,

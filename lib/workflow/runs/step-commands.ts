@@ -51,7 +51,7 @@ export async function commandEntries(
 
 type CommandedRun = Pick<
   StoredRun,
-  "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "params" | "hop"
+  "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "params" | "hop" | "unlogged"
 >;
 
 type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
@@ -99,6 +99,7 @@ async function workOf(
     workspace: run.workspace,
     hop: run.hop,
     hop_token: await hopToken(deps, run),
+    ...(run.unlogged === true ? { unlogged: true } : {}),
     step,
     values: kept,
     ...(bases === undefined ? {} : { bases }),

@@ -1,6 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Write } from "../../platform/tables.ts";
+import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry } from "../../ranked-index/deltas.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
 import { pauseBefore } from "../../ranked-index/known.ts";
@@ -11,7 +11,8 @@ import type { Listing, PageQuery } from "../lists/read.ts";
 import { listEntriesTable, type Mark, markKey, markWrite } from "../lists/table.ts";
 import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable } from "./table.ts";
 
-const LIST = "steps";
+export const STEPS_LIST = "steps";
+const LIST = STEPS_LIST;
 /** Steps taken into the index by one transaction, and rows read together for a page. */
 const STEPS_AT_ONCE = 90;
 /** Runs of which steps are taken into the index by one transaction, each with a write. */
@@ -124,6 +125,12 @@ async function stepsOf(deps: Pick<Ports, "tables">, runId: string): Promise<Stor
 
 const keyOf = (runId: string, { key }: StoredStep): string => `${runId}${SEPARATOR}${key}`;
 
+/** The row of a step by its key in the list. */
+export function stepKeyOf(key: string): Key {
+  const at = key.indexOf(SEPARATOR);
+  return stepKey(key.slice(0, at), key.slice(at + 1));
+}
+
 const fieldsOf = ({ run_id, workspace }: StoredRun, { status, step_type }: StoredStep) => ({
   ...{ run: run_id, workspace, status, step_type },
 });
@@ -147,11 +154,7 @@ export async function findSteps(
   const places = await view.page({ offset: from, limit: limit - shown.length });
   return {
     total: fresh.length + view.total,
-    items: inPages(
-      deps,
-      shown,
-      places.map(({ key }) => key),
-    ),
+    items: inPages(deps, [...shown, ...places.map(({ key }) => key)]),
   };
 }
 
@@ -160,7 +163,7 @@ async function readTogether(
   deps: ListDeps,
   filters: readonly Filter[],
   only: string | undefined,
-): Promise<{ view: View; fresh: FoundStep[] }> {
+): Promise<{ view: View; fresh: string[] }> {
   const read = async (): Promise<Mark[]> => {
     const marks =
       only === undefined
@@ -178,41 +181,77 @@ async function readTogether(
   throw new Error("the list of steps changes faster than it can be read");
 }
 
+/** Keys of the steps that fit, of runs that have more of them than the index holds, newest runs first. */
 async function freshSteps(
   deps: ListDeps,
   marks: readonly Mark[],
   filters: readonly Filter[],
-): Promise<FoundStep[]> {
+): Promise<string[]> {
   const tests = toTests(filters);
   const runs = await deps.tables.batchGet(
     runsTable,
     marks.map(({ sk }) => runKey(sk)),
   );
   const done = new Map(marks.map(({ sk, token }) => [sk, Number(token)]));
-  const found: { readonly order: string; readonly steps: readonly FoundStep[] }[] = [];
-  for (const run of runs) {
-    const { run_id, created_at, number } = run;
-    const fits = (step: StoredStep): boolean =>
-      passes(toRow({ key: step.key, fields: fieldsOf(run, step) }, 0), tests);
-    const steps = (await stepsOf(deps, run_id)).slice(done.get(run_id) ?? 0).filter(fits);
-    const order = `${created_at}#${String(number).padStart(12, "0")}`;
-    found.push({ order, steps: steps.reverse().map((step) => ({ step, run_id })) });
-  }
+  const read = readerOf(deps.tables);
+  const found = await Promise.all(
+    runs.map(async (run) => {
+      const { run_id, created_at, number } = run;
+      const steps = (await read(run)).slice(done.get(run_id) ?? 0);
+      const fitting = steps.filter(({ key, fields }) => passes(toRow({ key, fields }, 0), tests));
+      const order = `${created_at}#${String(number).padStart(12, "0")}`;
+      return { order, keys: fitting.map(({ key }) => key).reverse() };
+    }),
+  );
   found.sort((one, other) => (one.order < other.order ? 1 : -1));
-  return found.flatMap(({ steps }) => steps);
+  return found.flatMap(({ keys }) => keys);
 }
 
-async function* inPages(
-  deps: Pick<Ports, "tables">,
-  shown: FoundStep[],
-  keys: readonly string[],
-): AsyncGenerator<FoundStep[]> {
-  if (shown.length > 0) yield shown;
+/** What the list knows of a step. */
+type ListedStep = Pick<Entry, "key" | "fields">;
+
+interface KnownSteps {
+  readonly version: number;
+  /** When a run was first seen to be of this version, and when its steps were read, milliseconds of this process. */
+  readonly seenAt: number;
+  readonly readAt: number;
+  readonly steps: readonly ListedStep[];
+}
+
+/** By then all see the whole of a transaction of which somebody has seen a part, milliseconds. */
+const WHOLE_AFTER_MS = 1_000;
+/** Runs whose steps are kept. */
+const KNOWN_RUNS_MAX = 2_000;
+
+const readers = new WeakMap<Ports["tables"], (run: StoredRun) => Promise<readonly ListedStep[]>>();
+
+/** Reads the steps of runs that are under way; those of one that has not moved on for a while only once. */
+function readerOf(tables: Ports["tables"]): (run: StoredRun) => Promise<readonly ListedStep[]> {
+  const reader = readers.get(tables) ?? stepReader(tables);
+  readers.set(tables, reader);
+  return reader;
+}
+
+function stepReader(tables: Ports["tables"]): (run: StoredRun) => Promise<readonly ListedStep[]> {
+  const known = new Map<string, KnownSteps>();
+  return async (run) => {
+    const { run_id, version } = run;
+    const readAt = performance.now();
+    const before = known.get(run_id);
+    const isSame = before?.version === version;
+    if (isSame && before.readAt - before.seenAt >= WHOLE_AFTER_MS) return before.steps;
+    const steps = (await stepsOf({ tables }, run_id)).map(
+      (step): ListedStep => ({ key: keyOf(run_id, step), fields: fieldsOf(run, step) }),
+    );
+    if (known.size >= KNOWN_RUNS_MAX) known.clear();
+    known.set(run_id, { version, seenAt: isSame ? before.seenAt : readAt, readAt, steps });
+    return steps;
+  };
+}
+
+async function* inPages(deps: Pick<Ports, "tables">, keys: readonly string[]): AsyncGenerator<FoundStep[]> {
   for (let start = 0; start < keys.length; start += READ_PAGE) {
-    const part = keys.slice(start, start + READ_PAGE).map((key) => {
-      const at = key.indexOf(SEPARATOR);
-      return stepKey(key.slice(0, at), key.slice(at + 1));
-    });
+    const part = keys.slice(start, start + READ_PAGE).map(stepKeyOf);
     const steps = await deps.tables.batchGet(stepsTable, part);
     yield steps.map((step) => ({ step, run_id: step.pk }));
   }

@@ -46,6 +46,8 @@ export interface StoredRun extends Key {
   readonly queued?: Key;
   /** How many runs of its job may go at once, where that is fewer than there are. */
   readonly job_width?: number;
+  /** No log of it is kept. */
+  readonly unlogged?: true;
 }
 
 export const runsTable: TableSpec<StoredRun> = {

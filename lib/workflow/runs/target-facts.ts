@@ -26,6 +26,10 @@ export function targetFacts(target: string): Record<string, string> {
   };
 }
 
+/** The same names, of a target that nobody is to look at. */
+export const noFacts = (target: string): Record<string, string> =>
+  Object.fromEntries(Object.keys(targetFacts(target)).map((name) => [name, ""]));
+
 const DOMAIN = /^(?=.{4,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 const ADDRESS = /^(?:\d{1,3}\.){3}\d{1,3}(?:\/\d{1,2})?$|^[0-9a-f:]*:[0-9a-f:]+(?:\/\d{1,3})?$/i;
 

@@ -1,4 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
+import { filteredOnce } from "../lists/filtered.ts";
 import type { Listing, PageQuery } from "../lists/read.ts";
 import type { Catalog, CatalogReader } from "../triggers/matcher.ts";
 import type { ScheduleDeps } from "./manage.ts";
@@ -24,8 +25,7 @@ export async function listSchedules(
   page: PageQuery,
 ): Promise<Listing<ScheduleRecord>> {
   const { total, rows } = await scheduleRows(deps, filters, page);
-  const { heads } = await deps.catalog.current();
-  const byName = new Map(heads.map((head) => [head.name, head]));
+  const { byName } = await deps.catalog.current();
   const now = deps.clock.now();
   return { total, items: onePage(rows.map((row) => toScheduleRecord(row, byName.get(row.workflow), now))) };
 }
@@ -43,7 +43,7 @@ export async function scheduleRows(
     entries.set(catalog, known);
     known.catch(() => entries.delete(catalog));
   }
-  const listed = (await known).filter((entry) => isListed(entry, filters));
+  const listed = listedEntries(await known, filters);
   const keys = listed.slice(offset, offset + limit).map(({ schedule_id }) => scheduleKey(schedule_id));
   const rows = keys.length === 0 ? [] : await deps.tables.batchGet(schedulesTable, keys);
   return { total: listed.length, rows };
@@ -68,6 +68,8 @@ function isListed(entry: Entry, { workflow, trigger_type, enabled }: ScheduleFil
     (enabled === undefined || entry.enabled === enabled)
   );
 }
+
+const listedEntries = filteredOnce(isListed);
 
 async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
   yield items;

@@ -4,6 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { CATALOG_KEY, catalogTable } from "../definitions/table.ts";
 import type { CatalogReader } from "../triggers/matcher.ts";
+import { UNWATCHED, type WatchingDeps } from "../watches/unwatched.ts";
 import { type createBody, triggerOf, type updateBody } from "./body.ts";
 import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
 import { wakeAt } from "./rules.ts";
@@ -17,9 +18,10 @@ import {
 } from "./table.ts";
 import { additions, clockwork, newRow, removals } from "./triggers.ts";
 
-export type ScheduleDeps = Pick<Ports, "tables" | "clock" | "ids" | "scheduler" | "log"> & {
-  readonly catalog: CatalogReader;
-};
+export type ScheduleDeps = Pick<Ports, "tables" | "clock" | "ids" | "scheduler" | "log"> &
+  WatchingDeps & {
+    readonly catalog: CatalogReader;
+  };
 
 /** Schedules made by request, of one installation. */
 const MADE_MAX = 10_000;
@@ -33,8 +35,8 @@ export async function createSchedule(
 ): Promise<ScheduleRecord> {
   const { name, workflow_name, workflow_kind, trigger_type, enabled, target, workspace, params, ...fields } =
     body;
-  const { heads, made } = await deps.catalog.current();
-  const head = heads.find((one) => one.name === workflow_name);
+  const { byName, made } = await deps.catalog.current();
+  const head = byName.get(workflow_name);
   if (head === undefined)
     throw new ApiError("bad_request", `workflow_name: Workflow not found: ${workflow_name}`);
   if (workflow_kind !== undefined && workflow_kind !== head.kind)
@@ -42,6 +44,8 @@ export async function createSchedule(
   if (made.length >= MADE_MAX)
     throw new ApiError("bad_request", `name: there are ${MADE_MAX} schedules already, delete some first`);
   const spec = triggerOf(fields, trigger_type, name);
+  if (spec.type === "watch" && deps.sharesWorkspaces === true)
+    throw new ApiError("bad_request", `trigger_type: ${UNWATCHED}`);
   const row = newRow(deps, `sch_${deps.ids.ordered()}`, {
     ...{ workflow: workflow_name, origin: "api", spec, enabled, target, workspace, params },
   });
@@ -64,12 +68,8 @@ export async function getSchedule(deps: ScheduleDeps, id: string): Promise<Sched
 }
 
 async function shown(deps: ScheduleDeps, row: StoredSchedule): Promise<ScheduleRecord> {
-  const { heads } = await deps.catalog.current();
-  return toScheduleRecord(
-    row,
-    heads.find(({ name }) => name === row.workflow),
-    deps.clock.now(),
-  );
+  const { byName } = await deps.catalog.current();
+  return toScheduleRecord(row, byName.get(row.workflow), deps.clock.now());
 }
 
 /**

@@ -41,14 +41,18 @@ export type ImportDeps = EventDeps &
   Pick<Ports, "tables" | "blobs" | "clock" | "ids">;
 
 export interface SnapshotImport {
-  /** The archive itself, or the name of a snapshot that was made here. */
-  readonly archive: Uint8Array | { readonly name: string };
+  /** The archive itself, the name of a snapshot that was made here, or a file of this machine. */
+  readonly archive: Uint8Array | { readonly name: string } | { readonly file: string };
   /** The one that the snapshot is of where it is not said. */
   readonly workspace: string | undefined;
   /** Whether a workspace that is there gives way. */
   readonly force: boolean;
   /** Whether the files alone are taken. */
   readonly filesOnly: boolean;
+  /** A workspace that does not give way, whatever is said. */
+  readonly spare?: string;
+  /** Of a run that brings it back: what its events have of it. */
+  readonly cause?: Pick<EventDraft, "run_id" | "workflow_name" | "hop">;
 }
 
 const manifestSchema = z.object({ workspace: z.string().min(1).max(1024) });
@@ -60,16 +64,19 @@ const manifestSchema = z.object({ workspace: z.string().min(1).max(1024) });
  */
 export async function importSnapshot(
   deps: ImportDeps,
-  { archive, workspace: wanted, force, filesOnly }: SnapshotImport,
+  { archive, workspace: wanted, force, filesOnly, spare, cause = {} }: SnapshotImport,
 ): Promise<z.infer<typeof snapshotImported>> {
   return withFolder(async (folder) => {
-    const file = join(folder, "snapshot.zip");
+    const file = "file" in archive ? archive.file : join(folder, "snapshot.zip");
     if (archive instanceof Uint8Array) await writeFile(file, archive);
-    else await pipeline(await openSnapshot(deps, archive.name), createWriteStream(file));
+    else if ("name" in archive)
+      await pipeline(await openSnapshot(deps, archive.name), createWriteStream(file));
     const content = join(folder, "content");
     await mkdir(content);
     const unpacked = await unpack(file, content);
     const workspace = wanted ?? (await namedWorkspace(content, unpacked));
+    if (spare !== undefined && workspaceName(workspace) === workspaceName(spare))
+      throw new ApiError("conflict", "A run cannot bring its own workspace back");
     const drafts = filesOnly ? [] : await recordsIn(content, unpacked, workspace);
     const files = unpacked.filter(({ path }) => !path.startsWith(RECORDS_FOLDER));
     await rm(join(content, RECORDS_FOLDER), { recursive: true, force: true });
@@ -77,7 +84,8 @@ export async function importSnapshot(
     else await placeLocal(deps, workspace, content, force);
     const at = new Date(deps.clock.now()).toISOString();
     await deps.tables.write(await workspaceWrites(deps, [{ workspace, imported: true }], at));
-    for (const batch of eventBatches(drafts)) await emitEvents(deps, batch);
+    const caused = drafts.map((draft) => ({ ...draft, ...cause }));
+    for (const batch of eventBatches(caused)) await emitEvents(deps, batch);
     return {
       message: "Snapshot imported",
       workspace,

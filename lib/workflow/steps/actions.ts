@@ -60,7 +60,15 @@ async function carryOut(
       step: attempt.request.key,
       text: message,
     });
+    if (action.action === "notify") await tellWebhooks(attempt, message);
   }
+}
+
+/** Where nobody has named webhooks, the log is told alone. */
+async function tellWebhooks(attempt: Attempt, text: string): Promise<void> {
+  const { NOTIFY_SECRET, answerAsk } = await import("./script-asks.ts");
+  if ((await attempt.deps.secrets.get(NOTIFY_SECRET)) === undefined) return;
+  await answerAsk(attempt, "notify", { event: "action_notify", text }, attempt.signal);
 }
 
 /** Runs a command beside the step's own work. Throws StepFailed. */

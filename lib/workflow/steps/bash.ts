@@ -1,15 +1,15 @@
-import { open, writeFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { CommandOutcome } from "../../platform/commands.ts";
 import type { BashStep } from "../definition/types.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderShell } from "../templates/shell.ts";
 import { renderText } from "../templates/text.ts";
+import { remaining, stepEnvironment, stepToken } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
 import { followOutput } from "./follow-output.ts";
 import { noteStep } from "./run-log.ts";
-import { remaining, stepEnvironment, stepToken } from "./script.ts";
 
 /** Output kept as the step's value, bytes; the file keeps all of it. */
 const OUTPUT_MAX_BYTES = 10 * 1024 * 1024;
@@ -23,23 +23,77 @@ export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): P
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
   for (const command of rendered) noteStep(attempt, `$ ${command}`);
-  const outputs: string[] = [];
-  if (step.parallel_commands !== undefined) {
-    const results = await Promise.allSettled(
-      sources.map((source, index) => runCommand(attempt, scope, source, index)),
-    );
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    for (const result of results) if (result.status === "fulfilled") outputs.push(result.value);
-  } else {
-    for (const [index, source] of sources.entries())
-      outputs.push(await runCommand(attempt, scope, source, index));
-  }
-  const output = outputs.filter((text) => text !== "").join("\n");
-  if (step.std_file !== undefined) {
-    await writeFile(pathIn(attempt, renderText(parseTemplate(step.std_file, scope), scope.values)), output);
-  }
+  const output = await keepingOutput(attempt, scope, step, async () => {
+    const outputs: string[] = [];
+    if (step.parallel_commands !== undefined) {
+      const results = await Promise.allSettled(
+        sources.map((source, index) => runCommand(attempt, scope, source, index)),
+      );
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      for (const result of results) if (result.status === "fulfilled") outputs.push(result.value);
+    } else {
+      for (const [index, source] of sources.entries())
+        outputs.push(await runCommand(attempt, scope, source, index));
+    }
+    return joined(outputs);
+  });
   return { command: rendered.join("\n"), output, exports: {}, logFile: outputPath(attempt, 0, "out") };
+}
+
+/** Outputs of commands as one text. */
+export const joined = (outputs: readonly string[]): string =>
+  outputs.filter((text) => text !== "").join("\n");
+
+/**
+ * The output of a step's commands, which goes to its `std_file` too: all of it, or what there was until they failed.
+ * Folders of the file are made. Throws StepFailed. Reference 2.5.
+ */
+export async function keepingOutput(
+  attempt: Attempt,
+  scope: Scope,
+  {
+    std_file: file,
+    commands,
+    parallel_commands,
+  }: Pick<BashStep, "std_file" | "commands" | "parallel_commands">,
+  work: () => Promise<string>,
+): Promise<string> {
+  if (file === undefined) return work();
+  const path = pathIn(attempt, renderText(parseTemplate(file, scope), scope.values));
+  let output: string;
+  try {
+    output = await work();
+  } catch (thrown) {
+    const count = (parallel_commands ?? commands ?? [""]).length;
+    if (thrown instanceof StepFailed)
+      await writeOutput(path, await printedSoFar(attempt, count)).catch((error: unknown) => {
+        attempt.deps.log.warn("std_file could not be written", { run: attempt.run.run_id, error });
+      });
+    throw thrown;
+  }
+  await writeOutput(path, output);
+  return output;
+}
+
+async function writeOutput(path: string, output: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, output);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new StepFailed(`std_file: ${path} could not be written: ${code}`, { cause: error });
+  }
+}
+
+/** Of the commands that came to be started. */
+async function printedSoFar(attempt: Attempt, commands: number): Promise<string> {
+  const texts = await Promise.all(
+    Array.from({ length: commands }, (_, index) =>
+      readHead(outputPath(attempt, index, "out"), OUTPUT_MAX_BYTES).catch(() => ""),
+    ),
+  );
+  return attempt.deps.secrets.redact(joined(texts.map((text) => text.trim())));
 }
 
 /** What a command looks like to a reader: secrets by name. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LeafStep } from "../definition/types.ts";
 import type { Attempt, LoopValue, Scope } from "./context.ts";
-import { StepCancelled } from "./failure.ts";
+import { deadlineOf } from "./deadline.ts";
+import { failureText, StepCancelled } from "./failure.ts";
 import { loadItems } from "./items.ts";
-import { attemptLeaf, type LeafResult } from "./leaf.ts";
+import { attemptLeaf, type LeafResult, NO_OUTPUT } from "./leaf.ts";
 import { noteStep } from "./run-log.ts";
 import { bindLoop } from "./scope.ts";
 import { arrived } from "./travel.ts";
@@ -91,11 +92,22 @@ async function attemptItem(
   const inner = bindLoop(scope, { variable: loop.variable, value, index });
   // Tries of an item are its batch's own affair: the conductor knows of batches only.
   for (let tries = 1; ; tries += 1) {
-    const result = await attemptLeaf({ ...item, tries }, inner, step);
+    const result = await attemptInTime({ ...item, tries }, inner, step);
     if (result.status === "failed") noteStep(item, `failed: ${result.error ?? ""}`);
     if (result.retryAt === undefined) return result;
     await waitUntil(attempt, result.retryAt);
   }
+}
+
+/** The step's own timeout is for each try of each item. */
+async function attemptInTime(attempt: Attempt, scope: Scope, step: LeafStep): Promise<LeafResult> {
+  let deadline: number | undefined;
+  try {
+    deadline = deadlineOf(step, scope, attempt.deadline, attempt.deps.clock.now());
+  } catch (thrown) {
+    return { ...NO_OUTPUT, status: "failed", error: attempt.deps.secrets.redact(failureText(thrown)) };
+  }
+  return attemptLeaf({ ...attempt, deadline }, scope, step);
 }
 
 async function waitUntil({ deps, signal }: Attempt, at: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Network } from "../network/network.ts";
 import type { Remote } from "../remote/machine.ts";
+import type { RecordsAnswer } from "../runs/messages.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 
 /** Where steps that touch files work. Absolute paths. */
@@ -30,7 +31,25 @@ export type StepDeps = Pick<
   readonly shell: string;
   readonly network: Network;
   readonly llm: LlmSettings;
+  /** Records and runs for scripts, where this process has tables; the conductor is asked where it has none. */
+  readonly answerScript?: AnswerScript;
+  /** Where this process has the records and the workspaces. */
+  readonly snapshots?: Snapshots;
 };
+
+/** Workspaces as zip files, for scripts. */
+export interface Snapshots {
+  /** Keeps it too, under the name. */
+  export(workspace: string): Promise<{ readonly name: string; readonly content: AsyncIterable<Uint8Array> }>;
+  /** Gives the name of the workspace, which gives way where it is there; the workspace of who asks does not. */
+  import(
+    from: { readonly name: string } | { readonly file: string },
+    by: { readonly workspace: string; readonly cause: Pick<EventDraft, "run_id" | "workflow_name" | "hop"> },
+  ): Promise<string>;
+}
+
+/** Answers what a script of a run asks of who has tables: records, or another run. */
+export type AnswerScript = (runId: string, query: unknown) => Promise<RecordsAnswer>;
 
 /** What a step knows of its run. */
 export interface StepRun {
@@ -40,6 +59,8 @@ export interface StepRun {
   readonly hop: number;
   /** The same, signed. */
   readonly hop_token?: string;
+  /** No log of it is kept. */
+  readonly unlogged?: true;
 }
 
 /** A loop variable in scope: what `[[variable]]` stands for. */

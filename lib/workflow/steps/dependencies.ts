@@ -4,10 +4,11 @@ import { join } from "node:path";
 import type { Dependencies, TargetType } from "../definition/types.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
+import { remaining, stepEnvironment, stepToken } from "./attempt.ts";
 import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepFailed } from "./failure.ts";
-import { isTrue, remaining, stepEnvironment, stepToken } from "./script.ts";
+import { isTrue } from "./script.ts";
 
 const LOOK_MS = 30_000;
 const COMMAND_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$/;

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ForeachStep, FunctionStep, LeafStep, ParallelSteps, Step } from "../definition/types.ts";
-import type { Input } from "../engine/decide.ts";
+import type { FunctionStep, LeafStep } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
 import {
   attemptMark,
@@ -11,46 +10,22 @@ import {
   overMark,
   releaseMark,
   type StepCommand,
-  type StepReport,
   type StepWork,
   sendToConductor,
 } from "../runs/messages.ts";
-import { type KeptValue, keepValue, openValue, VALUES_INLINE_BYTES } from "../runs/values.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderValue } from "../templates/text.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
-import { PARALLEL_MAX, runBatch } from "./batch.ts";
+import { runBatch } from "./batch.ts";
+import { findEntered, findLeft } from "./container.ts";
 import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
-import { deadlineOf, timeoutOf } from "./deadline.ts";
+import { deadlineOf } from "./deadline.ts";
 import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { passGate, runHandlers } from "./gate.ts";
-import { layOutItems, loadItems } from "./items.ts";
-import { attemptLeaf, begin, guarded, type LeafResult, NO_OUTPUT } from "./leaf.ts";
-import { outputName } from "./names.ts";
-import { noteStep } from "./run-log.ts";
+import { loadItems } from "./items.ts";
+import { attemptLeaf, NO_OUTPUT } from "./leaf.ts";
+import { type Finding, noteStart, report, type Taken } from "./report.ts";
 import { bindLoop, openScope } from "./scope.ts";
-import { arrived, travelling } from "./travel.ts";
+import { arrived } from "./travel.ts";
 import { watchRun } from "./watch.ts";
-
-/** Command, output and exports as they are shown in a step's row, characters. */
-const SHOWN_COMMAND_MAX = 8_000;
-const SHOWN_OUTPUT_MAX = 16_000;
-const SHOWN_EXPORT_MAX = 1_000;
-
-/** What an executor found out: the conductor's input and what goes into the step's row. */
-interface Finding extends LeafResult {
-  readonly total?: number;
-  readonly parallel?: number;
-  readonly deadline?: number;
-  readonly failedItems?: number;
-}
-
-/** A step that was taken: the attempt, what came with it, and when it began by the clock. */
-interface Taken {
-  readonly attempt: Attempt;
-  readonly work: StepWork;
-  readonly startedAt: number;
-}
 
 /**
  * Executes a step that was requested, and reports to the conductor. A copy of a delivery, and a step of a run
@@ -101,7 +76,7 @@ async function open(
   const { run_id, request } = command;
   const startedAt = deps.clock.now();
   const work = await openWork(deps, command);
-  const { workflow_name, workspace: name, hop, hop_token = "", step } = work;
+  const { workflow_name, workspace: name, hop, hop_token = "", unlogged, step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
   // Looking is much cheaper than making, and nearly always enough.
@@ -111,7 +86,10 @@ async function open(
   const tries = request.tries ?? 1;
   const attempt: Attempt = {
     deps,
-    run: { run_id, workflow_name, workspace: name, hop, hop_token },
+    run: {
+      ...{ run_id, workflow_name, workspace: name, hop, hop_token },
+      ...(unlogged === true ? { unlogged } : {}),
+    },
     step,
     request,
     number: number + tries - 1,
@@ -168,10 +146,12 @@ async function find(taken: Taken): Promise<Finding> {
     const variables = loops.map(({ variable }) => variable);
     if (work.batch !== undefined) variables.push(work.batch.variable);
     const scope = loops.reduce(bindLoop, await openScope(deps, work, variables, opened.number));
+    if (request.items !== undefined && work.batch !== undefined) {
+      const inTime = { ...opened, deadline: work.deadline };
+      return await findBatch(inTime, scope, request.items, work.batch, loops);
+    }
     const deadline = deadlineOf(step, scope, work.deadline, deps.clock.now());
     const attempt = { ...opened, deadline };
-    if (request.items !== undefined && work.batch !== undefined)
-      return await findBatch(attempt, scope, request.items, work.batch, loops);
     if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
     if (request.phase === "leave") return await findLeft(attempt, scope, work);
     if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep, work.given);
@@ -185,27 +165,6 @@ async function find(taken: Taken): Promise<Finding> {
   }
 }
 
-function noteStart(attempt: Attempt): void {
-  const { request, step, number } = attempt;
-  if (request.phase === "leave") return;
-  const items = request.items === undefined ? "" : `, items ${request.items[0] + 1} to ${request.items[1]}`;
-  noteStep(attempt, `started (${step.type}${items}${number > 1 ? `, attempt ${number}` : ""})`);
-}
-
-/** How a step ended, and what it gave unless its log has it already. */
-function noteEnd({ attempt, startedAt }: Taken, finding: Finding): void {
-  const { request, deps, step } = attempt;
-  if (request.phase === "enter" && finding.status === "completed") {
-    if (step.type === "foreach") noteStep(attempt, `${finding.total ?? 0} items`);
-    return;
-  }
-  const output = step.type === "bash" || request.items !== undefined ? "" : shownText(finding.output);
-  if (output !== "" && request.phase === "run") noteStep(attempt, output.slice(0, SHOWN_OUTPUT_MAX), "| ");
-  const took = `after ${Math.max(0, deps.clock.now() - startedAt)} ms`;
-  const why = finding.status === "failed" ? `: ${finding.error ?? ""}` : "";
-  noteStep(attempt, `${finding.status} ${took}${why}`);
-}
-
 /** The loop variables around a step with their values, outermost first. */
 async function openLoops(deps: StepDeps, runId: string, places: readonly LoopPlace[]): Promise<LoopValue[]> {
   return Promise.all(
@@ -215,70 +174,6 @@ async function openLoops(deps: StepDeps, runId: string, places: readonly LoopPla
     }),
   );
 }
-
-/** Before the children: condition, message, how many children there are, and when they must be done. */
-async function findEntered(attempt: Attempt, scope: Scope, startedAt: number): Promise<Finding> {
-  const { step } = attempt;
-  let entered: Pick<Finding, "total" | "parallel" | "deadline"> | undefined;
-  const result = await guarded(attempt, scope, { ...step, exports: {}, on_success: [] }, async () => {
-    if (!(await begin(attempt, scope, step))) return undefined;
-    const timeoutMs = timeoutOf(step, scope);
-    entered = {
-      ...(step.type === "foreach"
-        ? { total: await layOutItems(attempt, scope, step), parallel: parallelOf(step, scope) }
-        : { total: (step as ParallelSteps).parallel_steps.length, parallel: PARALLEL_MAX }),
-      ...(timeoutMs === undefined ? {} : { deadline: startedAt + timeoutMs }),
-    };
-    return NO_OUTPUT;
-  });
-  return result.status === "completed" ? { ...result, exports: {}, ...entered } : result;
-}
-
-/** How many items of a foreach run at once. Throws StepFailed for what is no positive whole number. */
-function parallelOf(step: ForeachStep, scope: Scope): number {
-  const value =
-    typeof step.parallel === "number"
-      ? step.parallel
-      : Number(renderValue(parseTemplate(step.parallel, scope), scope.values));
-  if (!Number.isInteger(value) || value < 1)
-    throw new StepFailed("parallel: must be a whole number of at least 1");
-  return Math.min(PARALLEL_MAX, value);
-}
-
-/** After the children: output, exports and handlers of the container, by how the children ended. */
-async function findLeft(attempt: Attempt, scope: Scope, work: StepWork): Promise<Finding> {
-  const { failed = 0, error, outputs = [], deadline } = work.children ?? {};
-  const output = await childrenOutput(attempt, work, outputs);
-  return guarded(attempt, scope, attempt.step, async () => {
-    if (deadline !== undefined && attempt.deps.clock.now() >= deadline) {
-      throw new StepFailed(`timed out after ${timeoutOf(attempt.step, scope) ?? 0} ms`);
-    }
-    if (failed > 0) throw new StepFailed(error ?? "failed");
-    return { ...NO_OUTPUT, output };
-  });
-}
-
-/** Outputs of the children, in their order; those of a foreach batch by batch. */
-async function childrenOutput(
-  { deps }: Attempt,
-  { values }: StepWork,
-  names: readonly string[],
-): Promise<string> {
-  const texts: string[] = [];
-  let length = 0;
-  for (const name of names) {
-    const kept = values[name];
-    if (kept === undefined || length > CHILDREN_OUTPUT_MAX) continue;
-    const text = shownText(await openValue(deps, kept));
-    if (text === "") continue;
-    texts.push(text);
-    length += text.length;
-  }
-  return texts.join("\n").slice(0, CHILDREN_OUTPUT_MAX);
-}
-
-/** Output of all children of a container that is kept, characters. */
-const CHILDREN_OUTPUT_MAX = 10 * 1024 * 1024;
 
 async function findBatch(
   attempt: Attempt,
@@ -298,81 +193,4 @@ async function findBatch(
     output: result.output,
     failedItems: result.failed,
   };
-}
-
-async function report(
-  deps: StepDeps,
-  taken: Taken,
-  finding: Finding,
-  files: WorkspaceChange | undefined,
-): Promise<void> {
-  const { run, request, step, number } = taken.attempt;
-  noteEnd(taken, finding);
-  const entered = request.phase === "enter" && finding.status === "completed";
-  const values: Record<string, KeptValue> = {};
-  let inlineBytes = VALUES_INLINE_BYTES;
-  for (const [name, value] of Object.entries(entered ? {} : namedValues(finding, step, request))) {
-    const kept = await keepValue(deps, run.run_id, travelling(deps, redacted(deps, value)), inlineBytes);
-    if ("json" in kept) inlineBytes -= Buffer.byteLength(kept.json);
-    values[name] = kept;
-  }
-  const text = travelling(deps, shownText(finding.output));
-  const input: Input = {
-    type: "result",
-    key: request.key,
-    dispatch: request.dispatch,
-    status: finding.status,
-    ...(finding.error === undefined ? {} : { error: finding.error }),
-    ...(finding.tolerated === undefined ? {} : { tolerated: finding.tolerated }),
-    ...(finding.total === undefined ? {} : { total: finding.total }),
-    ...(finding.parallel === undefined ? {} : { parallel: finding.parallel }),
-    ...(finding.deadline === undefined ? {} : { deadline: finding.deadline }),
-    ...(finding.failedItems === undefined ? {} : { failed_items: finding.failedItems }),
-    ...(finding.goto === undefined ? {} : { goto: finding.goto }),
-    ...(finding.retryAt === undefined ? {} : { retry_at: finding.retryAt }),
-  };
-  const report: StepReport = {
-    attempt: number,
-    command: travelling(deps, deps.secrets.redact(finding.command)).slice(0, SHOWN_COMMAND_MAX),
-    output: deps.secrets.redact(text.slice(0, SHOWN_OUTPUT_MAX)),
-    output_truncated: text.length > SHOWN_OUTPUT_MAX,
-    output_lines: text === "" ? 0 : text.split("\n").length,
-    duration_ms: Math.max(0, deps.clock.now() - taken.startedAt),
-    log_file: finding.logFile.split("/").at(-1) ?? "",
-    exports: shownExports(deps, finding.exports),
-    values,
-    ...(files === undefined ? {} : { files }),
-  };
-  await sendToConductor(deps, { run_id: run.run_id, input, report }, `${request.dispatch}`);
-}
-
-/** What later steps may name; a step inside a foreach leaves its output alone, and that apart. */
-function namedValues(finding: Finding, step: Step, { key, phase }: Request): Record<string, unknown> {
-  const ofModule = phase === "gate" || phase === "handlers";
-  return key.includes("#") && !ofModule
-    ? { ...finding.exports, [outputName(step.name, key)]: finding.output }
-    : { ...finding.exports };
-}
-
-function redacted(deps: Pick<StepDeps, "secrets">, value: unknown): unknown {
-  if (typeof value === "string") return deps.secrets.redact(value);
-  if (typeof value !== "object" || value === null) return value;
-  return JSON.parse(deps.secrets.redact(JSON.stringify(value)));
-}
-
-function shownText(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function shownExports(
-  deps: Pick<StepDeps, "secrets" | "paths" | "workspaceSync">,
-  exports: Readonly<Record<string, unknown>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(exports).map(([name, value]) => [
-      name,
-      travelling(deps, deps.secrets.redact(shownText(value))).slice(0, SHOWN_EXPORT_MAX),
-    ]),
-  );
 }

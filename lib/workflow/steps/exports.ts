@@ -6,7 +6,7 @@ import { evaluateScript } from "./script.ts";
 
 /** A call as the author wrote it; what placeholders stand for is never looked at. */
 const CALL = /^\s*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
-const LONE_REFERENCE = /^\s*\{\{[^{}]*\}\}\s*$/;
+const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
 
 /**
  * The values that a step leaves for later ones: `<step>_output`, those that its type adds, and `exports`.

@@ -9,6 +9,7 @@ import type { Attempt, Scope } from "./context.ts";
 import { checkDependencies } from "./dependencies.ts";
 import { StepFailed } from "./failure.ts";
 import { type LeafResult, NO_OUTPUT } from "./leaf.ts";
+import { recordReports } from "./reports.ts";
 import { isTrue } from "./script.ts";
 
 /**
@@ -67,7 +68,10 @@ function baseOf({ values, params, trusted }: ParamValues): BaseValues {
   return { values: Object.fromEntries(own), trusted: trusted.filter((name) => name in params) };
 }
 
-/** After the steps of a module: what its flow told to do then. `error` is that of a module that failed. */
+/**
+ * After the steps of a module: what its flow told to do then, and its reports where it did not fail. `error` is that of
+ * a module that failed.
+ */
 export async function runHandlers(
   attempt: Attempt,
   scope: Scope,
@@ -80,5 +84,6 @@ export async function runHandlers(
     inner,
     error === undefined ? step.on_success : step.on_error,
   );
+  if (error === undefined) await recordReports(attempt, scope, step.reports ?? []);
   return { ...NO_OUTPUT, status: "completed", tolerated, exports };
 }

@@ -7,9 +7,9 @@ import { variableName } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderHeader, renderText } from "../templates/text.ts";
 import { renderUrl } from "../templates/url.ts";
+import { remaining, timeFor } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
-import { remaining } from "./script.ts";
 
 /** Time of a request where the step has no timeout, milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -138,7 +138,7 @@ function send(attempt: Attempt, sending: Sending): Promise<HttpAnswer> {
   const { secrets, network } = attempt.deps;
   return sendRequest(network, {
     ...sending,
-    timeoutMs: remaining(attempt, REQUEST_TIMEOUT_MS),
+    timeoutMs: timeFor(attempt, REQUEST_TIMEOUT_MS),
     maxBytes: RESPONSE_MAX_BYTES,
     signal: attempt.signal,
     isSecret: (value) => secrets.redact(value) !== value,

@@ -5,9 +5,9 @@ import { LlmFailed } from "../llm/failure.ts";
 import { variableName } from "../runs/values.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderText, renderValue } from "../templates/text.ts";
+import { remaining } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepFailed } from "./failure.ts";
-import { remaining } from "./script.ts";
 
 /** Time of all requests where the step has no timeout, milliseconds: a little less than a function of Lambda has. */
 const STEP_TIMEOUT_MS = 13 * 60 * 1000;

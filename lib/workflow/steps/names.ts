@@ -88,3 +88,6 @@ function* textsIn(value: unknown, script: boolean): Generator<{ value: string; s
     for (const [name, item] of Object.entries(value)) yield* textsIn(item, script || SCRIPT_FIELDS.has(name));
   }
 }
+
+/** The export of a foreach that names a file for the outputs of all its items. Reference 2.4. */
+export const STREAM_EXPORT = "streaming_output";

@@ -29,6 +29,16 @@ describe("the place of a step", () => {
     expect(placeOf(step(yaml), { phase: step(yaml).type === "foreach" ? "enter" : "run" })).toBe("workspace");
   });
 
+  it("is the workspace for a foreach that leaves with a file of its outputs", () => {
+    const each = step(
+      'type: foreach, input: ["a"], variable: x, exports: {streaming_output: f}, step: {name: y, type: bash, command: ls}',
+    );
+    expect([placeOf(each, { phase: "enter" }), placeOf(each, { phase: "leave" })]).toEqual([
+      "anywhere",
+      "workspace",
+    ]);
+  });
+
   it.each([
     ["type: function, function: 'trim(\"a\")'"],
     ['type: function, function: \'jq("{}", ".")\', timeout: 30'],
@@ -42,6 +52,12 @@ describe("the place of a step", () => {
   it("is the workspace for a batch of items, whatever the step is", () => {
     const child = step("type: function, function: '1'");
     expect(placeOf(child, { phase: "run", items: [0, 10] })).toBe("workspace");
+  });
+
+  it("is the workspace for the end of a module that has reports", () => {
+    const end = { ...step("type: function, function: '1'"), reports: [{ path: "a.txt", optional: false }] };
+    expect(placeOf(end as Step, { phase: "handlers" })).toBe("workspace");
+    expect(placeOf(end as Step, { phase: "gate" })).toBe("anywhere");
   });
 
   it("knows every function that uses the workspace or starts commands", () => {

@@ -4,6 +4,7 @@ import type { Request } from "../engine/walk.ts";
 import { aliasOf } from "../functions/names.ts";
 import { WORKSPACE_FUNCTIONS } from "../functions/workspace-functions.ts";
 import type { Place } from "../runs/messages.ts";
+import { STREAM_EXPORT } from "./names.ts";
 
 /** What may take longer than this is not for a function of Lambda, milliseconds. */
 const SHORT_MS = 14 * 60 * 1000;
@@ -22,7 +23,9 @@ export function placeOf(step: Step, { phase, items }: Pick<Request, "phase" | "i
   if (items !== undefined || !isShort(step.timeout)) return "workspace";
   // The input may turn out to be a file.
   if (step.type === "foreach" && phase === "enter" && typeof step.input === "string") return "workspace";
+  if (step.type === "foreach" && phase === "leave" && STREAM_EXPORT in step.exports) return "workspace";
   if (step.type === "function" && looksAround(step)) return "workspace";
+  if (phase === "handlers" && step.type === "function" && step.reports !== undefined) return "workspace";
   return callsWorkspace(step) ? "workspace" : "anywhere";
 }
 

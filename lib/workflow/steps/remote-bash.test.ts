@@ -69,6 +69,22 @@ async function run(fields: string, options: { remote?: Remote; target?: string }
 
 const DOCKER = 'step_runner: docker, step_runner_config: {image: "alpine:{{target}}"}';
 
+it("a bash step with a runner of its own is executed there, with what its template names", async () => {
+  const { remote, seen } = machines(() => ({ stdout: "there" }));
+  open = await testDeps({ remote });
+  const config = '{image: "alpine:{{target}}", env: {A: "{{target}}"}}';
+  await store(
+    open.deps,
+    `name: m\nsteps:\n  - {name: s, type: bash, step_runner: docker, step_runner_config: ${config}, command: "echo {{target}}"}\n  - {name: h, type: bash, command: "echo {{s_output}}"}\n`,
+  );
+  const { run_id } = await startRun(open.deps, { module: "m", target: "3", workspace: "w" });
+  await open.drain();
+  expect(await getRun(open.deps, run_id)).toMatchObject({ status: "completed" });
+  expect(seen.targets).toMatchObject([{ image: "alpine:3" }]);
+  expect(seen.commands[0]).toMatchObject({ script: 'echo "${W1}"', env: { W1: "3", A: "3" } });
+  expect(open.commands.map(({ argv }) => argv.at(-1))).toEqual(['echo "${W1}"']);
+});
+
 describe("a remote-bash step", () => {
   it("fails clearly where nothing can be reached", async () => {
     expect(await run(`${DOCKER}, command: id`)).toMatchObject({

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { RemoteBashStep, RemoteRunnerConfig } from "../definition/types.ts";
 import { allowedPath } from "../remote/allowed-paths.ts";
@@ -10,10 +10,18 @@ import { parseTemplate } from "../templates/parse.ts";
 import { renderShell } from "../templates/shell.ts";
 import { shellQuote } from "../templates/shell-quote.ts";
 import { renderText } from "../templates/text.ts";
-import { COMMAND_TIMEOUT_MS, displayValues, outputPath, pathIn, resultOf } from "./bash.ts";
+import { remaining, stepEnvironment } from "./attempt.ts";
+import {
+  COMMAND_TIMEOUT_MS,
+  displayValues,
+  joined,
+  keepingOutput,
+  outputPath,
+  pathIn,
+  resultOf,
+} from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
-import { remaining, stepEnvironment } from "./script.ts";
 
 /** Commands of one step at the same time: a host usually takes ten sessions of one connection. */
 const PARALLEL_MAX = 8;
@@ -33,15 +41,13 @@ export async function runRemoteBash(
   const env = environmentOf(config);
   const machine = await openMachine(attempt, step, config);
   try {
-    const outputs = await settleAll(
-      sources,
-      step.parallel_commands === undefined ? 1 : PARALLEL_MAX,
-      (source, index) => runCommand(attempt, scope, machine, { source, index, env }),
+    const output = await keepingOutput(attempt, scope, step, async () =>
+      joined(
+        await settleAll(sources, step.parallel_commands === undefined ? 1 : PARALLEL_MAX, (source, index) =>
+          runCommand(attempt, scope, machine, { source, index, env }),
+        ),
+      ),
     );
-    const output = outputs.filter((text) => text !== "").join("\n");
-    if (step.std_file !== undefined) {
-      await writeFile(pathIn(attempt, renderText(parseTemplate(step.std_file, scope), scope.values)), output);
-    }
     await fetchFile(attempt, scope, machine, step, sources.length);
     return { command: shown.join("\n"), output, exports: {}, logFile: outputPath(attempt, 0, "out") };
   } finally {

@@ -28,10 +28,11 @@ export type LineKind = "" | "| " | "! ";
 
 /** Puts text of a step into its run's log, line by line: no text makes a line look like another's. */
 export function noteStep(
-  { deps, logs, request }: Pick<Attempt, "deps" | "logs" | "request">,
+  { deps, logs, request, run }: Pick<Attempt, "deps" | "logs" | "request" | "run">,
   text: string,
   kind: LineKind = "",
 ): void {
+  if (run.unlogged === true) return;
   note(deps, join(logs, "run.log"), `[${request.key}] ${kind}`, text);
 }
 

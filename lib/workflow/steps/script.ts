@@ -4,6 +4,7 @@ import type { ScriptEvent } from "../../platform/scripts.ts";
 import { eventBatches } from "../records/batches.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
+import { remaining, stepEnvironment, stepToken, timeFor } from "./attempt.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
 import { noteStep } from "./run-log.ts";
@@ -13,6 +14,9 @@ const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
 /** Time of a condition, milliseconds. */
 export const CONDITION_TIMEOUT_MS = 30_000;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+
+/** How many scripts of an attempt were evaluated: they are so in the same order whenever it is made. */
+const evaluations = new WeakMap<Attempt, number>();
 
 export interface Evaluation {
   readonly value: unknown;
@@ -30,7 +34,10 @@ export async function evaluateScript(
   source: string,
   options: { readonly timeoutMs?: number; readonly condition?: boolean } = {},
 ): Promise<Evaluation> {
-  const { timeoutMs = remaining(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
+  const { timeoutMs = timeFor(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
+  const evaluation = (evaluations.get(attempt) ?? 0) + 1;
+  evaluations.set(attempt, evaluation);
+  let started = 0;
   const { code, variables } = renderScript(parseTemplate(source, scope), scope.values, {
     trusted: (root) => scope.trusted.has(root),
     condition,
@@ -50,6 +57,11 @@ export async function evaluateScript(
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
+    ask: async (what, input, signal) => {
+      if (what === "run") started += 1;
+      const place = `${evaluation}.${started}`;
+      return (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal, place);
+    },
   });
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
@@ -92,28 +104,4 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
     };
   });
   for (const batch of eventBatches(drafts)) await attempt.emit(batch);
-}
-
-/** Milliseconds that are left of the step's timeout, `otherwise` where it has none. Throws StepFailed when it is over. */
-export function remaining(attempt: Attempt, otherwise: number): number {
-  if (attempt.deadline === undefined) return otherwise;
-  const left = attempt.deadline - attempt.deps.clock.now();
-  if (left <= 0) throw new StepFailed("timed out");
-  return Math.min(left, otherwise);
-}
-
-/** What commands and functions of a step find in their environment. */
-export function stepEnvironment(attempt: Attempt): Record<string, string> {
-  return {
-    WEFT_RUN_ID: attempt.run.run_id,
-    WEFT_WORKFLOW: attempt.run.workflow_name,
-    WEFT_STEP: attempt.request.key,
-    WEFT_ATTEMPT: String(attempt.number),
-    WEFT_HOP: attempt.run.hop_token ?? "",
-  };
-}
-
-/** Names the attempt in the environment of its processes, so that what it leaves behind can be found. */
-export function stepToken(attempt: Attempt): string {
-  return `${attempt.run.run_id}/${attempt.request.key}/${attempt.number}`;
 }

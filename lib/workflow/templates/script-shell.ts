@@ -6,6 +6,9 @@ import type { Values } from "./values.ts";
 /** Code that ends where the arguments of a call begin whose text a shell runs. */
 export const SHELL_CALL = /(?:^|[^\w$.])(?:exec_cmd|execCmd|bash)\s*\(\s*$/;
 
+/** Likewise where it is the second argument that a shell runs, on another host. */
+export const REMOTE_CALL = /(?:^|[^\w$.])(?:ssh_exec|sshExec)\s*\(\s*$/;
+
 /** Likewise where the text is a program of another language, in which nobody knows how to quote a value. */
 export const PROGRAM_CALL = /(?:^|[^\w$.])(?:exec_python|execPython|exec_ts|execTs)\s*\(\s*$/;
 

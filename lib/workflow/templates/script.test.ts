@@ -134,6 +134,46 @@ describe("a shell command in a script", () => {
   });
 });
 
+describe("a command for another host in a script", () => {
+  const argsOf = (source: string, v: string): unknown[] => {
+    const { code, variables } = renderScript(source, { v });
+    let args: unknown[] = [];
+    const run = new Function("ssh_exec", "trim", ...Object.keys(variables), code);
+    run(
+      (...given: unknown[]) => {
+        args = given;
+      },
+      (text: string) => text.trim(),
+      ...Object.values(variables),
+    );
+    return args;
+  };
+
+  it("gives every value to the shell there as data, and to the other arguments as text", () => {
+    for (const v of ["a;id", "$(id)", "'; id; '", '"; id; "', "x\ny", "[[v]] {{v}}", "-oProxyCommand=id"]) {
+      const [host, command, user] = argsOf(
+        "ssh_exec(trim('{{v}}') , \"printf '<%s>' {{v}}\", '{{v}}', '', '', 22)",
+        v,
+      );
+      expect([host, user]).toEqual([v, v]);
+      expect(execFileSync("bash", ["-c", String(command)], { encoding: "utf8" })).toBe(`<${v}>`);
+    }
+  });
+
+  it.each([
+    "ssh_exec('h', {{v}})",
+    "ssh_exec('h', 'ls ' + '{{v}}')",
+    "ssh_exec('h', 'ls {{v}}' + 'x')",
+    "ssh_exec('h', `ls {{v}}`)",
+    "ssh_exec('h', trim('{{v}}'))",
+    "ssh_exec(['a', 'b'][0], ['{{v}}'][0])",
+    "sshExec('h', { a: '{{v}}' }.a)",
+    "ssh_exec(`${'h'}`, 'ls {{v}}' + 'x')",
+  ])("refuses a value that is in the command, but not in the one text of it: %s", (source) => {
+    expect(() => renderScript(source, { v: "x" })).toThrow(TemplateError);
+  });
+});
+
 describe("a value in code", () => {
   const inCode = (value: unknown, condition: boolean): unknown =>
     Object.values(renderScript("{{v}}", { v: value }, { condition }).variables)[0];

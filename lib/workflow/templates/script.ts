@@ -1,13 +1,20 @@
 import { evaluate, isRaw } from "./evaluate.ts";
 import { isReference, type Reference, type TemplateSource, toTemplate } from "./parse.ts";
 import { ScriptLexer } from "./script-lexer.ts";
-import { PROGRAM_CALL, SHELL_CALL, shellText } from "./script-shell.ts";
+import { PROGRAM_CALL, REMOTE_CALL, SHELL_CALL, shellText } from "./script-shell.ts";
 import type { ShellOptions } from "./shell.ts";
 import { TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
 /** Code kept to look back at, characters: longer than the start of a call that SHELL_CALL finds. */
 const TAIL = 32;
+
+/** A call with a command for another host, and the argument under way, counted from 0. */
+interface RemoteCall {
+  readonly depth: number;
+  readonly brackets: number;
+  argument: number;
+}
 
 export interface ScriptOptions extends Pick<ShellOptions, "trusted"> {
   /** The script is a condition: text that is a plain number counts as that number. */
@@ -23,8 +30,8 @@ export interface RenderedScript {
 /**
  * Renders a script: values never become code. In code a placeholder is a variable that holds the value, the
  * texts `true` and `false` as truth values; in a string or template literal it is the value's text; in a
- * comment it is nothing. With `| raw` the value's text is code. The text of `exec_cmd` and `bash` is a shell command, and its values are rendered as in
- * one. Throws TemplateError for a placeholder in a regular expression, after a backslash, anywhere in the
+ * comment it is nothing. With `| raw` the value's text is code. The text of `exec_cmd` and `bash`, and the second of
+ * `ssh_exec`, is a shell command, and its values are rendered as in one. Throws TemplateError for a placeholder in a regular expression, after a backslash, anywhere in the
  * arguments of such a call but in one quoted text that is all of them, or in those of `exec_python` and `exec_ts`.
  */
 export function renderScript(
@@ -65,6 +72,10 @@ class Script {
   /** Open parentheses, and at which of them a shell call began. */
   #depth = 0;
   #shellCalls: number[] = [];
+  /** Likewise calls whose second text a shell of another host runs. */
+  #remoteCalls: RemoteCall[] = [];
+  /** Open brackets and braces. */
+  #brackets = 0;
   /** Likewise calls whose text is a program. */
   #programCalls: number[] = [];
   /** The pieces of a literal that is a shell command; undefined in any other. */
@@ -85,7 +96,7 @@ class Script {
       const is = this.#lexer.place;
       if (was === "code" && (is === '"' || is === "'")) {
         this.#start = this.#code.length;
-        this.#command = SHELL_CALL.test(this.#tail) ? [] : undefined;
+        this.#command = SHELL_CALL.test(this.#tail) || this.#atRemoteCommand() ? [] : undefined;
       } else if ((was === '"' || was === "'") && is === was) this.#command?.push(character);
       if (was === "code") this.#takeCode(is.endsWith("comment") ? " " : character);
       this.#code += character;
@@ -102,7 +113,7 @@ class Script {
     }
     if (place.endsWith("comment")) return;
     if (this.#programCalls.length > 0) throw insideProgram(offset);
-    if (this.#shellCalls.length > 0) {
+    if (this.#shellCalls.length > 0 || this.#mayBeRemoteCommand()) {
       if (this.#command === undefined || (place !== '"' && place !== "'")) throw outsideCommand(offset);
       this.#command.push(reference);
       this.#filled = true;
@@ -120,6 +131,22 @@ class Script {
       this.#code += `${place} + ${name} + ${place}`;
     }
     this.#lexer.takeName();
+  }
+
+  /** Whether the code ends where the command of a remote call begins. */
+  #atRemoteCommand(): boolean {
+    const call = this.#remoteCalls.at(-1);
+    return (
+      call?.argument === 1 &&
+      call.depth === this.#depth &&
+      call.brackets === this.#brackets &&
+      /,\s*$/.test(this.#tail)
+    );
+  }
+
+  /** Inside of brackets nobody counts arguments: that may be the command. */
+  #mayBeRemoteCommand(): boolean {
+    return this.#remoteCalls.some(({ argument, brackets }) => argument === 1 || brackets !== this.#brackets);
   }
 
   /** Outputs and parameters are text: `true` and `false` are meant as such, numbers where they are compared. */
@@ -160,15 +187,24 @@ class Script {
   }
 
   #meaningful(character: string): void {
-    if (this.#commandEnd !== undefined && character !== ")") throw outsideCommand(this.#commandEnd.offset);
+    const endsArgument = character === ")" || (character === "," && this.#remoteCalls.length > 0);
+    if (this.#commandEnd !== undefined && !endsArgument) throw outsideCommand(this.#commandEnd.offset);
     this.#commandEnd = undefined;
     if (character === "(") {
       this.#depth += 1;
       if (SHELL_CALL.test(`${this.#tail}(`)) this.#shellCalls.push(this.#depth);
       if (PROGRAM_CALL.test(`${this.#tail}(`)) this.#programCalls.push(this.#depth);
+      if (REMOTE_CALL.test(`${this.#tail}(`))
+        this.#remoteCalls.push({ depth: this.#depth, brackets: this.#brackets, argument: 0 });
+    } else if (character === "[" || character === "{") this.#brackets += 1;
+    else if (character === "]" || character === "}") this.#brackets -= 1;
+    else if (character === ",") {
+      const call = this.#remoteCalls.at(-1);
+      if (call?.depth === this.#depth && call.brackets === this.#brackets) call.argument += 1;
     } else if (character === ")") {
       if (this.#shellCalls.at(-1) === this.#depth) this.#shellCalls.pop();
       if (this.#programCalls.at(-1) === this.#depth) this.#programCalls.pop();
+      if (this.#remoteCalls.at(-1)?.depth === this.#depth) this.#remoteCalls.pop();
       this.#depth -= 1;
     }
     if (this.#maybeKey !== undefined && character === ":") {
@@ -187,7 +223,7 @@ class Script {
 
 function outsideCommand(offset: number): TemplateError {
   return new TemplateError(
-    'a value in the arguments of exec_cmd or bash must stand in one quoted text that is all of them: exec_cmd("… {{x}} …")',
+    'a value in the arguments of exec_cmd or bash, or in the command of ssh_exec, must stand in one quoted text that is all of it: exec_cmd("… {{x}} …")',
     offset,
   );
 }

@@ -31,6 +31,7 @@ export interface CatalogTrigger {
 /** The workflows in use and their triggers, as of one version of the catalog. */
 export interface Catalog {
   readonly heads: readonly WorkflowHead[];
+  readonly byName: ReadonlyMap<string, WorkflowHead>;
   /** By the workflow's name. */
   readonly triggers: ReadonlyMap<string, readonly CatalogTrigger[]>;
   readonly eventTriggers: readonly ReadyTrigger[];
@@ -80,7 +81,8 @@ async function readCatalog(deps: Pick<Ports, "tables">): Promise<Catalog> {
     ]),
   );
   const eventTriggers = heads.flatMap((head) => readyTriggers(head, triggers.get(head.name) ?? []));
-  return { heads, triggers, eventTriggers, made: made.map(({ sk }) => sk) };
+  const byName = new Map(heads.map((head) => [head.name, head]));
+  return { heads, byName, triggers, eventTriggers, made: made.map(({ sk }) => sk) };
 }
 
 function declaredTriggers(

@@ -103,6 +103,9 @@ export function vulnerabilityFields(data: Readonly<Record<string, unknown>>): Re
   };
 }
 
+/** What is kept of a vulnerability by itself: nothing that is told changes these. */
+export const isOwnVulnerabilityField = (name: string): boolean => OWN_FIELDS.has(name);
+
 async function knownOf(
   { tables }: VulnerabilityDeps,
   identities: ReadonlySet<string>,

@@ -54,6 +54,9 @@ export function countsOf(severity: string, number: 1 | -1): Partial<Record<Count
   return { total_vulns: number, ...(counter === undefined ? {} : { [counter]: number }) };
 }
 
+/** Fields that say which finding it is. */
+export const IDENTITY_FIELDS = ["finding_hash", "vuln_info", "vuln_title", "asset_value"] as const;
+
 /** The same finding: by its hash where it has one, else by what was found where. */
 export function identityOf(
   workspace: string,

@@ -67,6 +67,26 @@ describe("a watch path", () => {
     expect(deep.matches(join(folder, "ws", ...Array<string>(200).fill("a")))).toBe(false);
   });
 
+  it.each([
+    "*a*a*a*a*b",
+    "(a+)+$",
+    "{1000}{1000}",
+    "*".repeat(4_000),
+    `${"*a".repeat(2_000)}*b`,
+    `${"**/".repeat(1_300)}b`,
+    `${"**/*a/".repeat(600)}b`,
+  ])("of %s is done with at once", async (path) => {
+    const { matches } = await read(`in/${path}`);
+    const names = [
+      `in/${"a".repeat(200)}`,
+      `in/${"a/".repeat(100)}${"a".repeat(200)}`,
+      `in/${"aa/".repeat(80)}c`,
+    ];
+    const start = performance.now();
+    for (const name of names) matches(join(folder, "ws", name));
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+
   it("matches like a regular expression of the same meaning", async () => {
     const part = fc.constantFrom("a", "b", "ab", "*", "?", "a*", "*b", "**");
     const name = fc.constantFrom("a", "b", "ab", "aab", "c");

@@ -42,10 +42,10 @@ export async function listWorkspaces(
   page: PageQuery,
 ): Promise<Listing<WorkspaceRecord>> {
   const filters: Filter[] = search === undefined ? [] : [{ contains: search }];
-  return mapped(await readList(deps, workspaceList, filters, page), toRecord);
+  return mapped(await readList(deps, workspaceList, filters, page), toWorkspaceRecord);
 }
 
-function toRecord(stored: StoredWorkspaceRecord): WorkspaceRecord {
+export function toWorkspaceRecord(stored: StoredWorkspaceRecord): WorkspaceRecord {
   return {
     id: stored.id,
     name: stored.name,

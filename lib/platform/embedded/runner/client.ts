@@ -93,7 +93,7 @@ async function runScript(
   // Its process ends with this one and ends what it runs; should both be killed, the watchdog does.
   const note = watchdog.noteToken(request.token);
   try {
-    return toOutcome(await link.request(toMessage(request), request.signal));
+    return toOutcome(await link.request(toMessage(request), request.signal, request.ask));
   } finally {
     watchdog.strike(note);
   }

@@ -3,6 +3,8 @@ import { createInterface } from "node:readline";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
 import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
+import { runAsk } from "../../scripts/script-tasks.ts";
+import type { Ask } from "../../scripts.ts";
 import type { FromRunner, ToRunner } from "./protocol.ts";
 
 const READY_LIMIT_MS = 20_000;
@@ -12,10 +14,13 @@ const HEALTHY_AFTER_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
 
-type Answer = Extract<FromRunner, { id: number }>;
+type Answer = Extract<FromRunner, { kind: "script-ended" | "refused" }>;
 
 interface Waiting {
   readonly token: string;
+  readonly ask: Ask | undefined;
+  /** Aborted when the script is over: nobody waits for answers to it any more. */
+  readonly over: AbortController;
   resolve(answer: Answer): void;
   reject(error: PlatformFault): void;
 }
@@ -67,16 +72,20 @@ export class RunnerLink {
    * Throws what the process refused with, and PlatformFault `unavailable` when it does not start, ends
    * meanwhile, or this is closed.
    */
-  async request(request: ScriptMessage, signal: AbortSignal | undefined): Promise<ScriptReply> {
+  async request(request: ScriptMessage, signal: AbortSignal | undefined, ask?: Ask): Promise<ScriptReply> {
     await this.#backOff();
     const { child, ready, waiting } = this.#connect();
     this.#lastId += 1;
     const id = this.#lastId;
-    const abort = (): void => send(child, { kind: "abort", id });
+    const over = new AbortController();
+    const abort = (): void => {
+      over.abort();
+      send(child, { kind: "abort", id });
+    };
     try {
       const answer = await new Promise<Answer>((resolve, reject) => {
         // At once, so that the process is not taken for idle while it starts.
-        waiting.set(id, { token: request.token, resolve, reject });
+        waiting.set(id, { token: request.token, ask, over, resolve, reject });
         ready.then(() => {
           send(child, { kind: "script", id, request, aborted: signal?.aborted === true });
           signal?.addEventListener("abort", abort, { once: true });
@@ -86,6 +95,7 @@ export class RunnerLink {
       return answer.reply;
     } finally {
       waiting.delete(id);
+      over.abort();
       signal?.removeEventListener("abort", abort);
       if (this.#connected?.child === child && waiting.size === 0) this.#rest();
     }
@@ -165,7 +175,8 @@ export class RunnerLink {
           resolve();
         } else if (message.kind === "left-over") {
           log.warn("ended processes that a script left behind", { count: message.count });
-        } else waiting.get(message.id)?.resolve(message);
+        } else if (message.kind === "ask") void answer(child, message, waiting.get(message.id));
+        else waiting.get(message.id)?.resolve(message);
       });
       const onEnd = (how: object): void => {
         clearTimeout(late);
@@ -198,6 +209,18 @@ export class RunnerLink {
     this.#options.log.error("the process of scripts ended by itself", { ...how, restartInMs: delayMs });
     if (tokens.size > 0) this.#options.onLost(tokens);
   }
+}
+
+/** The script's own time bounds the wait on its side. */
+async function answer(
+  child: ChildProcess,
+  { id, question, what, input }: Extract<FromRunner, { kind: "ask" }>,
+  asker: Waiting | undefined,
+): Promise<void> {
+  if (asker === undefined) return;
+  const request = { name: what, input, timeoutMs: 0 };
+  const result = await runAsk(asker.ask, request, asker.over.signal);
+  send(child, { kind: "answer", id, question, result });
 }
 
 function send(child: ChildProcess, message: ToRunner): void {

@@ -65,6 +65,7 @@ describe("a script that", () => {
     ["nests values deeply", "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; a", "stack"],
     ["allocates for ever", "const a = []; for (;;) a.push({ x: 1 })", "memory"],
     ["allocates buffers", "const a = []; for (;;) a.push(new Uint8Array(1 << 20))", "memory"],
+    ["allocates huge buffers", "const a = []; for (;;) a.push(new Uint8Array(2 ** 30))", "memory"],
     ["makes a huge text", "'x'.repeat(2 ** 28)", "memory"],
     ["makes a huge buffer", "new ArrayBuffer(2 ** 31 - 1)", "memory"],
   ])("%s is stopped, and the next one runs", async (_, code, reason) => {
@@ -129,6 +130,9 @@ describe("a script sees", () => {
     "file_exists.constructor('return process')()",
     "(() => {}).constructor.constructor('return process')().mainModule",
     "try { null.x } catch (e) { e.constructor.constructor('return process')() }",
+    "`${{}.constructor.constructor('return process')()}`",
+    "Error.prepareStackTrace = (_, sites) => sites; new Error().stack[0].getThis().process.pid",
+    "file_exists({ get length() { return this.constructor.constructor('return process')() } }.length)",
     "import('node:fs').then((fs) => fs.readFileSync('/etc/passwd'))",
   ])("no way out by %s", async (code) => {
     expect(await runner.script(code)).toMatchObject({ ok: false, reason: "failed" });

@@ -1,0 +1,122 @@
+import type { Deps } from "../../lib/deps.ts";
+import { emitEvents } from "../../lib/events/publish.ts";
+import type { Write } from "../../lib/platform/tables.ts";
+import { artifactList } from "../../lib/workflow/artifacts/table.ts";
+import { noteLastFailure } from "../../lib/workflow/dead-letters/letters.ts";
+import { letterList } from "../../lib/workflow/dead-letters/table.ts";
+import { parseDefinition } from "../../lib/workflow/definition/parse.ts";
+import { saveWorkflow } from "../../lib/workflow/definitions/store.ts";
+import { CATALOG_KEY, catalogTable } from "../../lib/workflow/definitions/table.ts";
+import { indexTold } from "../../lib/workflow/lists/all-lists.ts";
+import { indexMarked } from "../../lib/workflow/lists/index-list.ts";
+import { eventBatches } from "../../lib/workflow/records/batches.ts";
+import { runMark } from "../../lib/workflow/runs/listed.ts";
+import { stepsMark } from "../../lib/workflow/runs/step-results.ts";
+import { runsTable, stepsTable } from "../../lib/workflow/runs/table.ts";
+import { madeKey, triggerStateTable } from "../../lib/workflow/schedules/table.ts";
+import { additions, newRow } from "../../lib/workflow/schedules/triggers.ts";
+import { workspaceList } from "../../lib/workflow/workspaces/records.ts";
+import {
+  artifactDraft,
+  catalogSize,
+  letterOf,
+  runOf,
+  STEPS_A_RUN,
+  scheduleSpec,
+  stepOf,
+  vulnerabilityDraft,
+  workflowText,
+  workspaceDraft,
+} from "./list-records.ts";
+
+const UNDER_WAY = 20;
+/** Writes of a run without steps, of which a transaction holds a hundred. */
+const RUNS_AT_ONCE = 40;
+const MARKS_AT_ONCE = 250;
+
+/**
+ * Fills every list but those of events and assets with so many records, by the functions that endpoints and the
+ * conductor use; runs and their steps as they are when the runs are over, as it would take many minutes to run them.
+ */
+export async function fillLists(deps: Deps, count: number): Promise<void> {
+  await fillCatalog(deps, catalogSize(count));
+  for (const draft of [vulnerabilityDraft, workspaceDraft, artifactDraft]) {
+    const drafts = function* () {
+      for (let number = 0; number < count; number += 1) yield draft(number);
+    };
+    await inParallel(eventBatches(drafts()), (batch) => emitEvents(deps, batch));
+    await indexMarks(deps);
+  }
+  await inParallel(upTo(count), (number) => noteLastFailure(deps, letterOf(number)));
+  await indexMarks(deps);
+  await fillRuns(deps, count);
+}
+
+async function indexMarks(deps: Deps): Promise<void> {
+  while ((await indexMarked(deps, workspaceList, MARKS_AT_ONCE)) > 0);
+  while ((await indexMarked(deps, artifactList, MARKS_AT_ONCE)) > 0);
+  while ((await indexMarked(deps, letterList, MARKS_AT_ONCE)) > 0);
+}
+
+/** So many runs, and as many steps: those of the first runs, which have several each. */
+async function fillRuns(deps: Deps, count: number): Promise<void> {
+  for (let start = 0; start < count; start += RUNS_AT_ONCE) {
+    const runs = Array.from({ length: Math.min(RUNS_AT_ONCE, count - start) }, (_, at) => runOf(start + at));
+    await deps.tables.write(runs.flatMap((item) => [put(runsTable, item), runMark(item)]));
+    for (const run of runs) {
+      if (run.number * STEPS_A_RUN >= count) break;
+      const steps = Array.from({ length: STEPS_A_RUN }, (_, at) => put(stepsTable, stepOf(run, at)));
+      await deps.tables.write([...steps, stepsMark(run.run_id)]);
+    }
+    const ends = runs.map(({ run_id }) => ({ topic: "run.completed", run_id }));
+    await indexTold(deps, ends, false);
+  }
+}
+
+const put = (table: typeof runsTable | typeof stepsTable, item: { pk: string; sk: string }): Write => ({
+  op: "put",
+  table,
+  item,
+});
+
+/** Schedules first: who makes one reads all that there is. */
+async function fillCatalog(deps: Deps, count: number): Promise<void> {
+  const parsed = parseDefinition(workflowText);
+  if (!parsed.ok) throw new Error("the workflow of the benchmark is not valid");
+  const { definition } = parsed;
+  await inParallel(upTo(count), (number) =>
+    saveWorkflow(deps, {
+      definition: { ...definition, name: `workflow-${number}`, tags: [`tag-${number % 10}`] },
+      yaml: `${workflowText}# ${number}`,
+      source: "api",
+    }),
+  );
+  await inParallel(upTo(count), async (number) => {
+    const spec = scheduleSpec(number);
+    const enabled = number % 2 === 0;
+    const workflow = `workflow-${number % 100}`;
+    const id = `sch_${deps.ids.ordered()}`;
+    const row = newRow(deps, id, { workflow, origin: "api", spec, enabled });
+    const made: Write = {
+      op: "put",
+      table: triggerStateTable,
+      item: { ...madeKey(id), workflow, spec, enabled },
+    };
+    await deps.tables.write([...additions(row), made]);
+  });
+  await deps.tables.update(catalogTable, CATALOG_KEY, { add: { version: 1 } });
+}
+
+function* upTo(count: number): Generator<number> {
+  for (let number = 0; number < count; number += 1) yield number;
+}
+
+async function inParallel<Item>(
+  items: Iterator<Item>,
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  const worker = async (): Promise<void> => {
+    for (let next = items.next(); next.done !== true; next = items.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: UNDER_WAY }, worker));
+}

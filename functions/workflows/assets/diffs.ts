@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { pageQuery, textQuery } from "#lib/http/page.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { keptDiff, keptDiffs } from "#lib/workflow/diffs/kept.ts";
+
+/** Reference 1.6, GET /assets/diffs. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "listAssetDiffs",
+  method: "GET",
+  path: "/assets/diffs",
+  summary: "List the diffs of assets that were kept, newest first",
+  tag: "Assets",
+  auth: "token",
+  query: z.object({ workspace: textQuery, ...pageQuery }),
+  status: 200,
+  response: keptDiff,
+  list: true,
+  run: async ({ query }, deps: Deps) => {
+    const { workspace, ...page } = query;
+    return { listing: await keptDiffs(deps, "assets", workspace, page), pagination: page };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { keepDiff, keptDiff } from "#lib/workflow/diffs/kept.ts";
+import { diffQuery } from "#lib/workflow/records/diff.ts";
+
+/** Keeps what GET /assets/diff tells. Reference 1.6 has the rows alone. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "keepAssetDiff",
+  method: "POST",
+  path: "/assets/diffs",
+  summary: "Work out a diff of assets between two times and keep it",
+  tag: "Assets",
+  auth: "token",
+  body: diffQuery,
+  status: 201,
+  response: z.object({ data: keptDiff, message: z.string() }),
+  run: async ({ body }, deps: Deps) => ({
+    data: await keepDiff(deps, "assets", body),
+    message: "Diff kept",
+  }),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import { keepDiff, keptDiff } from "#lib/workflow/diffs/kept.ts";
+import { diffQuery } from "#lib/workflow/records/diff.ts";
+
+/** Keeps what GET /vulnerabilities/diff tells. Reference 1.6 has the rows alone. */
+export const route = defineRoute({
+  service: "automation",
+  operationId: "keepVulnerabilityDiff",
+  method: "POST",
+  path: "/vulnerabilities/diffs",
+  summary: "Work out a diff of vulnerabilities between two times and keep it",
+  tag: "Vulnerabilities",
+  auth: "token",
+  body: diffQuery,
+  status: 201,
+  response: z.object({ data: keptDiff, message: z.string() }),
+  run: async ({ body }, deps: Deps) => ({
+    data: await keepDiff(deps, "vulnerabilities", body),
+    message: "Diff kept",
+  }),
+});
+
+export const handler = toHandler(route, openDeps);

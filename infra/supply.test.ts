@@ -1,0 +1,27 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+
+interface Locked {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+}
+
+const read = async (name: string) =>
+  JSON.parse(await readFile(new URL(`../${name}`, import.meta.url), "utf8")) as unknown;
+
+it("every package is pinned by its content, and comes from the registry", async () => {
+  const { packages } = (await read("package-lock.json")) as { packages: Record<string, Locked> };
+  const others = Object.entries(packages).filter(([path]) => path !== "");
+  expect(others.length).toBeGreaterThan(100);
+  for (const [path, { integrity = "", resolved = "https://registry.npmjs.org/", link }] of others) {
+    expect([path, integrity.startsWith("sha512-"), link]).toEqual([path, true, undefined]);
+    expect([path, resolved.startsWith("https://registry.npmjs.org/")]).toEqual([path, true]);
+  }
+});
+
+it("no package but the two that need it runs a script when it is installed", async () => {
+  const { allowScripts } = (await read("package.json")) as { allowScripts: Record<string, boolean> };
+  const allowed = Object.entries(allowScripts).flatMap(([name, may]) => (may ? [name] : []));
+  expect(allowed.toSorted()).toEqual(["esbuild", "node"]);
+});

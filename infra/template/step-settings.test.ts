@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { readConfig, settings } from "../../lib/platform/config.ts";
+import { NOT_OF_FUNCTIONS, parameterOf, settingParameters } from "./step-settings.ts";
+
+interface Parameter {
+  readonly Default: string;
+  readonly AllowedPattern?: string;
+  readonly AllowedValues?: readonly string[];
+}
+const parameters = settingParameters() as Record<string, Parameter>;
+const names = Object.keys(settings.shape);
+
+describe("settings of functions", () => {
+  it("are given by a parameter of the template, or are named as none of theirs", () => {
+    const undecided = names.filter(
+      (name) => (parameterOf(name) === undefined) === !NOT_OF_FUNCTIONS.has(name),
+    );
+    expect(undecided).toEqual([]);
+    expect([...NOT_OF_FUNCTIONS].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it.each(names.filter((name) => parameterOf(name) !== undefined))(
+    "%s: what the parameter is without a value can be read",
+    (name) => {
+      const { Default, AllowedPattern = "", AllowedValues } = parameters[parameterOf(name) ?? ""]!;
+      expect(() => readConfig({ [name]: Default })).not.toThrow();
+      expect(Default).toMatch(new RegExp(AllowedPattern));
+      if (AllowedValues !== undefined) expect(AllowedValues).toContain(Default);
+    },
+  );
+
+  it.each([
+    ["RUNS_CONCURRENCY_MAX", ["1", "10000"], ["0", "10001", "-1", "1e3", ""]],
+    ["TRIGGER_FIRES_PER_MINUTE", ["1", "999999999"], ["0", "1000000000", "x", ""]],
+  ])("%s takes what the setting takes, and refuses at the deployment what it refuses", (name, good, bad) => {
+    const pattern = new RegExp(parameters[parameterOf(name) ?? ""]!.AllowedPattern ?? "");
+    for (const text of good) {
+      expect(text).toMatch(pattern);
+      expect(() => readConfig({ [name]: text })).not.toThrow();
+    }
+    for (const text of bad) expect(text).not.toMatch(pattern);
+    for (const text of bad.filter((one) => one !== ""))
+      expect(() => readConfig({ [name]: text })).toThrow(name);
+  });
+});

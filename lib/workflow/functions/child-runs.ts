@@ -1,0 +1,50 @@
+/** Functions that start runs: what they start is a run as any other, one hop further on. Reference 3, utility. */
+import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { objectOf } from "./told.ts";
+import { isRecord, textOf } from "./values.ts";
+
+const group = "utility";
+
+/** An object, JSON text of one, or `name=value` with commas or line breaks between them. */
+function paramsOf(params: unknown): unknown {
+  const text = textOf(params).trim();
+  if (isRecord(params) || text.startsWith("{")) return objectOf(params);
+  const pairs = text.split(/[,\n]/).flatMap((pair): [string, string][] => {
+    if (pair.trim() === "") return [];
+    const at = pair.indexOf("=");
+    if (at < 1) throw new Error("params must be an object, or texts as name=value with commas between them");
+    return [[pair.slice(0, at).trim(), pair.slice(at + 1).trim()]];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** A run that was not started is an error: a quiet value would hide that nothing happens. */
+function starts(name: "run_module" | "run_flow"): LibraryFunction {
+  const kind = name === "run_flow" ? "flow" : "module";
+  return {
+    group,
+    params: [kind, "target", "params?"],
+    returns: "string",
+    summary: `Starts a run of a ${kind} as POST /runs does, and gives its id at once; the same run however often the step is tried`,
+    example: `${name}("enum-${kind}", "example.com", { threads: 5 })`,
+    run: ([workflow, target, params], context: FunctionContext) => {
+      try {
+        const named = textOf(workflow).trim();
+        if (named === "") throw new Error(`the ${kind} is not named`);
+        const asked = { [kind]: named, target: textOf(target), params: paramsOf(params) };
+        const answer = context.ask("run", asked);
+        const { records, error } = isRecord(answer) ? answer : {};
+        if (typeof error === "string") throw new Error(error);
+        const [run] = Array.isArray(records) ? records.filter(isRecord) : [];
+        return textOf(run?.run_id);
+      } catch (thrown) {
+        throw new ScriptError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      }
+    },
+  };
+}
+
+export const childRunFunctions = {
+  run_module: starts("run_module"),
+  run_flow: starts("run_flow"),
+} satisfies Record<string, LibraryFunction>;

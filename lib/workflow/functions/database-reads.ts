@@ -1,0 +1,184 @@
+/** Functions that read records: assets, vulnerabilities and runs of a workspace. Reference 3, database. */
+import { writeLines } from "./file-access.ts";
+import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { tableOf } from "./markdown-tables.ts";
+import { isRecord, textOf } from "./values.ts";
+
+const group = "database";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Columns of tables; JSON lines have all that is known. */
+const ASSET_COLUMNS = ["asset_value", "asset_type", "status_code", "title", "source", "last_seen_at"];
+const VULNERABILITY_COLUMNS = ["severity", "vuln_title", "asset_value", "vuln_info", "last_seen_at"];
+const RUN_COLUMNS = ["run_uuid", "workflow_name", "target", "status", "completed_steps", "total_steps"];
+
+/** Throws ScriptError for what is wrong with the question; other faults are told by the function's failure value. */
+function read(context: FunctionContext, query: Row): readonly Row[] {
+  const answer = context.ask("records", query);
+  const { records, total, error } = isRecord(answer) ? answer : {};
+  if (typeof error === "string") throw new ScriptError(error);
+  const rows = Array.isArray(records) ? records.filter(isRecord) : [];
+  if (Number(total) > rows.length)
+    context.log("warn", `there are ${String(total)} records: these are the newest ${rows.length}`);
+  return rows;
+}
+
+function shown(rows: readonly Row[], columns: readonly string[], format: unknown): string {
+  const wanted = textOf(format).trim().toLowerCase();
+  if (wanted === "jsonl") return rows.map((row) => JSON.stringify(row)).join("\n");
+  if (wanted === "json") return JSON.stringify(rows);
+  if (wanted !== "" && wanted !== "md" && wanted !== "markdown")
+    throw new ScriptError("the format must be md, jsonl or json");
+  const cells = rows.map((row) => columns.map((name) => row[name] ?? ""));
+  return [...tableOf(columns, cells)].join("\n");
+}
+
+const FORMATS = "as a table (md) or as jsonl or json";
+
+function totalOf(name: string, what: string): LibraryFunction {
+  return {
+    group,
+    params: [],
+    returns: "number",
+    summary: `How many ${what} the run's workspace has, as GET /workspaces says it`,
+    failure: 0,
+    run: (_args, context: FunctionContext) => Number(read(context, { of: "totals" })[0]?.[name] ?? 0),
+  };
+}
+
+type DiffOf = "asset diff" | "vulnerability diff";
+
+const diffLines = (context: FunctionContext, of: DiffOf, workspace: unknown): string[] =>
+  read(context, { of, workspace: textOf(workspace) }).map((row) => JSON.stringify(row));
+
+function diff(of: DiffOf, what: string): LibraryFunction {
+  return {
+    group,
+    params: ["workspace"],
+    returns: "string",
+    summary: `What became of a workspace's ${what} since the run began: JSON lines with change, added, removed or changed`,
+    failure: "",
+    run: ([workspace], context: FunctionContext) => diffLines(context, of, workspace).join("\n"),
+  };
+}
+
+function diffToFile(of: DiffOf, what: string): LibraryFunction {
+  return {
+    group,
+    params: ["workspace", "dest"],
+    returns: "boolean",
+    summary: `Writes what became of a workspace's ${what} since the run began to a file, as JSON lines`,
+    failure: false,
+    run: ([workspace, dest], context: FunctionContext) => {
+      writeLines(
+        dest,
+        lazily(() => diffLines(context, of, workspace)),
+        context,
+      );
+      return true;
+    },
+  };
+}
+
+/** A path that is refused is refused before anything is asked. */
+function* lazily(lines: () => Iterable<string>): Generator<string> {
+  yield* lines();
+}
+
+export const databaseReadFunctions = {
+  db_select_assets: {
+    group,
+    params: ["workspace", "format?"],
+    returns: "string",
+    summary: `The assets of a workspace (the run's own where it is empty), newest first, ${FORMATS}`,
+    failure: "",
+    run: ([workspace, format], context: FunctionContext) =>
+      shown(read(context, { of: "assets", workspace: textOf(workspace) }), ASSET_COLUMNS, format),
+  },
+  db_select_assets_filtered: {
+    group,
+    params: ["workspace", "status_code", "asset_type", "format?"],
+    returns: "string",
+    summary: `The same with a status code and a type, each empty for any, ${FORMATS}`,
+    failure: "",
+    run: ([workspace, status_code, asset_type, format], context: FunctionContext) => {
+      const filters = { status_code: textOf(status_code), asset_type: textOf(asset_type) };
+      const rows = read(context, { of: "assets", workspace: textOf(workspace), ...filters });
+      return shown(rows, ASSET_COLUMNS, format);
+    },
+  },
+  db_select_vulnerabilities: {
+    group,
+    params: ["workspace", "format?"],
+    returns: "string",
+    summary: `The vulnerabilities of a workspace (the run's own where it is empty), newest first, ${FORMATS}`,
+    failure: "",
+    run: ([workspace, format], context: FunctionContext) =>
+      shown(
+        read(context, { of: "vulnerabilities", workspace: textOf(workspace) }),
+        VULNERABILITY_COLUMNS,
+        format,
+      ),
+  },
+  db_select_vulnerabilities_filtered: {
+    group,
+    params: ["workspace", "severity", "asset_value", "format?"],
+    returns: "string",
+    summary: `The same with a severity and a part of the asset's value, each empty for any, ${FORMATS}`,
+    failure: "",
+    run: ([workspace, severity, asset_value, format], context: FunctionContext) => {
+      const filters = { severity: textOf(severity), asset_value: textOf(asset_value) };
+      const rows = read(context, { of: "vulnerabilities", workspace: textOf(workspace), ...filters });
+      return shown(rows, VULNERABILITY_COLUMNS, format);
+    },
+  },
+  db_select_total_subdomains: totalOf("total_subdomains", "subdomains"),
+  db_select_total_urls: totalOf("total_urls", "URLs"),
+  db_select_total_assets: totalOf("total_assets", "assets"),
+  db_select_total_vulns: totalOf("total_vulns", "vulnerabilities"),
+  db_select_vuln_critical: totalOf("vuln_critical", "critical vulnerabilities"),
+  db_select_vuln_high: totalOf("vuln_high", "vulnerabilities of severity high"),
+  db_select_vuln_medium: totalOf("vuln_medium", "vulnerabilities of severity medium"),
+  db_select_vuln_low: totalOf("vuln_low", "vulnerabilities of severity low"),
+  db_asset_diff: diff("asset diff", "assets"),
+  db_asset_diff_to_file: diffToFile("asset diff", "assets"),
+  db_vuln_diff: diff("vulnerability diff", "vulnerabilities"),
+  db_vuln_diff_to_file: diffToFile("vulnerability diff", "vulnerabilities"),
+  run_status: {
+    group,
+    params: ["workspace", "format?"],
+    returns: "string",
+    summary: `The runs of a workspace (the run's own where it is empty), newest first, ${FORMATS}`,
+    failure: "",
+    run: ([workspace, format], context: FunctionContext) =>
+      shown(read(context, { of: "runs", workspace: textOf(workspace) }), RUN_COLUMNS, format),
+  },
+  run_status_by_uuid: {
+    group,
+    params: ["uuid", "format?"],
+    returns: "string",
+    summary: `One run by its id, ${FORMATS}; no row where there is none`,
+    failure: "",
+    run: ([uuid, format], context: FunctionContext) =>
+      shown(textOf(uuid) === "" ? [] : read(context, { of: "run", run: textOf(uuid) }), RUN_COLUMNS, format),
+  },
+  runtime_export: {
+    group,
+    params: [],
+    returns: "boolean",
+    summary: "Writes what is known of the run to run-state.json in its workspace",
+    failure: false,
+    run: (_args, context: FunctionContext) => {
+      const state = lazily(() => [
+        JSON.stringify(
+          { run: read(context, { of: "run" })[0], workspace: read(context, { of: "totals" })[0] ?? null },
+          null,
+          2,
+        ),
+      ]);
+      writeLines("run-state.json", state, context);
+      return true;
+    },
+  },
+} satisfies Record<string, LibraryFunction>;

@@ -1,0 +1,50 @@
+/** Functions that write a record at once, where others hand it over until their step ends. Reference 3, database. */
+import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { objectOf } from "./told.ts";
+import { isRecord, textOf } from "./values.ts";
+
+const group = "database";
+
+/** Gives the id of the record. Throws ScriptError for what is refused. */
+function write(context: FunctionContext, query: Readonly<Record<string, unknown>>): number {
+  const answer = context.ask("write", query);
+  const { records, error } = isRecord(answer) ? answer : {};
+  if (typeof error === "string") throw new ScriptError(error);
+  const [record] = Array.isArray(records) ? records.filter(isRecord) : [];
+  return Number(record?.id ?? 0);
+}
+
+const TABLES: Readonly<Record<string, string>> = {
+  asset: "assets",
+  assets: "assets",
+  vulnerability: "vulnerabilities",
+  vulnerabilities: "vulnerabilities",
+  vulns: "vulnerabilities",
+};
+
+export const databaseWriteFunctions = {
+  db_raw_insert_asset: {
+    group,
+    params: ["workspace", "json"],
+    returns: "number",
+    summary:
+      "Adds an asset at once, or what is new of it, and gives its id; an object, or JSON text of one, with asset_value, url or host",
+    failure: 0,
+    run: ([workspace, json], context: FunctionContext) =>
+      write(context, { of: "new asset", workspace: textOf(workspace), data: objectOf(json) }),
+  },
+  db_update: {
+    group,
+    params: ["table", "key", "field", "value"],
+    returns: "boolean",
+    summary:
+      "Sets a field at once: of an asset of the run's workspace (assets, its value), or of a vulnerability (vulnerabilities, its id); not what a record is known by",
+    example: 'db_update("assets", "a.example", "title", "Home")',
+    failure: false,
+    run: ([table, key, field, value], context: FunctionContext) => {
+      const named = textOf(table).trim().toLowerCase();
+      const query = { table: Object.hasOwn(TABLES, named) ? TABLES[named] : named, key: textOf(key) };
+      return write(context, { of: "new value", ...query, field: textOf(field), value: value ?? "" }) > 0;
+    },
+  },
+} satisfies Record<string, LibraryFunction>;

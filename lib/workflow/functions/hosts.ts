@@ -1,0 +1,24 @@
+/** Commands on other hosts. Reference 3, ssh. */
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { textOf } from "./values.ts";
+
+export const hostFunctions = {
+  ssh_exec: {
+    group: "ssh",
+    params: ["host", "command", "user?", "key_path?", "password?", "port?"],
+    returns: "string",
+    summary:
+      "What a command writes on a host, by the rules of remote-bash steps: a known host, a key of REMOTE_KEYS_DIR; empty when it fails",
+    example: 'ssh_exec("10.0.0.5", "uptime", "deploy", "deploy.key")',
+    failure: "",
+    run: ([host, command, user, key_path, password, port], context: FunctionContext) => {
+      if (textOf(host).trim() === "" || textOf(command).trim() === "")
+        throw new Error("it needs a host and a command");
+      const asked = { host, command, user, key_path, password, port };
+      return context.ask(
+        "ssh",
+        Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, textOf(value)])),
+      );
+    },
+  },
+} satisfies Record<string, LibraryFunction>;

@@ -1,0 +1,70 @@
+/** One question to a language model; steps of type llm can do more. Reference 3, llm. */
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { objectOf } from "./told.ts";
+import { textOf } from "./values.ts";
+
+const group = "llm";
+const ROLE = /^(system|user|assistant)\s*:\s*/i;
+
+interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
+const fromUser = (content: unknown): Message => ({ role: "user", content: textOf(content) });
+
+function ask(
+  context: FunctionContext,
+  messages: readonly unknown[],
+  config: Readonly<Record<string, unknown>> = {},
+): unknown {
+  if (messages.length === 0) throw new Error("there is nothing to ask");
+  return context.ask("llm", { messages, config });
+}
+
+/** `role:content`; text without a role is the user's. */
+function messageOf(given: unknown): Message {
+  const text = textOf(given);
+  const role = ROLE.exec(text);
+  if (role === null) return fromUser(text);
+  return { role: (role[1] ?? "user").toLowerCase(), content: text.slice(role[0].length) };
+}
+
+export const languageModelFunctions = {
+  llm_invoke: {
+    group,
+    params: ["message"],
+    returns: "string",
+    summary: "Asks the language model of the settings; gives its answer, empty when there is none",
+    failure: "",
+    run: ([message], context: FunctionContext) => {
+      if (textOf(message).trim() === "") throw new Error("there is nothing to ask");
+      return ask(context, [fromUser(message)]);
+    },
+  },
+  llm_invoke_custom: {
+    group,
+    params: ["message", "body_json"],
+    returns: "string",
+    summary:
+      "The same with what llm_config of an llm step may say (model, temperature …), an object or JSON text, and messages to go before",
+    example:
+      'llm_invoke_custom("Summarize: " + read_file("notes.txt"), { temperature: 0.2, max_tokens: 500 })',
+    failure: "",
+    run: ([message, body], context: FunctionContext) => {
+      const { messages, ...config } = textOf(body) === "" ? {} : objectOf(body);
+      const before: readonly unknown[] = Array.isArray(messages) ? messages : [];
+      return ask(context, textOf(message) === "" ? before : [...before, fromUser(message)], config);
+    },
+  },
+  llm_conversations: {
+    group,
+    params: ["first", "second?"],
+    returns: "string",
+    summary: "Asks with a conversation: any number of texts as role:content (system, user or assistant)",
+    example: 'llm_conversations("system:You are brief.", "user:What is DNS?")',
+    failure: "",
+    run: (args, context: FunctionContext) =>
+      ask(context, args.filter((one) => textOf(one).trim() !== "").map(messageOf)),
+  },
+} satisfies Record<string, LibraryFunction>;

@@ -1,0 +1,232 @@
+/** What the author of a workflow expects of a run of it. */
+export interface Expected {
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** Completed where nothing is said. */
+  readonly status?: "completed" | "failed";
+  readonly error?: string;
+  /** Outputs of steps, one after another, of those that ran. A step that did not complete has its status before. */
+  readonly steps: readonly string[];
+}
+
+const target = (text: string) => ({ body: { target: text } });
+const params = (given: Readonly<Record<string, unknown>>) => ({ body: { params: given } });
+
+/** By the name of the workflow; a name may come more than once. */
+export const RESULTS: readonly (readonly [workflow: string, expected: Expected])[] = [
+  ["greeting", { ...params({ word: "g'day; $(id)" }), steps: ["greet=g'day; $(id), a.example"] }],
+  ["one-word", { steps: ["say=word"] }],
+  ["long-command", { steps: ["gather=3", "joined=first-second", "look=3 of line 1"] }],
+  ["side-by-side-commands", { steps: ["race=slow\nquick\nmiddling"] }],
+  ["arguments-in-parts", { steps: ["fill=", "show=--fast|--width|20|-i|a.example|"] }],
+  ["in-time", { steps: ["seconds=by seconds", "duration=by duration", "template=by template"] }],
+  ["too-slow", { status: "failed", error: "command timed out after", steps: ["failed doze="] }],
+  ["kept-output", { steps: ["keep=all", "failed keep-some=", "show=all some"] }],
+  [
+    "library",
+    {
+      steps: [
+        ...["write=", "tidy=true", "first=apple", "told=found 2 kinds"],
+        ...["shape=A41truetruex+y", "asked=2", "report=2 apple A41truetruex+y 2"],
+      ],
+    },
+  ],
+  ["side-by-side-functions", { steps: ["three=one", "show=three"] }],
+  ["exported-calls", { steps: ["list=a\nb\nc", "use=3, counted just now: a+b+c"] }],
+  ["defaults-and-switch", { steps: ["measure=gentle-a.example", "stroll=strolling gentle-a.example"] }],
+  [
+    "defaults-and-switch",
+    { ...params({ pace: "hard" }), steps: ["measure=hard-a.example", "sprint=sprinting hard-a.example"] },
+  ],
+  ["defaults-and-switch", { ...params({ pace: "?" }), steps: ["measure=?-a.example"] }],
+  [
+    "switches",
+    { steps: ["text=deep=false loud=true", "script=boolean true loud", "choose=chosen", "skim=skimmed"] },
+  ],
+  [
+    "switches",
+    {
+      ...params({ deep: true, loud: "0" }),
+      steps: ["text=deep=true loud=false", "script=boolean false quiet", "choose=chosen", "dig=dug"],
+    },
+  ],
+  [
+    "gates",
+    {
+      steps: [
+        ...["bare=in", "template=in", "quoted=in", "negated=in", "skipped closed=", "skipped compared="],
+        ...["skipped unknown-count=", "after=went on"],
+      ],
+    },
+  ],
+  [
+    "merged-exports",
+    { steps: ["both=sunrise\nsunset\n2", "east=sunrise", "west=sunset", "count=2", "tell=sunrise sunset 2"] },
+  ],
+  ["naps", { steps: ["all=1\n2\n3", "nap-1=1", "nap-2=2", "nap-3=3"] }],
+  [
+    "waiting-for-others",
+    { steps: ["roof=", "walls=", "ground=", "garden=garden", "done=ground walls roof"] },
+  ],
+  [
+    "lines",
+    { steps: ["list=", "paint=1 red\n2 green\n3 blue", "show=1 red\n2 green\n3 blue", "skipped nothing="] },
+  ],
+  [
+    "prepared-lines",
+    {
+      steps: [
+        ...["list=", "visit=visiting https://a.example/x\nvisiting https://b.example", "kept=as-it-is"],
+        "show=visiting https://a.example/x\nvisiting https://b.example\nas-it-is",
+      ],
+    },
+  ],
+  ["file-names", { steps: ["save=\n", "show=out-https___a.example_b_c_d.txt\nout-plain.txt\nplain"] }],
+  ["many-at-once", { steps: ["list=", "work=1\n2\n3\n4\n5\n6\n7\n8\n9", "show=1 2 3 4 5 6 7 8 9"] }],
+  [
+    "nested",
+    {
+      steps: [
+        ...["list=", "grid=a1\na2\nb1\nb2", "pairs=left-x\nright-x\nleft-y\nright-y", "some-fail=\n\n"],
+        `stream=${Array.from({ length: 1200 }, (_, at) => `item ${at + 1}`).join("\n")}`,
+        ...["count=3\n1200\nitem 1200", "show=a1\na2\nb1\nb2\nleft-x\nright-x\nleft-y\nright-y"],
+      ],
+    },
+  ],
+  ["leap", { steps: ["start=3", "landing=landed"] }],
+  ["pick", { steps: ["weigh=small", "basket=basket"] }],
+  ["pick", { ...params({ size: "large" }), steps: ["weigh=large", "cart=cart"] }],
+  ["pick", { ...params({ size: "none" }), steps: ["weigh=none"] }],
+  ["act-at-once", { steps: ["decide=shell", "show=by shell"] }],
+  ["act-at-once", { ...params({ mode: "shells" }), steps: ["decide=shells", "show=first\nsecond"] }],
+  ["act-at-once", { ...params({ mode: "script" }), steps: ["decide=script", "show=by script"] }],
+  ["act-at-once", { ...params({ mode: "broken" }), steps: ["decide=broken", "show=nothing"] }],
+  ["act-at-once", { ...params({ mode: "else" }), steps: ["decide=else", "show=default"] }],
+  ["all-that-hold", { steps: ["count=", "many=", "show=some many"] }],
+  ["all-that-hold", { ...params({ findings: 2 }), steps: ["count=", "few=", "show=some few"] }],
+  ["in-place", { steps: ["prepare=ready", "use=ready to go", "finish=finished ready to go"] }],
+  [
+    "in-place",
+    {
+      ...params({ thorough: "1" }),
+      steps: ["prepare=ready", "use=ready to go", "dig=digging", "finish=finished ready to go"],
+    },
+  ],
+  ["in-place", { ...params({ exclude_modules: "work" }), steps: ["prepare=ready", "finish=finished"] }],
+  ["by-path", { steps: ["collect=", "count=3", "note=", "show-counts=a.example=3"] }],
+  ["who-am-i", { steps: ["say-first=who-am-i first-part", "say-second=who-am-i second-part"] }],
+  ["handed-on", { steps: ["make=[1,2,3]", "double=12", "tell=[1,2,3] 6 12"] }],
+  [
+    "templates-everywhere",
+    { steps: ["list=", "each=p-x-ps\np-y-ps", "pair=P none\n2", "left=P none", "right=2", "show=P none 2"] },
+  ],
+  [
+    "again-and-again",
+    { steps: ["collect=", "count=3", "note=", "count=3", "note=", "show-counts=once=3\ntwice=3"] },
+  ],
+  [
+    "again-and-again",
+    {
+      ...params({ third: true }),
+      steps: [
+        "collect=",
+        "count=3",
+        "note=",
+        "count=3",
+        "note=",
+        "count=3",
+        "note=",
+        "show-counts=once=3\ntwice=3\nthrice=3",
+      ],
+    },
+  ],
+  ["a-part-fails", { steps: ["failed fail=", "go-on=went on", "tell=well\nran"] }],
+  ["a-part-aborts", { status: "failed", error: "command failed with exit code 4", steps: ["failed fail="] }],
+  ["skip-the-rest", { steps: ["nothing-there=nothing to do", "on=on"] }],
+  ["around", { steps: ["open=", "told=opened", "work=", "close=open work-yes close"] }],
+  ["broken", { steps: ["failed trips=", "work=worked", "failed trips-too="] }],
+  ["without-a-type", { steps: ["plain=plain", "work=plain"] }],
+  ["before-only", { steps: ["ahead=ahead", "work=work"] }],
+  ["after-only", { steps: ["work=", "behind=behind"] }],
+  ["after-only", { ...params({ code: 3 }), status: "failed", error: "exit code 3", steps: ["failed work="] }],
+  ["around-a-flow", { steps: ["light-up=", "page=on", "leaf=turned", "light-down=on\noff"] }],
+  [
+    "around-a-flow",
+    { ...params({ code: 5 }), status: "failed", error: "exit code 5", steps: ["light-up=", "failed page="] },
+  ],
+  ["tools-there", { steps: ["work=all there"] }],
+  [
+    "tools-there",
+    { ...target("ab"), status: "failed", error: "dependency check failed: condition", steps: [] },
+  ],
+  [
+    "tool-missing",
+    { status: "failed", error: "required command not found: no-such-tool-of-anybody", steps: [] },
+  ],
+  ["kinds-of-target", { ...target("https://a.example/x"), steps: ["work=url"] }],
+  [
+    "kinds-of-target",
+    { ...target("10.0.0.1"), status: "failed", error: "target is not of type url or domain", steps: [] },
+  ],
+  ["kinds-of-variable", { ...target("10.0.0.0/8"), steps: ["work=10.0.0.0/8"] }],
+  [
+    "kinds-of-variable",
+    { ...target("a b"), status: "failed", error: "Target is not of type domain or ip or cidr", steps: [] },
+  ],
+  ["wishes", { steps: ["work=as wished"] }],
+  ["no-target", { body: { target: "", empty_target: true }, steps: ["work=named"] }],
+  [
+    "parts-of-target",
+    { ...target("www.shop.co.uk"), steps: ["kind=domain shop.co.uk co.uk shop shop basic", "skipped url="] },
+  ],
+  [
+    "parts-of-target",
+    {
+      body: { target: "https://a.example:8443/x/y.js?z" },
+      steps: [
+        "kind=url a.example example a a basic",
+        "url=https a.example 8443 /x/y.js js https://a.example:8443",
+      ],
+    },
+  ],
+  [
+    "parts-of-target",
+    {
+      body: { target: "https://a.example/", heuristics_check: "none" },
+      steps: ["kind=none", "skipped url="],
+    },
+  ],
+  ["papers", { steps: ["write="] }],
+  ["tables", { steps: ["write=", "turn=true", "csv=host,port\na,1\nb,2", "back=2", "first=a"] }],
+  ["soup", { steps: ["boil=boil small", "season=season 1"] }],
+  ["soup-and-bread", { steps: ["boil=boil small", "season=season 2", "bread=bread"] }],
+  ["soup-for-many", { steps: ["invite=12 guests", "boil=boil big", "season=season 2", "bread=bread"] }],
+  ["stew", { steps: ["boil=boil small", "season=pepper", "rest=rest"] }],
+  ["salad", { steps: ["cut=cut"] }],
+  ["broth", { steps: ["boil=simmer"] }],
+  [
+    "menu",
+    { steps: ["boil=boil small", "season=season 1", "boil=boil small", "season=pepper", "rest=rest"] },
+  ],
+  ["short-menu", { steps: ["boil=boil small", "season=season 1", "pay=one course"] }],
+  ["paces", { steps: ["walk=10 1s"] }],
+  ["paces-fast", { steps: ["walk=40 0s"] }],
+  ["paces-faster", { steps: ["walk=99 0s"] }],
+];
+
+/** Plans of those that need more than this machine has, by the name of the workflow. */
+export const PLANS: Readonly<Record<string, string>> = {
+  crawl: "run alive, depends crawl-all, depends crawl-one, run store",
+  enumerate: "run folder, run ask, run merge, run clean",
+  extensive:
+    "run folder, run ask, run merge, run clean, run check, depends probe-all, depends keep, run alive, depends crawl-all, depends crawl-one, run store, run scan-all, run import, run prepare, run scan-source, depends import-sarif",
+  "passed-on": "run folder, run ask, run merge, run clean, depends check, depends probe-all, depends keep",
+  probe: "run check, depends probe-all, depends keep",
+  repository: "run prepare, run scan-source, depends import-sarif",
+  scan: "run scan-all, run import",
+  standard:
+    "run folder, run ask, run merge, run clean, run check, depends probe-all, depends keep, run alive, depends crawl-all, depends crawl-one, run store, run scan-all, run import",
+  "every-request": "run put, run find, depends never, depends make, depends drop, depends lost, depends tell",
+  "one-of-every-type":
+    "run by-shell, run by-script, run by-loop, run by-loop-one, run at-once, run at-once-1, run by-request, run by-model, skip by-container, skip by-host",
+  "use-the-answer": "run ask-again, depends tell",
+};

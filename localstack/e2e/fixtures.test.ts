@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asFiles, isRefused, readFixtures } from "./fixture-files.ts";
+import { PLANS, RESULTS } from "./fixture-results.ts";
+import { type StepRecord, startWeft, until, type Weft } from "./weft.ts";
+
+const fixtures = await readFixtures();
+const accepted = fixtures.filter((fixture) => !isRefused(fixture));
+const byName = new Map(fixtures.map((fixture) => [fixture.name, fixture]));
+
+let weft: Weft;
+beforeAll(async () => {
+  weft = await startWeft({ files: asFiles(fixtures) });
+});
+afterAll(() => weft[Symbol.asyncDispose]());
+
+interface Validated {
+  readonly valid: boolean;
+  readonly errors: readonly { readonly path?: string; readonly message: string }[];
+  readonly warnings: readonly string[];
+}
+const validate = async (yaml: string): Promise<Validated> => {
+  const { json } = await weft.call("POST", "/workflows/validate", {
+    body: yaml,
+    headers: { "content-type": "application/yaml" },
+  });
+  return json as Validated;
+};
+
+const NOT_READ = new Map([
+  [
+    "one-of-each",
+    [
+      ...["desc", "script", "condition"].map((key) => `steps[0].${key}: unknown key, ignored`),
+      "strange.command: nothing gives {{never_set}} a value",
+    ],
+  ],
+  ["gates", ["unknown-count.pre_condition: nothing gives {{no_such_count}} a value"]],
+  ["templates-everywhere", ["left.command: nothing gives {{missing}} a value"]],
+  ["around-a-flow", ["page.command: nothing gives {{code}} a value"]],
+  ["passed-on", ["modules[0].exports: unknown key, ignored"]],
+  [
+    "wishes",
+    [
+      "preferences.disable_notifications: has no effect: nobody is notified of a run, its end is an event",
+      "preferences.repeat_wait_time: has no effect without repeat",
+    ],
+  ],
+]);
+
+describe("workflows in the ways that people write them", () => {
+  test.each(accepted)("$path is valid, and stored under its name", async ({ name, yaml, kind }) => {
+    const { valid, errors, warnings } = await validate(yaml);
+    expect([valid, errors]).toEqual([true, []]);
+    const odd = warnings.map((text) => text.replace(/ \(line \d+\)$/, ""));
+    expect(odd).toEqual(NOT_READ.get(name) ?? []);
+    expect(await weft.get(`/workflows/${name}?json=true`)).toMatchObject({
+      data: { name, kind, source: "file" },
+    });
+  });
+
+  test.each([
+    ["leads-nowhere", "steps[0].decision.cases.x.goto", 'there is no step "b"'],
+    ["waits-for-itself", "steps[0].depends_on", "waits for itself: a -> b -> a"],
+    ["waits-for-nobody", "steps[0].depends_on[0]", 'there is no step "z"'],
+    ["same-name", "steps[1].name", 'the step name "a" is used twice'],
+    ["nothing-to-do", "steps[0]", "a bash step needs command, commands or parallel_commands"],
+    ["field-missing", "steps[0].input", "is required"],
+    ["child-of-itself", "extends", 'there is no workflow "child-of-itself"'],
+    ["flow-of-a-module", "kind", "soup, which it extends, is a module"],
+    ["asks-an-agent", "steps[0].type", "steps of type agent are not available"],
+    ["asks-another-program", "steps[0].type", "steps of type agent-acp are not available"],
+  ])("%s is refused at %s: %s", async (name, path, message) => {
+    const { valid, errors } = await validate(byName.get(name)?.yaml ?? "");
+    expect([valid, errors]).toMatchObject([false, [{ path, message: expect.stringContaining(message) }]]);
+  });
+
+  test("two that extend each other are refused", async () => {
+    await weft.save("name: elder\nsteps: [{name: a, type: bash, command: echo a}]\n");
+    await weft.save("name: younger\nextends: elder\n");
+    await expect(weft.save("name: elder\nextends: younger\n")).rejects.toThrow(
+      "circular inheritance detected",
+    );
+  });
+});
+
+/** Every step that its run has, in the order of the plan; steps of other runs bear the same names. */
+function shown(steps: readonly StepRecord[], planned: readonly string[]): string[] {
+  const left = [...steps];
+  return planned.flatMap((name) => {
+    const at = left.findIndex((step) => step.step_name === name);
+    const [step] = at < 0 ? [] : left.splice(at, 1);
+    if (step === undefined) return [];
+    return [`${step.status === "completed" ? "" : `${step.status} `}${name}=${step.output}`];
+  });
+}
+
+interface Planned {
+  readonly steps: readonly { readonly name: string; readonly will: string; readonly depth: number }[];
+}
+
+async function plan(name: string, body: Readonly<Record<string, unknown>> = {}): Promise<Planned["steps"]> {
+  const { kind = "module" } = byName.get(name) ?? {};
+  const { json, status, text } = await weft.call("POST", "/runs", {
+    body: { [kind]: name, target: "a.example", dry_run: true, ...body },
+  });
+  expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
+  return (json as Planned).steps;
+}
+
+describe("a run of each gives what its author expects", () => {
+  test.each(RESULTS.map(([name, expected]) => ({ name, ...expected })))(
+    "$name $body",
+    async ({ name, body = {}, status = "completed", error = "", steps }) => {
+      const planned = await plan(name, body);
+      const { kind = "module" } = byName.get(name) ?? {};
+      const workspace = crypto.randomUUID();
+      const run = await weft.run({ [kind]: name, target: "a.example", workspace, ...body });
+      expect(run.status, run.error_message).toBe(status);
+      if (error === "") expect(run.error_message).toBe("");
+      else expect(run.error_message).toContain(error);
+      const { data } = await weft.get<{ data: StepRecord[] }>(`/runs/${run.run_id}/steps`);
+      const order = planned.map((step) => step.name);
+      expect(shown(data, order)).toEqual(steps.map((text) => cut(text)));
+      expect(data).toHaveLength(steps.length);
+      // What was planned to run did, as far as the run came; what was planned to be skipped did not.
+      if (status === "completed") {
+        const ran = new Set(data.filter((step) => step.status !== "skipped").map((step) => step.step_name));
+        const skipped = planned.filter((step) => step.will === "skip").map((step) => step.name);
+        const others = new Set(planned.filter((step) => step.will !== "skip").map((step) => step.name));
+        expect(skipped.filter((one) => ran.has(one) && !others.has(one))).toEqual([]);
+      }
+    },
+  );
+});
+
+describe("a dry run plans what a run would do", () => {
+  test.each(accepted)("$path", async ({ name }) => {
+    const planned = await plan(name, { params: { file: "x" } });
+    expect(planned.length).toBeGreaterThan(0);
+    const expected = PLANS[name];
+    if (expected !== undefined)
+      expect(planned.map((step) => `${step.will} ${step.name}`).join(", ")).toBe(expected);
+  });
+});
+
+/** Rows of steps show so much of an output. */
+const cut = (text: string): string => text.slice(0, 16_000 + text.indexOf("=") + 1);
+
+test("a step that was cancelled shows how long it had run", async () => {
+  await weft.save("name: waits\nsteps: [{name: wait, type: bash, command: sleep 300}]\n");
+  const id = await weft.start({ module: "waits" });
+  await until("a step that has run for a while", async () => {
+    const { wait } = await weft.steps(id);
+    return wait !== undefined && Date.now() - Date.parse(wait.started_at) > 50;
+  });
+  expect((await weft.call("DELETE", `/runs/${id}`)).status).toBe(200);
+  const { wait } = await weft.steps(id);
+  expect(wait?.status).toBe("cancelled");
+  expect(wait?.duration_ms).toBeGreaterThan(50);
+  expect(wait?.duration_ms).toBe(Date.parse(wait?.completed_at ?? "") - Date.parse(wait?.started_at ?? ""));
+});
+
+test("the naps at the same time are over before three one after another would be", async () => {
+  const run = await weft.run({ module: "naps" });
+  const duration = Date.parse(run.completed_at ?? "") - Date.parse(run.started_at ?? "");
+  expect(duration).toBeLessThan(2_900);
+  const { all } = await weft.steps(run.run_id);
+  expect(all?.duration_ms).toBeGreaterThanOrEqual(1_000);
+  const ended = await weft.events({ topic: "step.completed", run_id: run.run_id });
+  const told = ended.map(({ data }) => JSON.parse(data) as { step_name: string; duration_ms: number });
+  expect(told.find(({ step_name }) => step_name === "all")?.duration_ms).toBe(all?.duration_ms);
+});
