@@ -29,7 +29,7 @@ function shown(rows: readonly Row[], columns: readonly string[], format: unknown
   if (wanted === "jsonl") return rows.map((row) => JSON.stringify(row)).join("\n");
   if (wanted === "json") return JSON.stringify(rows);
   if (wanted !== "" && wanted !== "md" && wanted !== "markdown")
-    throw new ScriptError("the format must be md, jsonl or json");
+    throw new Error("the format must be md, jsonl or json");
   const cells = rows.map((row) => columns.map((name) => row[name] ?? ""));
   return [...tableOf(columns, cells)].join("\n");
 }
