@@ -1,7 +1,7 @@
-import { type Figure, runBenchmark } from "./harness/benchmark.ts";
+import { runBenchmark } from "./harness/benchmark.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { filledFolder } from "./harness/filled.ts";
-import { type Query, timeQueries } from "./harness/listing.ts";
+import { listFigures, type Query, timeQueries } from "./harness/listing.ts";
 import { assetDraft, countOf } from "./harness/records.ts";
 import { startServer } from "./harness/server.ts";
 
@@ -22,16 +22,8 @@ await runBenchmark({
     const echo = await measureEcho({ connections: 1, kinds: [get], seconds });
     const server = await startServer({ dataDir: await filledFolder("assets", size) });
     const timed = await timeQueries(server, queriesAt(size), seconds);
-    const times = Object.entries(timed);
-    const worst = Math.max(...times.map(([, { p50 }]) => p50));
-    const each = times.map(
-      ([what, { p50 }]): Figure => ({ what, value: p50, unit: "ms", target: TARGET_MS }),
-    );
-    return {
-      figures: [{ what: "the slowest of them", value: worst, unit: "ms", target: TARGET_MS }, ...each],
-      baseline: { echo_p50_ms: echo.p50 },
-      details: { p99_ms: Object.fromEntries(times.map(([name, { p99 }]) => [name, p99])), assets: size },
-    };
+    const { figures, p99_ms } = listFigures(timed, TARGET_MS);
+    return { figures, baseline: { echo_p50_ms: echo.p50 }, details: { p99_ms, assets: size } };
   },
 });
 

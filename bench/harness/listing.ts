@@ -1,3 +1,4 @@
+import type { Figure } from "./benchmark.ts";
 import { expectNoErrors, sendLoad, startLoad } from "./load.ts";
 import type { KindReport } from "./load-plan.ts";
 import type { Server } from "./server.ts";
@@ -31,6 +32,21 @@ export async function timeQueries(
     reports[query.name] = await askFor(server, query, seconds);
   }
   return reports;
+}
+
+/** What timed queries took: the slowest, then each, p50; and their p99. */
+export function listFigures(
+  timed: Readonly<Record<string, KindReport>>,
+  target: number,
+): { readonly figures: readonly [Figure, ...Figure[]]; readonly p99_ms: Readonly<Record<string, number>> } {
+  const times = Object.entries(timed);
+  const figure = (what: string, value: number): Figure => ({ what, value, unit: "ms", target });
+  const each = times.map(([what, { p50 }]) => figure(what, p50));
+  const worst = Math.max(...each.map(({ value }) => value));
+  return {
+    figures: [figure("the slowest of them", worst), ...each],
+    p99_ms: Object.fromEntries(times.map(([name, { p99 }]) => [name, p99])),
+  };
 }
 
 async function askFor(server: Server, { path }: Query, seconds: number): Promise<KindReport> {

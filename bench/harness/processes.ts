@@ -117,8 +117,8 @@ export function openFilesOf(pids: readonly number[]): number {
 
 const QUIET_MS = 300;
 const QUIET_WINDOWS = 3;
-/** What timers of an idle server may take in one window. */
-const QUIET_CPU_MS = TICK_MS;
+/** What timers of an idle server may take in one window, also where the machine is busy with others. */
+const QUIET_CPU_MS = 3 * TICK_MS;
 
 /** Waits until a process and all below it have nothing to do; answers when that began, by `performance.now()`. */
 export async function untilQuiet(root: number, timeoutMs: number): Promise<number> {

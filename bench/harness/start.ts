@@ -17,9 +17,9 @@ export function startCommand(): string[] {
   const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
     scripts: { start: string };
   };
-  const [program = "", ...args] = scripts.start.split(" ");
-  if (program !== "node")
-    throw new Error(`npm start runs ${program}, not node: the benchmarks do not know how`);
+  const [exec, program, ...args] = scripts.start.split(" ");
+  if (exec !== "exec" || program !== "node")
+    throw new Error(`npm start runs ${scripts.start}: the benchmarks do not know how`);
   return [
     process.execPath,
     ...args.map((arg) => (arg.endsWith(".ts") || arg.endsWith(".js") ? ROOT + arg : arg)),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { emitEvents } from "#lib/events/publish.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { consumer } from "./index-events.ts";
@@ -30,6 +30,33 @@ it("indexes all that was recorded before its message was delivered, which is one
   expect(messages).toHaveLength(1);
   await index(messages);
   expect(await test.deps.eventIndex.last()).toBe(160);
+});
+
+it("leaves a message for what its turn had no time for, and comes to its end by these", async () => {
+  for (let n = 0; n < 150; n += 1) await record([`u${n}`]);
+  const clock = vi.spyOn(performance, "now");
+  try {
+    // Each look at the clock is a turn later.
+    let now = 0;
+    clock.mockImplementation(() => {
+      now += 11_000;
+      return now;
+    });
+    for (let turns = 0; turns < 10; turns += 1) {
+      const messages = await receive();
+      if (messages.length === 0) break;
+      expect(messages).toHaveLength(1);
+      await index(messages);
+      await test.deps.queues.delete(
+        "index-events",
+        messages.map(({ receipt }) => receipt),
+      );
+    }
+  } finally {
+    clock.mockRestore();
+  }
+  expect(await test.deps.eventIndex.last()).toBe(150);
+  expect((await test.deps.queues.depth("index-events")).visible).toBe(0);
 });
 
 it("is told again of what was recorded after its message was delivered", async () => {

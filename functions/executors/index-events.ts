@@ -2,6 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { indexEvents } from "#lib/events/log/index-events.ts";
 import { type OldestUnindexed, oldestUnindexed } from "#lib/events/log/tail.ts";
+import { recordedEntry } from "#lib/events/publish.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
 import { indexTold } from "#lib/workflow/lists/all-lists.ts";
 
@@ -9,7 +10,7 @@ import { indexTold } from "#lib/workflow/lists/all-lists.ts";
 const BATCH_SIZE = 10;
 /** Of the tail's partitions each, and of the records that go into one transaction. */
 const MOST = { items: 24, records: 240 };
-/** Then others have their turn. What is left is met with the next message, or by the sweep. */
+/** Then others have their turn, and what is left is met with the next message. */
 const ONE_TURN_MS = 10_000;
 
 export const consumer = defineConsumer({
@@ -41,6 +42,10 @@ export const consumer = defineConsumer({
       await indexEvents(deps, ids, { known, tell: (events) => indexTold(deps, events, more) });
       ids = [];
     } while (left.more && left.items.some(({ sk }) => sk < now) && performance.now() < until);
+    const [next] = left.items;
+    // The last message may have stood for all that is left.
+    if (left.more && next !== undefined && performance.now() >= until)
+      await deps.bus.publish([recordedEntry({ event_id: next.sk, topic: "", matches: [] })]);
     return undefined;
   },
 });

@@ -37,4 +37,4 @@ test("every function has the rights that it needs, and no role has one that none
   } finally {
     recorder.stop();
   }
-}, 120_000);
+}, 600_000);

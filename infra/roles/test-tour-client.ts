@@ -49,7 +49,7 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
 }
 
 const POLL_MS = 50;
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 180_000;
 
 /** Waits until a check holds. Throws with what it waited for. */
 export async function until(what: string, check: () => Promise<boolean>): Promise<void> {

@@ -101,6 +101,15 @@ steps:
   - {name: hear, type: function, function: 'trim("heard")'}
 `;
 
+/** Fired by a file that another workflow leaves. */
+export const WATCHING = `
+name: watching
+triggers:
+  - {name: files, type: watch, path: "*/numbers.txt"}
+steps:
+  - {name: count, type: bash, command: "wc -l < {{Target}}"}
+`;
+
 export const CHAIN = `
 name: chain
 kind: flow

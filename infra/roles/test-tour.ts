@@ -21,7 +21,16 @@ import { type Client, clientOf, until } from "./test-tour-client.ts";
 import { bringFindings, leaveDiffs, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
 import { leaveOld } from "./test-tour-retention.ts";
 import { goAgain, leaveTurn } from "./test-tour-runs.ts";
-import { brief, CHAIN, everything, HEARD, LOST, TRIGGERED, WAITING } from "./test-tour-workflows.ts";
+import {
+  brief,
+  CHAIN,
+  everything,
+  HEARD,
+  LOST,
+  TRIGGERED,
+  WAITING,
+  WATCHING,
+} from "./test-tour-workflows.ts";
 
 /** More than a message holds, characters. */
 const LARGE = "d".repeat(250_000);
@@ -95,7 +104,7 @@ async function lookAround({ client }: Tour): Promise<void> {
 
 async function storeWorkflows({ at, client }: Tour): Promise<void> {
   const versions = [brief("30 8 * * *"), brief("45 8 * * *"), brief(undefined)];
-  for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, ...versions])
+  for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, WATCHING, ...versions])
     await client.send("POST", "/automation/workflows", yaml);
   await client.send("DELETE", "/automation/workflows/brief");
   // With a parent that is stored, and one that is not.
@@ -198,7 +207,7 @@ const finished = (all: Tour, runId: string, status = "completed"): Promise<void>
 
 /** The runs that events and the clock have started. */
 async function workThrough({ client }: Tour): Promise<void> {
-  for (const name of ["everything", "chain", "heard"]) {
+  for (const name of ["everything", "chain", "heard", "watching"]) {
     await until(`runs of ${name} to be completed`, async () => {
       const runs = await client.list<Run>(`/automation/runs?workflow=${name}`);
       const failed = runs.find(({ status }) => status === "failed");

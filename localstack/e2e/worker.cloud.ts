@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startWeft, until, type Weft } from "./weft.ts";
+import type { RunRecord } from "../../lib/workflow/runs/read.ts";
+import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const WAIT_MS = 60_000;
@@ -107,6 +108,48 @@ async function whereabouts(file: string): Promise<string> {
   }
   return "";
 }
+
+test("a file that a step leaves fires a watch trigger once, and its run reads it on another machine", async () => {
+  await startWorker("one");
+  await weft.save(`
+name: reader
+triggers: [{name: files, type: watch, path: "*/in/*.txt"}]
+steps: [{name: read, type: bash, command: "sleep 2; cat {{Target}}; pwd > where"}]
+`);
+  await weft.save(`
+name: maker
+steps:
+  - {name: make, type: bash, command: "mkdir -p in; echo hello > in/a.txt; echo no > in/b.json"}
+  - {name: same, type: bash, command: "touch in/a.txt"}
+  - {name: other, type: bash, command: "echo again > in/a.txt; sleep 2"}
+`);
+  await startWorker("two");
+  const made = await weft.ended(await weft.start({ module: "maker", target: "shop" }));
+  expect(made.status).toBe("completed");
+  const found = async (): Promise<RunRecord[]> =>
+    (await weft.get<Page<RunRecord>>("/runs?workflow=reader")).data.toReversed();
+  await until(
+    "two runs that read",
+    async () => (await found()).filter(({ status }) => status === "completed").length === 2,
+    WAIT_MS,
+  );
+  const runs = await found();
+  expect(runs.map(({ trigger_type, target, workspace }) => [trigger_type, target, workspace])).toEqual([
+    ["watch", "/weft/workspaces/shop/in/a.txt", "shop"],
+    ["watch", "/weft/workspaces/shop/in/a.txt", "shop"],
+  ]);
+  const outputs = await Promise.all(
+    runs.map(async ({ run_id }) => (await weft.steps(run_id))["read"]?.output),
+  );
+  // The file is read when its run gets to it: the second change may have come by then.
+  expect(outputs.at(-1)).toBe("again");
+  expect(["hello", "again"]).toContain(outputs[0]);
+  const fired = await weft.events({ topic: "schedule.triggered" });
+  expect(fired.map(({ data }) => (JSON.parse(data) as { change: string }).change)).toEqual([
+    "changed",
+    "new",
+  ]);
+}, 120_000);
 
 test("the step of a killed worker is taken by another, on the files as they were before it", async () => {
   const first = await startWorker("one");

@@ -1,4 +1,5 @@
 /** Functions that start runs: what they start is a run as any other, one hop further on. Reference 3, utility. */
+import { askRecords } from "./asked.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
 import { objectOf } from "./told.ts";
 import { isRecord, textOf } from "./values.ts";
@@ -32,11 +33,7 @@ function starts(name: "run_module" | "run_flow"): LibraryFunction {
         const named = textOf(workflow).trim();
         if (named === "") throw new Error(`the ${kind} is not named`);
         const asked = { [kind]: named, target: textOf(target), params: paramsOf(params) };
-        const answer = context.ask("run", asked);
-        const { records, error } = isRecord(answer) ? answer : {};
-        if (typeof error === "string") throw new Error(error);
-        const [run] = Array.isArray(records) ? records.filter(isRecord) : [];
-        return textOf(run?.run_id);
+        return textOf(askRecords(context, "run", asked).records[0]?.run_id);
       } catch (thrown) {
         throw new ScriptError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
       }

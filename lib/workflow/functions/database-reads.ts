@@ -1,12 +1,11 @@
 /** Functions that read records: assets, vulnerabilities and runs of a workspace. Reference 3, database. */
+import { askRecords, type Row } from "./asked.ts";
 import { writeLines } from "./file-access.ts";
-import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { tableOf } from "./markdown-tables.ts";
-import { isRecord, textOf } from "./values.ts";
+import { textOf } from "./values.ts";
 
 const group = "database";
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Columns of tables; JSON lines have all that is known. */
 const ASSET_COLUMNS = ["asset_value", "asset_type", "status_code", "title", "source", "last_seen_at"];
@@ -15,13 +14,10 @@ const RUN_COLUMNS = ["run_uuid", "workflow_name", "target", "status", "completed
 
 /** Throws ScriptError for what is wrong with the question; other faults are told by the function's failure value. */
 function read(context: FunctionContext, query: Row): readonly Row[] {
-  const answer = context.ask("records", query);
-  const { records, total, error } = isRecord(answer) ? answer : {};
-  if (typeof error === "string") throw new ScriptError(error);
-  const rows = Array.isArray(records) ? records.filter(isRecord) : [];
-  if (Number(total) > rows.length)
-    context.log("warn", `there are ${String(total)} records: these are the newest ${rows.length}`);
-  return rows;
+  const { records, total } = askRecords(context, "records", query);
+  if (total > records.length)
+    context.log("warn", `there are ${total} records: these are the newest ${records.length}`);
+  return records;
 }
 
 function shown(rows: readonly Row[], columns: readonly string[], format: unknown): string {
@@ -29,12 +25,34 @@ function shown(rows: readonly Row[], columns: readonly string[], format: unknown
   if (wanted === "jsonl") return rows.map((row) => JSON.stringify(row)).join("\n");
   if (wanted === "json") return JSON.stringify(rows);
   if (wanted !== "" && wanted !== "md" && wanted !== "markdown")
-    throw new ScriptError("the format must be md, jsonl or json");
+    throw new Error("the format must be md, jsonl or json");
   const cells = rows.map((row) => columns.map((name) => row[name] ?? ""));
   return [...tableOf(columns, cells)].join("\n");
 }
 
 const FORMATS = "as a table (md) or as jsonl or json";
+const WORKSPACE = "a workspace (the run's own where it is empty)";
+
+/** The records of a workspace, by the filters that come after it. */
+function select(
+  of: "assets" | "vulnerabilities" | "runs",
+  columns: readonly string[],
+  summary: string,
+  filters: readonly string[] = [],
+): LibraryFunction {
+  return {
+    group,
+    params: ["workspace", ...filters, "format?"],
+    returns: "string",
+    summary: `${summary}, ${FORMATS}`,
+    failure: "",
+    run: ([workspace, ...given], context: FunctionContext) => {
+      const named = Object.fromEntries(filters.map((name, at) => [name, textOf(given[at])]));
+      const rows = read(context, { of, workspace: textOf(workspace), ...named });
+      return shown(rows, columns, given[filters.length]);
+    },
+  };
+}
 
 function totalOf(name: string, what: string): LibraryFunction {
   return {
@@ -87,52 +105,24 @@ function* lazily(lines: () => Iterable<string>): Generator<string> {
 }
 
 export const databaseReadFunctions = {
-  db_select_assets: {
-    group,
-    params: ["workspace", "format?"],
-    returns: "string",
-    summary: `The assets of a workspace (the run's own where it is empty), newest first, ${FORMATS}`,
-    failure: "",
-    run: ([workspace, format], context: FunctionContext) =>
-      shown(read(context, { of: "assets", workspace: textOf(workspace) }), ASSET_COLUMNS, format),
-  },
-  db_select_assets_filtered: {
-    group,
-    params: ["workspace", "status_code", "asset_type", "format?"],
-    returns: "string",
-    summary: `The same with a status code and a type, each empty for any, ${FORMATS}`,
-    failure: "",
-    run: ([workspace, status_code, asset_type, format], context: FunctionContext) => {
-      const filters = { status_code: textOf(status_code), asset_type: textOf(asset_type) };
-      const rows = read(context, { of: "assets", workspace: textOf(workspace), ...filters });
-      return shown(rows, ASSET_COLUMNS, format);
-    },
-  },
-  db_select_vulnerabilities: {
-    group,
-    params: ["workspace", "format?"],
-    returns: "string",
-    summary: `The vulnerabilities of a workspace (the run's own where it is empty), newest first, ${FORMATS}`,
-    failure: "",
-    run: ([workspace, format], context: FunctionContext) =>
-      shown(
-        read(context, { of: "vulnerabilities", workspace: textOf(workspace) }),
-        VULNERABILITY_COLUMNS,
-        format,
-      ),
-  },
-  db_select_vulnerabilities_filtered: {
-    group,
-    params: ["workspace", "severity", "asset_value", "format?"],
-    returns: "string",
-    summary: `The same with a severity and a part of the asset's value, each empty for any, ${FORMATS}`,
-    failure: "",
-    run: ([workspace, severity, asset_value, format], context: FunctionContext) => {
-      const filters = { severity: textOf(severity), asset_value: textOf(asset_value) };
-      const rows = read(context, { of: "vulnerabilities", workspace: textOf(workspace), ...filters });
-      return shown(rows, VULNERABILITY_COLUMNS, format);
-    },
-  },
+  db_select_assets: select("assets", ASSET_COLUMNS, `The assets of ${WORKSPACE}, newest first`),
+  db_select_assets_filtered: select(
+    "assets",
+    ASSET_COLUMNS,
+    "The same with a status code and a type, each empty for any",
+    ["status_code", "asset_type"],
+  ),
+  db_select_vulnerabilities: select(
+    "vulnerabilities",
+    VULNERABILITY_COLUMNS,
+    `The vulnerabilities of ${WORKSPACE}, newest first`,
+  ),
+  db_select_vulnerabilities_filtered: select(
+    "vulnerabilities",
+    VULNERABILITY_COLUMNS,
+    "The same with a severity and a part of the asset's value, each empty for any",
+    ["severity", "asset_value"],
+  ),
   db_select_total_subdomains: totalOf("total_subdomains", "subdomains"),
   db_select_total_urls: totalOf("total_urls", "URLs"),
   db_select_total_assets: totalOf("total_assets", "assets"),
@@ -145,15 +135,7 @@ export const databaseReadFunctions = {
   db_asset_diff_to_file: diffToFile("asset diff", "assets"),
   db_vuln_diff: diff("vulnerability diff", "vulnerabilities"),
   db_vuln_diff_to_file: diffToFile("vulnerability diff", "vulnerabilities"),
-  run_status: {
-    group,
-    params: ["workspace", "format?"],
-    returns: "string",
-    summary: `The runs of a workspace (the run's own where it is empty), newest first, ${FORMATS}`,
-    failure: "",
-    run: ([workspace, format], context: FunctionContext) =>
-      shown(read(context, { of: "runs", workspace: textOf(workspace) }), RUN_COLUMNS, format),
-  },
+  run_status: select("runs", RUN_COLUMNS, `The runs of ${WORKSPACE}, newest first`),
   run_status_by_uuid: {
     group,
     params: ["uuid", "format?"],

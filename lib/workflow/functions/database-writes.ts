@@ -1,17 +1,14 @@
 /** Functions that write a record at once, where others hand it over until their step ends. Reference 3, database. */
-import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { askRecords, type Row } from "./asked.ts";
+import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { objectOf } from "./told.ts";
-import { isRecord, textOf } from "./values.ts";
+import { textOf } from "./values.ts";
 
 const group = "database";
 
 /** Gives the id of the record. Throws ScriptError for what is refused. */
-function write(context: FunctionContext, query: Readonly<Record<string, unknown>>): number {
-  const answer = context.ask("write", query);
-  const { records, error } = isRecord(answer) ? answer : {};
-  if (typeof error === "string") throw new ScriptError(error);
-  const [record] = Array.isArray(records) ? records.filter(isRecord) : [];
-  return Number(record?.id ?? 0);
+function write(context: FunctionContext, query: Row): number {
+  return Number(askRecords(context, "write", query).records[0]?.id ?? 0);
 }
 
 const TABLES: Readonly<Record<string, string>> = {

@@ -1,9 +1,13 @@
 import { composeEvents, type EventDeps, emitEvents } from "../../events/publish.ts";
+import type { BusEntry } from "../../platform/bus.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Definitions } from "../definitions/store.ts";
 import { type Decision, decide, waiting } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
+import { layerEntries } from "../watches/tell-layer.ts";
+import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
   type Admission,
   type AdmissionDeps,
@@ -14,7 +18,13 @@ import {
   passOn,
 } from "./admission.ts";
 import { closedSteps } from "./closed-steps.ts";
-import { CONDUCT_QUEUE, type ConductMessage, overMark, type StepEvents } from "./messages.ts";
+import {
+  CONDUCT_QUEUE,
+  type ConductMessage,
+  overMark,
+  type StepEvents,
+  type StepReport,
+} from "./messages.ts";
 import { eventsOf, type InputMessage, resultWrites, runAfter, workspaceAfter } from "./moved-run.ts";
 import { mayReach } from "./moves.ts";
 import { commandEntries } from "./step-commands.ts";
@@ -32,6 +42,7 @@ import {
 export type ConductDeps = EventDeps &
   AdmissionDeps &
   Pick<Ports, "tables" | "bus" | "claims" | "timers"> & {
+    readonly catalog: CatalogReader;
     readonly definitions: Definitions;
     readonly sharesWorkspaces: boolean;
   };
@@ -60,6 +71,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       return undefined;
     }
     if (isTerminal(run.status)) {
+      await tellWatchesAgain(deps, run, message.report);
       return endSteps(deps, run);
     }
     const program = await programOf(deps, run);
@@ -68,6 +80,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       // A second command for a step would be the first of its number to a process that has just started.
       if (deps.outbox.atomic !== true)
         await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
+      await tellWatchesAgain(deps, run, message.report);
       await setTimers(deps, run);
       return run;
     }
@@ -168,11 +181,39 @@ async function commitDecision(
       ...leaveWrites(run, next),
       ...events.writes,
     ],
-    publish: [...commands, ...events.publish],
+    publish: [
+      ...commands,
+      ...events.publish,
+      ...(await forWatches(deps, run, message.report, files?.layers)),
+    ],
   });
   if (!outcome.ok) return undefined;
   if (next.status === "failed") logFailedRun(deps, next);
   return next;
+}
+
+/** What tells watch triggers of files that a step has changed; nothing where the workspace has no such layer. */
+async function forWatches(
+  deps: Pick<ConductDeps, "catalog">,
+  { workspace, hop }: StoredRun,
+  report: StepReport | undefined,
+  layers: readonly string[] = [],
+): Promise<BusEntry[]> {
+  const layer = report?.files?.layer;
+  const at = layer === undefined ? -1 : layers.lastIndexOf(layer);
+  if (layer === undefined || at < 0) return [];
+  return layerEntries(deps, { workspace, layer, earlier: layers.slice(0, at), hop: hop + 1 });
+}
+
+/** What the commit told may have been lost after it; told twice, nothing fires twice. */
+async function tellWatchesAgain(
+  deps: ConductDeps,
+  run: StoredRun,
+  report: StepReport | undefined,
+): Promise<void> {
+  if (deps.outbox.atomic === true || report?.files?.layer === undefined) return;
+  const workspace = await deps.tables.get(workspacesTable, workspaceKey(run.workspace));
+  await deps.bus.publish(await forWatches(deps, run, report, workspace?.layers));
 }
 
 /** A step that holds others took the time since it began, not that of leaving it alone. */

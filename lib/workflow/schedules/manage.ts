@@ -2,9 +2,10 @@ import type * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import type { Trigger } from "../definition/types.ts";
 import { CATALOG_KEY, catalogTable } from "../definitions/table.ts";
 import type { CatalogReader } from "../triggers/matcher.ts";
-import { UNWATCHED, type WatchingDeps } from "../watches/unwatched.ts";
+import { unwatchable, type WatchingDeps } from "../watches/unwatched.ts";
 import { type createBody, triggerOf, type updateBody } from "./body.ts";
 import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
 import { wakeAt } from "./rules.ts";
@@ -44,8 +45,7 @@ export async function createSchedule(
   if (made.length >= MADE_MAX)
     throw new ApiError("bad_request", `name: there are ${MADE_MAX} schedules already, delete some first`);
   const spec = triggerOf(fields, trigger_type, name);
-  if (spec.type === "watch" && deps.sharesWorkspaces === true)
-    throw new ApiError("bad_request", `trigger_type: ${UNWATCHED}`);
+  checkWatched(deps, spec);
   const row = newRow(deps, `sch_${deps.ids.ordered()}`, {
     ...{ workflow: workflow_name, origin: "api", spec, enabled, target, workspace, params },
   });
@@ -53,6 +53,11 @@ export async function createSchedule(
   if (!outcome.ok) throw new ApiError("conflict", "The schedule could not be stored, try again");
   if (enabled) await wakeAt(deps, [spec]);
   return toScheduleRecord(row, head, deps.clock.now());
+}
+
+function checkWatched(deps: WatchingDeps, spec: Trigger): void {
+  const why = unwatchable(deps, spec);
+  if (why !== undefined) throw new ApiError("bad_request", `watch_path: ${why}`);
 }
 
 /** Throws `not_found`. */
@@ -94,6 +99,7 @@ export async function updateSchedule(
     }
     const spec =
       row.origin === "workflow" ? row.spec : triggerOf(fields, row.type, name || row.trigger, row.spec);
+    if (row.origin === "api") checkWatched(deps, spec);
     return {
       spec,
       trigger: spec.name,

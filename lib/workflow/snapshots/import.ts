@@ -7,10 +7,13 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
 import { type FileDeps, folderOf } from "../artifacts/open.ts";
 import { isRecord } from "../functions/values.ts";
 import { eventBatches } from "../records/batches.ts";
 import { workspaceName } from "../runs/workspace.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
+import { layerEntries } from "../watches/tell-layer.ts";
 import { seenAt } from "../workspaces/folder.ts";
 import { type Changes, contentKey, layerKey } from "../workspaces/layers.ts";
 import { type WorkspaceDeps, workspaceWrites } from "../workspaces/records.ts";
@@ -38,7 +41,7 @@ export const snapshotImported = z
 export type ImportDeps = EventDeps &
   WorkspaceDeps &
   FileDeps &
-  Pick<Ports, "tables" | "blobs" | "clock" | "ids">;
+  Pick<Ports, "tables" | "blobs" | "clock" | "ids"> & { readonly catalog: CatalogReader };
 
 export interface SnapshotImport {
   /** The archive itself, the name of a snapshot that was made here, or a file of this machine. */
@@ -80,7 +83,8 @@ export async function importSnapshot(
     const drafts = filesOnly ? [] : await recordsIn(content, unpacked, workspace);
     const files = unpacked.filter(({ path }) => !path.startsWith(RECORDS_FOLDER));
     await rm(join(content, RECORDS_FOLDER), { recursive: true, force: true });
-    if (deps.sharesWorkspaces) await placeShared(deps, { workspace, content, files, force });
+    if (deps.sharesWorkspaces)
+      await placeShared(deps, { workspace, content, files, force, hop: cause.hop ?? 0 });
     else await placeLocal(deps, workspace, content, force);
     const at = new Date(deps.clock.now()).toISOString();
     await deps.tables.write(await workspaceWrites(deps, [{ workspace, imported: true }], at));
@@ -189,10 +193,15 @@ interface Placing {
   readonly content: string;
   readonly files: readonly Unpacked[];
   readonly force: boolean;
+  /** Of what it sets off. */
+  readonly hop: number;
 }
 
 /** One layer that stands for all that was there before. */
-async function placeShared(deps: ImportDeps, { workspace, content, files, force }: Placing): Promise<void> {
+async function placeShared(
+  deps: ImportDeps,
+  { workspace, content, files, force, hop }: Placing,
+): Promise<void> {
   const name = workspaceName(workspace);
   const key = workspaceKey(name);
   const before = await deps.tables.get(workspacesTable, key);
@@ -204,13 +213,13 @@ async function placeShared(deps: ImportDeps, { workspace, content, files, force 
   }
   const layer = layerKey(name, deps.ids.random());
   await deps.blobs.put(layer, JSON.stringify(changes));
-  const outcome = await deps.tables.write([
-    {
-      op: "put",
-      table: workspacesTable,
-      item: { ...key, layers: [layer], version: (before?.version ?? 0) + 1 },
-      when: [before === undefined ? ["pk", "missing"] : ["version", "=", before.version]],
-    },
-  ]);
+  const put: Write = {
+    op: "put",
+    table: workspacesTable,
+    item: { ...key, layers: [layer], version: (before?.version ?? 0) + 1 },
+    when: [before === undefined ? ["pk", "missing"] : ["version", "=", before.version]],
+  };
+  const publish = await layerEntries(deps, { workspace: name, layer, earlier: before?.layers ?? [], hop });
+  const outcome = await deps.outbox.commit({ writes: [put], publish });
   if (!outcome.ok) throw new ApiError("conflict", "The workspace is being changed, try again");
 }

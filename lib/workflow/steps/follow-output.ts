@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Attempt } from "./context.ts";
 import { type LineKind, noteStep } from "./run-log.ts";
@@ -91,6 +91,9 @@ class Followed {
   /** Whole lines; what is left behind them too where there will be no more. */
   async look(whole: boolean): Promise<void> {
     if (this.#isFull) return;
+    // Most looks find nothing new.
+    const found = await stat(this.#path).catch(() => undefined);
+    if (found === undefined || found.size <= this.taken) return;
     const file = await open(this.#path, "r").catch(() => undefined);
     if (file === undefined) return;
     try {

@@ -28,26 +28,36 @@ export async function readPattern(
   workspacesDir: string,
   roots: readonly string[],
 ): Promise<WatchPattern> {
-  const parts = resolve(workspacesDir, path).split(sep);
-  const first = parts.findIndex((part) => GLOB.test(part));
-  const base = await realPlace((first < 0 ? parts : parts.slice(0, first)).join(sep) || sep);
+  const fixed = fixedPart(path, workspacesDir);
+  const base = await realPlace(fixed.base);
   const allowed = await Promise.all([workspacesDir, ...roots].map((root) => realPlace(resolve(root))));
   if (!allowed.some((root) => isWithin(base, root))) {
     throw new Error(`the path ${path.slice(0, 200)} is outside of the workspaces and of WATCH_ROOTS`);
   }
-  const glob = first < 0 ? [ANY_FOLDERS] : parts.slice(first);
+  const glob = fixed.glob ?? [ANY_FOLDERS];
   const letters = glob.map((part) => [...part]);
   return {
     base,
     matches: (file) => {
       if (!isWithin(file, base)) return false;
-      if (file === base) return first < 0;
+      if (file === base) return fixed.glob === undefined;
       return matchesParts(letters, relative(base, file).split(sep));
     },
     leadsOn: (folder) =>
       isWithin(base, folder) ||
       (isWithin(folder, base) && relative(base, folder).split(sep).length <= DEPTH_MAX),
   };
+}
+
+/** The part of a path before its first name with a star or a question mark, and the names from there on. */
+export function fixedPart(
+  path: string,
+  workspacesDir: string,
+): { readonly base: string; readonly glob?: readonly string[] } {
+  const parts = resolve(workspacesDir, path).split(sep);
+  const first = parts.findIndex((part) => GLOB.test(part));
+  const base = (first < 0 ? parts : parts.slice(0, first)).join(sep) || sep;
+  return first < 0 ? { base } : { base, glob: parts.slice(first) };
 }
 
 /** The folder itself, or the nearest one above it that is there. */

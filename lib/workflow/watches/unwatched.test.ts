@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { route as createSchedule } from "../../../functions/workflows/schedules/create.ts";
+import { route as updateSchedule } from "../../../functions/workflows/schedules/update.ts";
 import { route as createWorkflow } from "../../../functions/workflows/workflows/create.ts";
 import { route as validateWorkflow } from "../../../functions/workflows/workflows/validate.ts";
 import { call } from "../../testing/test-calls.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 
-const YAML =
-  "name: w\ntriggers: [{name: in, type: watch, path: in}, {name: hand, type: manual}]\nsteps: [{name: s, type: bash, command: ls}]\n";
-const SAID = expect.stringMatching(/^trigger in: files are watched by a server on one machine alone/);
+const yaml = (path: string): string =>
+  `name: w\ntriggers: [{name: in, type: watch, path: "${path}"}, {name: hand, type: manual}]\nsteps: [{name: s, type: bash, command: ls}]\n`;
+const WHY = "must lie in the workspaces: machines share no other files";
 
 let test: TestDeps;
 beforeEach(async () => {
@@ -15,10 +16,10 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-async function answers(sharesWorkspaces: boolean) {
+async function answers(sharesWorkspaces: boolean, path: string) {
   const deps = { ...test.deps, sharesWorkspaces };
-  const sent = { body: YAML, headers: { "content-type": "application/yaml" } };
-  const schedule = { name: "s", workflow_name: "w", trigger_type: "watch", watch_path: "in" };
+  const sent = { body: yaml(path), headers: { "content-type": "application/yaml" } };
+  const schedule = { name: "s", workflow_name: "w", trigger_type: "watch", watch_path: path };
   const [saved, validated] = [
     await call(deps, createWorkflow, sent),
     await call(deps, validateWorkflow, sent),
@@ -27,17 +28,31 @@ async function answers(sharesWorkspaces: boolean) {
 }
 
 describe("a watch trigger", () => {
-  it("is taken where one machine has the workspaces", async () => {
-    const { saved, validated, made } = await answers(false);
+  it.each([
+    [false, "in"],
+    [false, "/data/in/*.txt"],
+    [true, "in/**/*.txt"],
+    [true, "/weft/workspaces/shop"],
+  ])("is taken where workspaces are shared: %s, with the path %s", async (shared, path) => {
+    const { saved, validated, made } = await answers(shared, path);
     expect([saved.body.warnings, validated.body.warnings, made.status]).toEqual([[], [], 201]);
   });
 
-  it("that nothing will fire, since machines share the workspaces, is told of at once", async () => {
-    const { saved, validated, made } = await answers(true);
-    expect([saved.status, saved.body.warnings, validated.body.warnings]).toEqual([201, [SAID], [SAID]]);
-    expect([made.status, made.body]).toEqual([
-      400,
-      { error: true, message: expect.stringMatching(/^trigger_type: files are watched by a server/) },
-    ]);
+  it.each(["/data/in/*.txt", "../in", "/**", "in/../../x"])(
+    "that nothing will fire, as machines do not share %s, is told of at once",
+    async (path) => {
+      const { saved, validated, made } = await answers(true, path);
+      const said = `trigger in: path: ${WHY}`;
+      expect([saved.status, saved.body.warnings, validated.body.warnings]).toEqual([201, [said], [said]]);
+      expect([made.status, made.body]).toEqual([400, { error: true, message: `watch_path: ${WHY}` }]);
+    },
+  );
+
+  it("cannot be changed to one that nothing will fire", async () => {
+    const { made } = await answers(true, "in");
+    const deps = { ...test.deps, sharesWorkspaces: true };
+    const params = { id: (made.body as { data: { id: string } }).data.id };
+    const changed = await call(deps, updateSchedule, { params, body: { watch_path: "/etc" } });
+    expect([changed.status, changed.body]).toEqual([400, { error: true, message: `watch_path: ${WHY}` }]);
   });
 });

@@ -5,11 +5,8 @@ import type { WatchTrigger } from "../definition/types.ts";
 import { fireForFile, type WatchDeps } from "./fire.ts";
 import { nearestFolder, type WatchPattern } from "./pattern.ts";
 import { forgetFiles, keepFirstLook, readSeen, stampOf } from "./seen.ts";
+import { WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTES } from "./wanted.ts";
 
-/** Files that one trigger watches; further ones are left alone, and the schedule says so. */
-export const WATCHED_FILES_MAX = 5_000;
-/** A file with a longer path is not watched, bytes. */
-const PATH_MAX_BYTES = 1_000;
 /** How long a file has to rest where the trigger says nothing, milliseconds. */
 const DEFAULT_DEBOUNCE_MS = 500;
 /** A file counts as written once it has not grown for so long, milliseconds. */
@@ -73,7 +70,7 @@ export async function watchFiles(
   };
   const take = (file: string, stats: Stats | undefined): void => {
     if (stats?.isFile() !== true || !pattern.matches(file)) return;
-    if (Buffer.byteLength(file) > PATH_MAX_BYTES) return;
+    if (Buffer.byteLength(file) > WATCHED_PATH_MAX_BYTES) return;
     if (!found.has(file) && found.size >= WATCHED_FILES_MAX) {
       tooMany();
       return;

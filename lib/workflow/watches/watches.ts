@@ -5,7 +5,8 @@ import type { Catalog, CatalogReader } from "../triggers/matcher.ts";
 import type { WatchDeps } from "./fire.ts";
 import { readPattern } from "./pattern.ts";
 import { forgetAll } from "./seen.ts";
-import { WATCHED_FILES_MAX, type Watcher, watchFiles } from "./watcher.ts";
+import { TOO_MANY_FILES, tellWatch, wantedTriggers } from "./wanted.ts";
+import { type Watcher, watchFiles } from "./watcher.ts";
 
 /** Triggers whose files are watched; further ones are not, and their schedules say so. */
 const WATCHES_MAX = 100;
@@ -45,14 +46,14 @@ export async function openWatches(deps: WatchesDeps): Promise<Watches> {
       const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleId));
       const since = Date.parse(row?.updated_at ?? new Date(deps.clock.now()).toISOString());
       watcher = await watchFiles(deps, { scheduleId, since, spec }, pattern, () => {
-        void tell(deps, scheduleId, `more than ${WATCHED_FILES_MAX} files: the others are not watched`);
+        void tellWatch(deps, scheduleId, TOO_MANY_FILES);
       });
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
       deps.log.error("a watch trigger watches nothing", { schedule: scheduleId, error: problem });
     }
     open.set(scheduleId, { spec, watcher });
-    await tell(deps, scheduleId, problem);
+    await tellWatch(deps, scheduleId, problem);
   };
   let last: Catalog | undefined;
   const look = async (): Promise<void> => {
@@ -85,18 +86,4 @@ export async function openWatches(deps: WatchesDeps): Promise<Watches> {
       open.clear();
     },
   };
-}
-
-function wantedTriggers({ triggers }: Catalog): Map<string, WatchTrigger> {
-  const wanted = new Map<string, WatchTrigger>();
-  for (const { scheduleId, spec, enabled } of [...triggers.values()].flat())
-    if (enabled && spec.type === "watch") wanted.set(scheduleId, spec);
-  return wanted;
-}
-
-/** Where its schedule is shown: why nothing, or not all, is watched. */
-async function tell(deps: WatchDeps, scheduleId: string, error: string): Promise<void> {
-  const row = await deps.tables.get(schedulesTable, scheduleKey(scheduleId));
-  if (row === undefined || row.error === error) return;
-  await deps.tables.update(schedulesTable, scheduleKey(scheduleId), { set: { error } }, [["pk", "exists"]]);
 }

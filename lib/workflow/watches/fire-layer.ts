@@ -1,0 +1,97 @@
+import type { Ports } from "../../platform/ports.ts";
+import { onceKey } from "../schedules/table.ts";
+import { claimOnce, hashOf } from "../triggers/dedupe.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
+import type { WorkspaceChanged } from "../workspaces/changed.ts";
+import { type Entry, foldLayers, readLayer } from "../workspaces/layers.ts";
+import { commitFire, triggerInUse, type WatchDeps } from "./fire.ts";
+import { readPattern } from "./pattern.ts";
+import {
+  TOO_MANY_FILES,
+  tellWatch,
+  WATCHED_FILES_MAX,
+  WATCHED_PATH_MAX_BYTES,
+  wantedTriggers,
+} from "./wanted.ts";
+
+export type LayerDeps = WatchDeps &
+  Pick<Ports, "tables" | "blobs"> & {
+    readonly catalog: CatalogReader;
+    /** What the folder of all workspaces is called in values of runs. */
+    readonly workspacesDir: string;
+  };
+
+const TRIES_MAX = 5;
+/** How long it is known that a trigger has fired for a change: longer than any queue keeps a message, milliseconds. */
+const KNOWN_FOR_MS = 30 * 24 * 60 * 60 * 1000;
+
+interface ChangedFile {
+  readonly file: string;
+  readonly change: "new" | "changed";
+}
+
+/**
+ * Fires the watch triggers whose files a step has changed in a workspace that machines share, each once for each
+ * file. The same change again fires what it has not fired yet. Throws where a trigger has fired too often or time is
+ * up: the message comes again.
+ */
+export async function fireForLayer(
+  deps: LayerDeps,
+  changed: WorkspaceChanged,
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = wantedTriggers(await deps.catalog.current());
+  if (wanted.size === 0) return;
+  const files = await changedFiles(deps, changed);
+  for (const [scheduleId, { path }] of wanted) {
+    const pattern = await readPattern(path, deps.workspacesDir, []).catch((error: Error) => error);
+    if (pattern instanceof Error) {
+      await tellWatch(deps, scheduleId, pattern.message);
+      continue;
+    }
+    const matching = files.filter(({ file }) => pattern.matches(file));
+    if (matching.length > WATCHED_FILES_MAX) await tellWatch(deps, scheduleId, TOO_MANY_FILES);
+    for (const one of matching.slice(0, WATCHED_FILES_MAX)) {
+      signal.throwIfAborted();
+      await fireOnce(deps, scheduleId, changed, one);
+    }
+  }
+}
+
+/** Files with other content than before, by what runs call them. */
+async function changedFiles(
+  { blobs, workspacesDir }: LayerDeps,
+  { workspace, layer, earlier }: WorkspaceChanged,
+): Promise<ChangedFile[]> {
+  const before = foldLayers(await Promise.all(earlier.map((key) => readLayer(blobs, key))));
+  return Object.entries(await readLayer(blobs, layer)).flatMap(([path, entry]): ChangedFile[] => {
+    const known = contentOf(before.get(path));
+    const content = contentOf(entry);
+    if (content === undefined || content === known) return [];
+    const file = `${workspacesDir}/${workspace}/${path}`;
+    if (Buffer.byteLength(file) > WATCHED_PATH_MAX_BYTES) return [];
+    return [{ file, change: known === undefined ? "new" : "changed" }];
+  });
+}
+
+const contentOf = (entry: Entry | null | undefined): string | undefined =>
+  entry != null && "sha256" in entry ? entry.sha256 : undefined;
+
+async function fireOnce(
+  deps: LayerDeps,
+  scheduleId: string,
+  { workspace, layer, hop }: WorkspaceChanged,
+  { file, change }: ChangedFile,
+): Promise<void> {
+  const key = onceKey(scheduleId, hashOf(`${layer}\n${file}`));
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const claim = await claimOnce(deps, key, KNOWN_FOR_MS);
+    if (claim.taken || claim.write === undefined) return;
+    const trigger = await triggerInUse(deps, scheduleId);
+    if (trigger === undefined) return;
+    if (!(await deps.breaker.take(scheduleId))) throw new Error(`${scheduleId} ${deps.breaker.reason}`);
+    const { write } = claim;
+    if (await commitFire(deps, { ...trigger, file, change, workspace, hop, seen: () => write })) return;
+  }
+  throw new Error(`${scheduleId} could not be fired: it is being changed`);
+}
