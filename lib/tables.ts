@@ -1,3 +1,4 @@
+import { accessesTable, relationsTable } from "./documents/access/table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -66,4 +67,6 @@ export const tables = {
   documents: documentsTable,
   documentChildren: childrenTable,
   documentSegments: segmentsTable,
+  documentAccesses: accessesTable,
+  documentRelations: relationsTable,
 };

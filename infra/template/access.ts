@@ -51,6 +51,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
   workflows: {
     http: {
       tables: {
+        // Whose token it is.
+        "access-tokens": ["GetItem"],
+        users: ["GetItem"],
         artifacts: ["BatchGetItem", "PutItem"],
         "asset-facets": ["Query", "PutItem"],
         assets: ["BatchGetItem", "PutItem", "UpdateItem"],
@@ -199,5 +202,32 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       readsSecrets: true,
     },
   },
-  documents: { http: {}, consumers: {}, schedules: {}, executors: {} },
+  documents: {
+    http: {
+      tables: {
+        "access-token-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
+        "document-accesses": ["PutItem"],
+        "document-children": ["Query", "PutItem", "DeleteItem"],
+        "document-relations": ["BatchGetItem", "UpdateItem"],
+        "document-segments": ["PutItem"],
+        documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
+        "user-identities": ["Query", "PutItem"],
+        users: ["GetItem", "BatchGetItem", "PutItem"],
+        // Whatever changes tells of it, and may set off a trigger.
+        catalog: ["GetItem"],
+        "event-log": ["PutItem"],
+        "event-tail": ["PutItem"],
+        service: ["GetItem", "UpdateItem"],
+        "trigger-state": ["GetItem", "Query", "PutItem"],
+        workflows: ["Query:list"],
+      },
+      publishes: true,
+      blobs: { get: ["events"], put: ["events"], missing: true },
+      readsToken: true,
+    },
+    consumers: {},
+    schedules: {},
+    executors: {},
+  },
 };

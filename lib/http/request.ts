@@ -21,7 +21,7 @@ export interface ProxyEvent {
   readonly queryStringParameters: Readonly<Record<string, string | undefined>> | null;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
-  readonly requestContext?: { readonly requestId?: string };
+  readonly requestContext?: { readonly requestId?: string; readonly path?: string };
 }
 
 /** Deepest nesting of arrays and objects in a JSON body. */
@@ -65,8 +65,23 @@ export function readInput<Params, Query, Body>(
     params: params as Params,
     query: query as Query,
     body: body as Body,
-    request: { requestId, principal, headers },
+    request: { requestId, principal, headers, address: () => addressOf(event, headers) },
   };
+}
+
+/** Of the request as its caller made it. */
+function addressOf(
+  { path, requestContext, queryStringParameters }: ProxyEvent,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const query = new URLSearchParams(
+    Object.entries(queryStringParameters ?? {}).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as [string, string]],
+    ),
+  ).toString();
+  const origin = `${headers["x-forwarded-proto"] ?? "http"}://${headers.host ?? "localhost"}`;
+  // With the stage in front, as the caller has it.
+  return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
 }
 
 /** What is wrong with a part of a request, and where in it. */

@@ -31,6 +31,8 @@ export interface RequestInfo {
   readonly requestId: string;
   readonly principal: Principal | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** The whole address that was asked for, with its query. */
+  address(): string;
 }
 
 export interface Input<Params, Query, Body> {

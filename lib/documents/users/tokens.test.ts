@@ -15,7 +15,10 @@ describe("a token", () => {
   it("opens what it is for, for whoever has the address, and is kept by its hash alone", async () => {
     const { token, record } = await createToken(test.deps, { email: "Ada@example.com", name: "Ada" });
     const [user] = await usersByEmail(test.deps, "ada@EXAMPLE.com");
-    expect(await userOfToken(test.deps, token)).toEqual({ id: user?.id, scopes: ["automation", "documents"] });
+    expect(await userOfToken(test.deps, token)).toEqual({
+      id: user?.id,
+      scopes: ["automation", "documents"],
+    });
     expect(record).toMatchObject({ user: user?.id, name: "Ada", email: "Ada@example.com" });
     const again = await createToken(test.deps, { email: "ada@example.com", scopes: ["documents"] });
     expect(await userOfToken(test.deps, again.token)).toEqual({ id: user?.id, scopes: ["documents"] });
@@ -26,7 +29,14 @@ describe("a token", () => {
   it("opens nothing when it is another's, has ended, was taken back, or its user may not come in", async () => {
     const expires_at = new Date(test.clock.now() + 60_000).toISOString();
     const { token, record } = await createToken(test.deps, { email: "a@example.com", expires_at });
-    for (const wrong of ["", "weft_", `${token}x`, token.slice(0, -1), token.toUpperCase(), "x".repeat(4_000)])
+    for (const wrong of [
+      "",
+      "weft_",
+      `${token}x`,
+      token.slice(0, -1),
+      token.toUpperCase(),
+      "x".repeat(4_000),
+    ])
       expect(await userOfToken(test.deps, wrong)).toBeUndefined();
     expect(await userOfToken(test.deps, token)).toBeDefined();
     test.clock.advance(60_000);
@@ -47,7 +57,9 @@ describe("a token", () => {
       const { writes } = planUser(test.deps, { sub, email: "twice@example.com" });
       await test.deps.tables.write(writes);
     }
-    await expect(createToken(test.deps, { email: "twice@example.com" })).rejects.toMatchObject({ code: "conflict" });
+    await expect(createToken(test.deps, { email: "twice@example.com" })).rejects.toMatchObject({
+      code: "conflict",
+    });
   });
 });
 
@@ -70,7 +82,10 @@ describe("users", () => {
   it("are called by the first part of their address where they have no name", async () => {
     const { user } = planUser(test.deps, { email: "Ada.Lovelace+x@example.com" });
     expect(toUser(user)).toMatchObject({ full_name: "ada-lovelace-x", short_name: "ada-lovelace-x" });
-    expect(toUser({ ...user, full_name: "Ada L.", email: null })).toMatchObject({ full_name: "Ada L.", short_name: "" });
+    expect(toUser({ ...user, full_name: "Ada L.", email: null })).toMatchObject({
+      full_name: "Ada L.",
+      short_name: "",
+    });
   });
 
   it("have an owner, who is made once", async () => {

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
+import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
@@ -6,7 +7,6 @@ import {
   accessTokensTable,
   SCOPES,
   type Scope,
-  type StoredToken,
   TOKEN_ENTRIES,
   tokenEntriesTable,
   tokenKey,
@@ -17,18 +17,37 @@ import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
 const PREFIX = "weft_";
 const TOKEN_BYTES = 32;
 const TOKENS_MAX = 10_000;
+const EMAIL_MAX_LENGTH = 254;
+const NAME_MAX_LENGTH = 100;
 
 const hashOf = (token: string): string => hash("sha256", token, "hex");
 
-export interface TokenRequest {
-  readonly email: string;
-  readonly name?: string | undefined;
-  readonly scopes?: readonly Scope[] | undefined;
-  readonly expires_at?: string | null | undefined;
-}
+/** Whom a token is for, and what it opens: all where it is not said. */
+export const tokenBody = z.object({
+  email: z.email().max(EMAIL_MAX_LENGTH),
+  name: z
+    .string()
+    .max(NAME_MAX_LENGTH)
+    .optional()
+    .describe("Of the user, where they are made; and of the token"),
+  scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).optional(),
+  expires_at: z.iso.datetime().nullish().describe("Without it, the token ends when it is revoked"),
+});
+export type TokenRequest = z.infer<typeof tokenBody>;
 
 /** A token as lists show it. */
-export type TokenRecord = Omit<StoredToken, "pk" | "sk"> & { readonly email: string | null };
+export const tokenRecord = z
+  .object({
+    id: z.string(),
+    user: z.string().describe("Id of the user"),
+    email: z.string().nullable(),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+  })
+  .meta({ id: "AccessToken" });
+export type TokenRecord = z.infer<typeof tokenRecord>;
 
 /**
  * Makes a token for the user of an address, who is made where there is none; answers it once, in clear. Throws
@@ -36,18 +55,20 @@ export type TokenRecord = Omit<StoredToken, "pk" | "sk"> & { readonly email: str
  */
 export async function createToken(
   deps: UserDeps,
-  { email, name = "", scopes = SCOPES, expires_at = null }: TokenRequest,
+  { email, name = "", scopes = [...SCOPES], expires_at = null }: TokenRequest,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   if ((await readAll(deps, tokenEntriesTable, { pk: TOKEN_ENTRIES })).length >= TOKENS_MAX)
     throw new ApiError("too_many_requests", `There are ${TOKENS_MAX} tokens: revoke some`);
   const known = await usersByEmail(deps, email);
   if (known.length > 1) throw new ApiError("conflict", "email: several users have this address");
   const { user, writes } =
-    known[0] === undefined ? planUser(deps, { email, full_name: name || null }) : { user: known[0], writes: [] };
+    known[0] === undefined
+      ? planUser(deps, { email, full_name: name || null })
+      : { user: known[0], writes: [] };
   const token = `${PREFIX}${randomBytes(TOKEN_BYTES).toString("base64url")}`;
   const key = tokenKey(hashOf(token));
   const created_at = new Date(deps.clock.now()).toISOString();
-  const fields = { id: deps.ids.random(), user: user.id, name, scopes, created_at, expires_at };
+  const fields = { id: deps.ids.random(), user: user.id, name, scopes: [...scopes], created_at, expires_at };
   const entry = { pk: TOKEN_ENTRIES, sk: fields.id, hash: key.pk };
   const outcome = await deps.tables.write([
     ...writes,
@@ -68,7 +89,7 @@ export async function listTokens(deps: Pick<Ports, "tables">): Promise<TokenReco
   const records = await Promise.all(
     tokens.map(async ({ pk: _pk, sk: _sk, ...token }) => {
       const user = await findUser(deps, token.user);
-      return { ...token, email: user?.email ?? null };
+      return { ...token, scopes: [...token.scopes], email: user?.email ?? null };
     }),
   );
   return records.sort((one, other) => (one.created_at < other.created_at ? -1 : 1));

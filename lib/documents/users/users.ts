@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
@@ -28,7 +29,10 @@ export interface NewUser {
 }
 
 /** A new user and its writes, which do not hold where somebody has the id or the `sub`. */
-export function planUser(deps: Pick<Ports, "ids" | "clock">, made: NewUser): { user: StoredUser; writes: Write[] } {
+export function planUser(
+  deps: Pick<Ports, "ids" | "clock">,
+  made: NewUser,
+): { user: StoredUser; writes: Write[] } {
   const { sub = null, email = null, full_name = null, short_name = null, language = null } = made;
   const id = made.id ?? deps.ids.random();
   const user: StoredUser = {
@@ -76,10 +80,26 @@ export async function owner(deps: UserDeps, email: string): Promise<StoredUser> 
   return (await deps.tables.write(writes)).ok ? user : getUser(deps, OWNER_ID);
 }
 
+/** Reference 1.13. */
+export const userRecord = z
+  .object({
+    id: z.string(),
+    email: z.string().nullable(),
+    full_name: z.string(),
+    short_name: z.string(),
+    language: z.string().nullable(),
+    is_first_connection: z.boolean().describe("Whether the introduction is still to be shown"),
+  })
+  .meta({ id: "User" });
+
 /** A user as clients see them: without a name, they are called by the first part of their address. Reference 1.13. */
 export function toUser(user: StoredUser) {
   const { id, email, language, is_first_connection } = user;
-  const called = (email ?? "").split("@", 1)[0]?.toLowerCase().replace(/[^a-z0-9_-]+/g, "-") ?? "";
+  const called =
+    (email ?? "")
+      .split("@", 1)[0]
+      ?.toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, "-") ?? "";
   const { full_name, short_name } = lightUser(user, called);
   return { id, email, full_name, short_name, language, is_first_connection };
 }
