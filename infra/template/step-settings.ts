@@ -123,6 +123,11 @@ export function handedParameters(): Record<
   );
 }
 
+/** Values of the parameters where a deployment says nothing. */
+export function settingDefaults(): Record<string, string> {
+  return Object.fromEntries(settings.map(([parameter, { otherwise }]) => [parameter, otherwise]));
+}
+
 /** What the main template hands to a service's. */
 export function settingArguments(): Record<string, unknown> {
   return Object.fromEntries(settings.map(([parameter]) => [parameter, ref(parameter)]));
