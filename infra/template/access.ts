@@ -135,7 +135,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       sends: ["conduct"],
       publishes: true,
       blobs: {
-        get: ["claims", "events", "runs", "workflows"],
+        // Layers of workspaces say which files a step has changed.
+        get: ["claims", "events", "runs", "workflows", "workspaces"],
         put: ["claims", "dead-letters", "events", "runs"],
         missing: true,
       },

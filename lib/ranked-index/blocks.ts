@@ -13,6 +13,11 @@ import {
 
 /** Blocks kept in memory, over all segments. */
 const CACHED_MAX = 20_000;
+/** Of these, sets where some are small: those of a run or a job, which are read again as fast as they are rarely wanted. */
+const SETS_MAX = 2_000;
+const SMALL_SET = 64;
+/** Of these, blocks of keys: each is some 15 KB, and a page needs a hundred at most. */
+const KEY_BLOCKS_MAX = 256;
 
 /** A block as it was read; one that is not there is empty, and older than every delta. */
 export interface Block<Value> {
@@ -141,6 +146,8 @@ export class Blocks {
 
   /** Keeps the memory bounded: the oldest segments go first, then the oldest sets of the last. */
   trim(): void {
+    this.#trimKeys();
+    this.#trimSmallSets();
     let size = 0;
     for (const { sets, keys } of this.#segments.values()) size += sets.size + keys.size;
     for (const [segment, { sets, keys }] of this.#segments) {
@@ -154,6 +161,32 @@ export class Blocks {
         if (size <= CACHED_MAX) return;
         sets.delete(term);
         size -= 1;
+      }
+    }
+  }
+  /** Small ones, those that were changed or read longest ago. */
+  #trimSmallSets(): void {
+    let more = -SETS_MAX;
+    for (const { sets } of this.#segments.values()) more += sets.size;
+    for (const { sets } of this.#segments.values()) {
+      for (const [term, { value }] of sets) {
+        if (more <= 0) return;
+        if (value.count > SMALL_SET) continue;
+        sets.delete(term);
+        more -= 1;
+      }
+    }
+  }
+
+  /** The keys that were had first go first: most look at what is new. */
+  #trimKeys(): void {
+    let more = -KEY_BLOCKS_MAX;
+    for (const { keys } of this.#segments.values()) more += keys.size;
+    for (const { keys } of this.#segments.values()) {
+      for (const chunk of keys.keys()) {
+        if (more <= 0) return;
+        keys.delete(chunk);
+        more -= 1;
       }
     }
   }
