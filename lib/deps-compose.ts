@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
+import { withAccessTokens } from "./documents/users/authenticate.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
 import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
@@ -34,6 +35,7 @@ export function composeDeps(
   const base = {
     ...ports,
     ...own,
+    auth: withAccessTokens(own.auth, ports),
     ...records,
     catalog,
     definitions: cachedDefinitions(ports),
@@ -49,6 +51,7 @@ export function composeDeps(
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
     retention: config.retention,
+    documents: config.documents,
     network: openNetwork(config.network),
     llm: config.llm,
   };

@@ -1,4 +1,5 @@
 import { openedOnce } from "./deps-once.ts";
+import type { DocumentSettings } from "./documents/settings.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
@@ -51,6 +52,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
+  readonly documents: DocumentSettings;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

@@ -7,9 +7,11 @@ export const ERROR_STATUS = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   precondition_failed: 412,
   payload_too_large: 413,
+  unsupported_media_type: 415,
   too_many_requests: 429,
   internal: 500,
   unavailable: 503,
@@ -21,11 +23,18 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
+  /** In place of the service's own error body. */
+  readonly body: unknown;
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: { cause?: unknown; retryAfterSeconds?: number; body?: unknown },
+  ) {
     super(message, options);
     this.name = "ApiError";
     this.code = code;
     this.retryAfterSeconds = options?.retryAfterSeconds;
+    this.body = options?.body;
   }
 }
 

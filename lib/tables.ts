@@ -1,3 +1,11 @@
+import { accessesTable, relationsTable } from "./documents/access/table.ts";
+import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
+import {
+  accessTokensTable,
+  tokenEntriesTable,
+  userIdentitiesTable,
+  usersTable,
+} from "./documents/users/table.ts";
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
 import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";
@@ -52,4 +60,13 @@ export const tables = {
   workspaces: workspacesTable,
   runNames: runNamesTable,
   runQueue: runQueueTable,
+  users: usersTable,
+  userIdentities: userIdentitiesTable,
+  accessTokens: accessTokensTable,
+  accessTokenEntries: tokenEntriesTable,
+  documents: documentsTable,
+  documentChildren: childrenTable,
+  documentSegments: segmentsTable,
+  documentAccesses: accessesTable,
+  documentRelations: relationsTable,
 };

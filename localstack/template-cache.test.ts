@@ -17,7 +17,7 @@ it("reads the same again from its cache, and anew when a text has changed or the
   const expected = readTemplate(join(ROOT, "template.yaml"));
   const copy = join(folder, "template.yaml");
   const data = join(folder, "data");
-  for (const file of ["template.yaml", NESTED]) cpSync(join(ROOT, file), join(folder, file));
+  copyTemplates();
   expect(readTemplateOnce(copy, data)).toEqual(expected);
   expect(readTemplateOnce(copy, data)).toEqual(JSON.parse(JSON.stringify(expected)));
   writeFileSync(join(data, "template-cache.json"), "{");
@@ -36,12 +36,18 @@ it("reads the same again from its cache, and anew when a text has changed or the
 it("says what is wrong where a nested template has gone since", () => {
   const copy = join(folder, "template.yaml");
   const data = join(folder, "data");
-  for (const file of ["template.yaml", NESTED]) cpSync(join(ROOT, file), join(folder, file));
+  copyTemplates();
   readTemplateOnce(copy, data);
   rmSync(join(folder, NESTED));
 
   expect(() => readTemplateOnce(copy, data)).toThrow("names a file that is not there");
 });
+
+/** The main one and those of its nested stacks. */
+function copyTemplates(): void {
+  for (const file of ["template.yaml", "infra/stacks"])
+    cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+}
 
 function edit(file: string, from: string, to: string): void {
   const text = readFileSync(join(folder, file), "utf8");

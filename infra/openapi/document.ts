@@ -65,13 +65,19 @@ export function toOpenApi(routes: readonly ScannedRoute[], version: string): Jso
   };
 }
 
+const SECURITY: Readonly<Record<Route["auth"], JsonSchema>> = {
+  token: {},
+  optional: { security: [{}, { bearer: [] }] },
+  none: { security: [] },
+};
+
 function toOperation(route: Route, components: Components): JsonSchema {
   const parameters = [...pathParameters(route, components), ...queryParameters(route, components)];
   return {
     operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
-    ...(route.auth === "none" ? { security: [] } : {}),
+    ...SECURITY[route.auth],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, components) }),
     responses: { ...answers(route, components), ...errors(route, components) },

@@ -17,18 +17,19 @@ import { type AnyHandler, createFunctions, type Functions } from "../../localsta
 import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
 import { startPollers } from "../../localstack/pollers.ts";
-import { readTemplate, type TemplateFunction } from "../../localstack/template.ts";
+import { readTemplateFiles, type TemplateFunction } from "../../localstack/template.ts";
 import { provisionTemplate } from "../provision.ts";
+import { settingDefaults } from "../template/step-settings.ts";
 import { type DeployedRoles, readRoles } from "./policies.ts";
 import type { Recorder } from "./test-recorder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const NESTED = join(ROOT, "infra/stacks/workflows.yaml");
 const DRAIN_MS = 5_000;
 
 /** The functions of the template over emulators, each with dependencies of its own as in a container of Lambda. */
 export interface Installation extends AsyncDisposable {
-  readonly roles: DeployedRoles;
+  /** Of each service's stack. */
+  readonly roles: readonly DeployedRoles[];
   /** The owner's, as the parameter store has it. */
   readonly token: string;
   /** `http://HOST:PORT` of the gateway. */
@@ -58,28 +59,31 @@ export async function openInstallation(
   const parameters = { token: `/${stack}/token`, secrets: `/${stack}/secrets` };
   await provisionTemplate(stack, process.env);
   await store({ [parameters.token]: token, [`${parameters.secrets}/TOUR_KEY`]: randomUUID() });
-  const roles = readRoles(await readFile(NESTED, "utf8"), {
-    StackName: stack,
-    EventBusName: stack,
-    BlobsBucketName: bucket,
-    AccessTokenParameter: parameters.token,
-    SecretsPath: parameters.secrets,
+  const values = {
+    ...settingDefaults(),
+    ...{ StackName: stack, EventBusName: stack, BlobsBucketName: bucket },
+    ...{ AccessTokenParameter: parameters.token, SecretsPath: parameters.secrets },
     HttpStepPrivateAddresses: "allow",
     // Nobody listens there.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
     LlmModel: "tour",
-    LlmProviders: "",
-    LlmAllowedHosts: "",
-    RunsConcurrencyMax: "100",
-    TriggerFiresPerMinute: "6000",
-    EventReceiverEnabled: "true",
     EventLogRetention: "7d",
     RunRetention: "7d",
-  });
+  };
+  const { template, files } = readTemplateFiles(join(ROOT, "template.yaml"));
+  const { functions, resources } = template;
+  // The first is the main one, which has no functions.
+  const roles = await Promise.all(
+    files.slice(1).map(async (file) => readRoles(await readFile(file, "utf8"), values)),
+  );
   // Beside what the template gives them, where AWS is: nothing else of this process.
   const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));
   const environments = new Map(
-    roles.functions.map(({ logicalId, environment }) => [logicalId, { ...aws, ...environment }]),
+    roles.flatMap((stackRoles) =>
+      stackRoles.functions.map(
+        ({ logicalId, environment }) => [logicalId, { ...aws, ...environment }] as const,
+      ),
+    ),
   );
   const lines: string[] = [];
   const log = jsonLog({ level: "warn", write: (line) => lines.push(line) });
@@ -89,7 +93,6 @@ export async function openInstallation(
     functionsModule: new URL("../../lib/workflow/functions/library.ts", import.meta.url),
   });
 
-  const { functions, resources } = readTemplate(join(ROOT, "template.yaml"));
   const workers: { close(): Promise<void> }[] = [];
   /** Every worker has a folder of its own, as if each were on another machine. */
   const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {

@@ -5,6 +5,10 @@ export interface Client {
   /** `path` as the template has it; a text body is a workflow. */
   send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body>;
   list<Item>(path: string): Promise<readonly Item[]>;
+  /** The same for whoever has another token. */
+  as(token: string): Client;
+  /** Where the answer says nothing. */
+  remove(path: string): Promise<void>;
   /** Sends a zip. */
   upload(path: string, bytes: Uint8Array): Promise<void>;
   /** Reads an answer that is a file, whole. */
@@ -40,6 +44,8 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
   };
   return {
     send,
+    as: (other) => clientOf({ url, token: other }),
+    remove: (path) => raw("DELETE", path, "application/json"),
     upload: (path, bytes) => raw("POST", path, "application/zip", Buffer.from(bytes)),
     file: (method, path, body) =>
       raw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),

@@ -18,6 +18,7 @@ import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
+import { useDocuments } from "./test-tour-documents.ts";
 import { bringFindings, leaveDiffs, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
 import { leaveOld } from "./test-tour-retention.ts";
 import { goAgain, leaveTurn } from "./test-tour-runs.ts";
@@ -69,6 +70,7 @@ export async function tour(at: Installation): Promise<void> {
   await useTriggers(all);
   const pending = await startUnheard(all);
   await bringFindings(all.client);
+  await useDocuments(all.client);
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);
   await sweepAndFire(all);

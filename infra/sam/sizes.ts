@@ -8,16 +8,16 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 275 * KB, whole: 820 * KB };
+const USUAL: Limits = { ours: 285 * KB, whole: 845 * KB };
 /** The conductor answers what scripts ask, too: it holds what reads and writes records and what makes runs. */
-const CONDUCTOR = { logicalId: "ConductFunction", limits: { ours: 300 * KB, whole: 820 * KB } } as const;
+const CONDUCTOR = { logicalId: "ConductFunction", limits: { ours: 310 * KB, whole: 830 * KB } } as const;
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 290 * KB, whole: 1020 * KB } },
+  { packages: ["yaml"], limits: { ours: 300 * KB, whole: 1020 * KB } },
   // Cron expressions bring a library of dates.
   { packages: ["luxon"], limits: { ours: 260 * KB, whole: 850 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.

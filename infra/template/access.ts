@@ -51,6 +51,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
   workflows: {
     http: {
       tables: {
+        // Whose token it is.
+        "access-tokens": ["GetItem"],
+        users: ["GetItem"],
         artifacts: ["BatchGetItem", "PutItem"],
         "asset-facets": ["Query", "PutItem"],
         assets: ["BatchGetItem", "PutItem", "UpdateItem"],
@@ -200,5 +203,30 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       readsSecrets: true,
     },
   },
-  documents: { http: {}, consumers: {}, schedules: {}, executors: {} },
+  documents: {
+    http: {
+      tables: {
+        "access-token-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
+        "document-accesses": ["PutItem"],
+        "document-children": ["Query", "PutItem", "DeleteItem"],
+        "document-relations": ["BatchGetItem", "UpdateItem"],
+        "document-segments": ["PutItem"],
+        documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
+        "user-identities": ["Query", "PutItem"],
+        users: ["GetItem", "PutItem"],
+        // Whatever changes tells of it, and may set off a trigger.
+        catalog: ["GetItem"],
+        "event-log": ["PutItem"],
+        "event-tail": ["PutItem"],
+        "trigger-state": ["Query"],
+        workflows: ["Query:list"],
+      },
+      publishes: true,
+      readsToken: true,
+    },
+    consumers: {},
+    schedules: {},
+    executors: {},
+  },
 };

@@ -1,3 +1,4 @@
+import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
 import { consumerFunction, FUNCTION_GLOBALS, routeFunction } from "./functions.ts";
 import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
@@ -33,8 +34,8 @@ export const SERVICE_PARAMETERS = {
   ...handedParameters(),
 } as const;
 
-/** The nested template of a service: its API, functions, queues, roles and logs. */
-export function toServiceTemplate(scan: ServiceScan): SamTemplate {
+/** The nested template of a service: its API, functions, queues, roles and logs. `all` are all consumers that there are. */
+export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsumer[]): SamTemplate {
   const { service, routes, consumers } = scan;
   const targets = consumers.flatMap(({ consumer }) => {
     const undelivered = undeliveredQueue(consumer);
@@ -50,7 +51,7 @@ export function toServiceTemplate(scan: ServiceScan): SamTemplate {
       Function: {
         ...FUNCTION_GLOBALS,
         LoggingConfig: { LogFormat: "JSON", LogGroup: ref(LOG_GROUP_ID) },
-        Environment: { Variables: environment(scan) },
+        Environment: { Variables: environment(all) },
       },
     },
     Resources: merged([
@@ -79,7 +80,8 @@ export function toServiceTemplate(scan: ServiceScan): SamTemplate {
   };
 }
 
-function environment({ consumers }: ServiceScan): Record<string, unknown> {
+/** `consumers` are those of all services: each may send to the others' queues. */
+function environment(consumers: readonly ScannedConsumer[]): Record<string, unknown> {
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);
     return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];

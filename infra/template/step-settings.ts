@@ -66,6 +66,23 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Time after their end at which runs are removed, such as 12h, 30d, 8w; off keeps them",
     otherwise: "off",
   },
+  OwnerEmail: {
+    variable: "WEFT_OWNER_EMAIL",
+    description: "Address of the user of the documents whom the owner's access token belongs to",
+    otherwise: "owner@weft.local",
+  },
+  AiAllowReachFrom: {
+    variable: "AI_ALLOW_REACH_FROM",
+    description: "Who keeps the functions of language models in documents",
+    otherwise: "authenticated",
+    values: ["public", "authenticated", "restricted"],
+  },
+  TrashbinCutoffDays: {
+    variable: "TRASHBIN_CUTOFF_DAYS",
+    description: "Days after which a deleted document cannot be brought back",
+    otherwise: "30",
+    pattern: "^[0-9]{1,5}$",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */
@@ -104,6 +121,11 @@ export function handedParameters(): Record<
   return Object.fromEntries(
     settings.map(([parameter, { description }]) => [parameter, { Type: "String", Description: description }]),
   );
+}
+
+/** Values of the parameters where a deployment says nothing. */
+export function settingDefaults(): Record<string, string> {
+  return Object.fromEntries(settings.map(([parameter, { otherwise }]) => [parameter, otherwise]));
 }
 
 /** What the main template hands to a service's. */

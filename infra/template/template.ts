@@ -25,7 +25,9 @@ export function toTemplates(scan: Scan): ReadonlyMap<string, SamTemplate> {
   const services = servicesOf(scan);
   return new Map([
     [MAIN_TEMPLATE, toMainTemplate(scan, services)],
-    ...services.map((service) => [stackFile(service.service), toServiceTemplate(service)] as const),
+    ...services.map(
+      (service) => [stackFile(service.service), toServiceTemplate(service, scan.consumers)] as const,
+    ),
   ]);
 }
 

@@ -203,6 +203,80 @@ describe("a route's handler", () => {
   });
 });
 
+describe("a handler of the documents", () => {
+  const change = defineRoute({
+    service: "documents",
+    operationId: "changeThing",
+    method: "PATCH",
+    path: "/things/{id}/",
+    summary: "",
+    tag: "",
+    auth: "optional",
+    params: z.object({ id: z.uuid() }),
+    query: z.object({ kind: z.enum(["a", "b"]).optional() }),
+    body: z.object({
+      title: z.string().min(1).max(5).nullish(),
+      size: z.int().max(5).optional(),
+      on: z.boolean().optional(),
+      target: z.uuid(),
+    }),
+    status: 200,
+    response: z.looseObject({}),
+    run: ({ body, request }, _deps: typeof deps) => ({ body, who: request.principal?.id ?? null }),
+  });
+  const id = "6f0a2a0e-0e0e-4a3a-9d5f-0d8f6f5f2b11";
+  const sent = (body: unknown, more: Partial<ProxyEvent> = {}): ProxyEvent =>
+    event({ pathParameters: { id }, body: typeof body === "string" ? body : JSON.stringify(body), ...more });
+
+  it("names each field and what is wrong with it", async () => {
+    const found = await call(change, sent({ title: "abcdef", size: 6, on: "x", target: "y" }));
+    expect([found.statusCode, found.body]).toEqual([
+      400,
+      {
+        title: ["Ensure this field has no more than 5 characters."],
+        size: ["Ensure this value is less than or equal to 5."],
+        on: ["Must be a valid boolean."],
+        target: ["Must be a valid UUID."],
+      },
+    ]);
+    expect((await call(change, sent("", {}))).body).toEqual({ target: ["This field is required."] });
+    expect((await call(change, sent({ title: "", target: null }))).body).toEqual({
+      title: ["This field may not be blank."],
+      target: ["This field may not be null."],
+    });
+    expect((await call(change, sent([1]))).body).toEqual({
+      non_field_errors: ["Invalid data. Expected a dictionary, but got list."],
+    });
+    const query = await call(change, sent({ target: id }, { queryStringParameters: { kind: "c" } }));
+    expect(query.body).toEqual({ kind: ['"c" is not a valid choice.'] });
+  });
+
+  it("knows nothing of what has no such id, and takes JSON alone", async () => {
+    const strange = await call(change, sent({ target: id }, { pathParameters: { id: "x" } }));
+    expect([strange.statusCode, strange.body]).toEqual([404, { detail: "Not found." }]);
+    const typed = await call(change, sent({ target: id }, { headers: { "content-type": "text/plain" } }));
+    expect([typed.statusCode, typed.body]).toEqual([
+      415,
+      { detail: 'Unsupported media type "text/plain" in request.' },
+    ]);
+  });
+
+  it("takes anybody where a token is not asked for, and nobody with a wrong one or one of another service", async () => {
+    const open = async (headers: Record<string, string>, auth = deps.auth) => {
+      const { statusCode, body } = await toHandler(change, async () => ({ ...deps, auth }))({
+        ...sent({ target: id }),
+        headers,
+      });
+      return [statusCode, (JSON.parse(body) as { who?: unknown }).who];
+    };
+    expect(await open({})).toEqual([200, null]);
+    expect(await open({ authorization: `Bearer ${TOKEN}` })).toEqual([200, "owner"]);
+    expect(await open({ authorization: "Bearer x" })).toEqual([401, undefined]);
+    const narrow = { authenticate: async () => ({ kind: "user", id: "u", scopes: ["automation"] }) as const };
+    expect(await open({ authorization: "Bearer x" }, narrow)).toEqual([403, undefined]);
+  });
+});
+
 describe("a list's handler", () => {
   const list = (pages: readonly unknown[][], total: number) =>
     defineRoute({

@@ -165,7 +165,7 @@ async function answerTo<P, Q, B, R, D>(
     event.requestContext?.requestId ?? context?.awsRequestId,
   );
   try {
-    const principal = route.auth === "token" ? await authenticated(headers, deps.auth) : undefined;
+    const principal = await principalOf(route, headers, deps.auth);
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
@@ -196,13 +196,29 @@ function otherAnswer(
   return { statusCode: status ?? route.status, headers: { ...common, ...headers, ...type }, body: text };
 }
 
-/** Seed: workflow 5.2. */
-async function authenticated(headers: Record<string, string>, auth: Authenticator): Promise<Principal> {
-  const header = headers["authorization"];
-  if (header === undefined) throw new ApiError("unauthorized", "Missing authorization header");
+const MISSING: Readonly<Record<ServiceName, string>> = {
+  root: "Missing authorization header",
+  automation: "Missing authorization header",
+  documents: "Authentication credentials were not provided.",
+};
+
+/** Who asks. Seed: workflow 5.2; reference: documents 1.0. Throws `unauthorized`, and `forbidden` outside of a token's scopes. */
+async function principalOf(
+  { auth, service }: Pick<Route, "auth" | "service">,
+  headers: Record<string, string>,
+  authenticator: Authenticator,
+): Promise<Principal | undefined> {
+  if (auth === "none") return undefined;
+  const header = headers.authorization;
+  if (header === undefined) {
+    if (auth === "optional") return undefined;
+    throw new ApiError("unauthorized", MISSING[service]);
+  }
   const token = bearerToken(header);
-  const principal = token === undefined ? undefined : await auth.authenticate(token);
+  const principal = token === undefined ? undefined : await authenticator.authenticate(token);
   if (principal === undefined) throw new ApiError("unauthorized", "Invalid token");
+  if (service !== "root" && principal.scopes?.includes(service) === false)
+    throw new ApiError("forbidden", "The token is not meant for this service");
   return principal;
 }
 
@@ -223,7 +239,7 @@ export function errorResult(
   return {
     statusCode: ERROR_STATUS[error.code],
     headers,
-    body: JSON.stringify(ERROR_BODY[route.service](error)),
+    body: JSON.stringify(error.body ?? ERROR_BODY[route.service](error)),
   };
 }
 

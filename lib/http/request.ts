@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
+import { fieldErrors, fieldWords } from "./field-words.ts";
 import { plainWords } from "./plain-words.ts";
 import {
   BODY_LIMIT_BYTES,
@@ -8,6 +9,7 @@ import {
   type Principal,
   type RawBody,
   type Route,
+  type ServiceName,
 } from "./route.ts";
 
 /** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
@@ -19,7 +21,7 @@ export interface ProxyEvent {
   readonly queryStringParameters: Readonly<Record<string, string | undefined>> | null;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
-  readonly requestContext?: { readonly requestId?: string };
+  readonly requestContext?: { readonly requestId?: string; readonly path?: string };
 }
 
 /** Deepest nesting of arrays and objects in a JSON body. */
@@ -46,32 +48,74 @@ export function readInput<Params, Query, Body>(
   requestId: string,
   principal: Principal | undefined,
 ): Input<Params, Query, Body> {
-  const faults: string[] = [];
-  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults);
-  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults);
+  const faults: Fault[] = [];
+  const [wording, documents] = [WORDS[route.service], route.service === "documents"];
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, wording);
+  // Of a document whose id is none there is nothing to be told.
+  if (documents && faults.length > 0) throw new ApiError("not_found", "Not found.");
+  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, wording);
   const body = readBody(route, event, headers, faults);
-  if (faults.length > 0) throw new ApiError("bad_request", faults.join("; "));
+  if (faults.length > 0)
+    throw new ApiError(
+      "bad_request",
+      faults.map(toText).join("; "),
+      documents ? { body: fieldErrors(faults) } : {},
+    );
   return {
     params: params as Params,
     query: query as Query,
     body: body as Body,
-    request: { requestId, principal, headers },
+    request: { requestId, principal, headers, address: () => addressOf(event, headers) },
   };
+}
+
+/** Of the request as its caller made it. */
+function addressOf(
+  { path, requestContext, queryStringParameters }: ProxyEvent,
+  headers: Readonly<Record<string, string>>,
+): string {
+  const query = new URLSearchParams(
+    Object.entries(queryStringParameters ?? {}).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as [string, string]],
+    ),
+  ).toString();
+  const origin = `${headers["x-forwarded-proto"] ?? "http"}://${headers.host ?? "localhost"}`;
+  // With the stage in front, as the caller has it.
+  return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** What is wrong with a part of a request, and where in it. */
+export interface Fault {
+  readonly part: "path" | "query" | "body";
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+type Words = z.core.$ZodErrorMap;
+/** How each service words its faults. */
+const WORDS: Readonly<Record<ServiceName, Words>> = {
+  root: plainWords,
+  automation: plainWords,
+  documents: fieldWords,
+};
+
+function toText({ part, path, message }: Fault): string {
+  const where = part === "body" ? path : [part, ...path];
+  return where.length > 0 ? `${where.join(".")}: ${message}` : message;
 }
 
 function readPart(
   schema: z.ZodType | undefined,
   value: unknown,
-  part: "path" | "query" | "body",
-  faults: string[],
+  part: Fault["part"],
+  faults: Fault[],
+  error: Words,
 ): unknown {
   if (schema === undefined) return undefined;
-  const parsed = schema.safeParse(value, { error: plainWords });
+  const parsed = schema.safeParse(value, { error });
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues.slice(0, FAULTS_MAX)) {
-    const where = part === "body" ? issue.path : [part, ...issue.path];
-    faults.push(where.length > 0 ? `${where.join(".")}: ${issue.message}` : issue.message);
-  }
+  for (const { path, message } of parsed.error.issues.slice(0, FAULTS_MAX))
+    faults.push({ part, path, message });
   return undefined;
 }
 
@@ -79,10 +123,10 @@ function readPart(
 const FAULTS_MAX = 10;
 
 function readBody(
-  route: Pick<Route, "body" | "bodyKind" | "bodyLimitBytes">,
+  route: Pick<Route, "body" | "bodyKind" | "bodyLimitBytes" | "service">,
   event: ProxyEvent,
   headers: Record<string, string>,
-  faults: string[],
+  faults: Fault[],
 ): unknown {
   if (route.body === undefined) return undefined;
   const limitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
@@ -95,12 +139,19 @@ function readBody(
   const contentType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   if (contentType !== "" && contentType !== FORM_TYPE && !JSON_TYPES.test(contentType)) {
+    if (route.service === "documents")
+      throw new ApiError(
+        "unsupported_media_type",
+        `Unsupported media type "${contentType.slice(0, 100)}" in request.`,
+      );
     throw new ApiError(
       "bad_request",
       `content-type: must be application/json, not ${contentType.slice(0, 100)}`,
     );
   }
-  return readPart(route.body, parseJson(text), "body", faults);
+  // Where every field may be left out, so may all of them.
+  const value = route.service === "documents" && text.trim() === "" ? {} : parseJson(text);
+  return readPart(route.body, value, "body", faults, WORDS[route.service]);
 }
 
 /** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */

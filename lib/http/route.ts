@@ -5,6 +5,8 @@ import type { Listing } from "./page.ts";
 export interface Principal {
   readonly kind: "owner" | "user";
   readonly id: string;
+  /** Services that the token is meant for; all where it says none. */
+  readonly scopes?: readonly ServiceName[];
 }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -29,6 +31,8 @@ export interface RequestInfo {
   readonly requestId: string;
   readonly principal: Principal | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** The whole address that was asked for, with its query. */
+  address(): string;
 }
 
 export interface Input<Params, Query, Body> {
@@ -75,7 +79,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  readonly auth: "token" | "none";
+  /** `optional`: anybody, and who it is where a token says so. */
+  readonly auth: "token" | "optional" | "none";
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;

@@ -186,6 +186,25 @@ export const settings = z.object({
       description: "Folders that watch triggers may look into besides the workspaces, with : between them",
       default: "",
     }),
+  WEFT_OWNER_EMAIL: text("owner@weft.local")
+    .refine((value) => /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(value), "must be an e-mail address")
+    .meta({
+      description: "Address of the user of the documents whom WEFT_ACCESS_TOKEN belongs to",
+      default: "owner@weft.local",
+    }),
+  AI_ALLOW_REACH_FROM: z
+    .enum(["", "public", "authenticated", "restricted"], "must be public, authenticated or restricted")
+    .optional()
+    .transform((value) => value || "authenticated")
+    .meta({
+      description:
+        "Who keeps the functions of language models in documents: whoever may edit, whoever of them has signed in, or members alone",
+      default: "authenticated",
+    }),
+  TRASHBIN_CUTOFF_DAYS: text("30")
+    .refine((value) => /^\d{1,5}$/.test(value), "must be a whole number of days")
+    .transform(Number)
+    .meta({ description: "Days after which a deleted document cannot be brought back", default: "30" }),
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -224,6 +243,13 @@ export interface Config {
   readonly runsAtOnce: number;
   readonly stepsAtOnce: number;
   readonly retention: Retention;
+  readonly documents: DocumentsConfig;
+}
+
+export interface DocumentsConfig {
+  readonly ownerEmail: string;
+  readonly aiAllowReachFrom: "public" | "authenticated" | "restricted";
+  readonly trashbinCutoffDays: number;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -281,5 +307,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     runsAtOnce: parsed.data.RUNS_CONCURRENCY_MAX,
     stepsAtOnce: parsed.data.STEPS_CONCURRENCY_MAX,
     retention: { eventsMs: parsed.data.EVENT_LOG_RETENTION, runsMs: parsed.data.RUN_RETENTION },
+    documents: {
+      ownerEmail: parsed.data.WEFT_OWNER_EMAIL,
+      aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
+      trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
+    },
   };
 }

@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
 import { toHandler } from "../http/handler.ts";
-import type { Route } from "../http/route.ts";
+import { fullPath, type Route } from "../http/route.ts";
 import { call as callHandler } from "./call.ts";
 import type { RequestParts } from "./test-requests.ts";
 
@@ -14,7 +14,10 @@ export async function call<P, Q, B, R>(
   const called = await callHandler(
     deps,
     toHandler(route, async () => deps),
-    parts,
+    {
+      ...parts,
+      path: fullPath(route).replace(/\{(\w+)\+?\}/g, (_, name: string) => parts.params?.[name] ?? ""),
+    },
   );
   return { status: called.status, body: called.text === "" ? undefined : called.json };
 }

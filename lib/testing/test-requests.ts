@@ -9,6 +9,8 @@ export interface RequestParts {
   readonly body?: unknown;
   /** The token of tests where it is left out; none with null. */
   readonly token?: string | null;
+  /** As it was asked for; the root's where it is left out. */
+  readonly path?: string;
 }
 
 /** What the gateway hands to a function for a request. */

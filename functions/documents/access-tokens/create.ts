@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { createToken, tokenBody, tokenRecord } from "#lib/documents/users/tokens.ts";
+import { ownerAlone } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Makes what `weft token create` prints. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createAccessToken",
+  method: "POST",
+  path: "/access-tokens",
+  summary: "Make an access token for a user, who is made where there is none; it is shown this once",
+  tag: "Users",
+  auth: "token",
+  body: tokenBody,
+  status: 201,
+  response: z.object({ token: z.string(), data: tokenRecord }),
+  errors: [403, 409, 429],
+  run: async ({ body, request }, deps: Deps) => {
+    ownerAlone(request);
+    const { token, record } = await createToken(deps, body);
+    return { token, data: record };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

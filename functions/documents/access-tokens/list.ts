@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { listTokens, tokenRecord } from "#lib/documents/users/tokens.ts";
+import { ownerAlone } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** What `weft token list` shows. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listAccessTokens",
+  method: "GET",
+  path: "/access-tokens",
+  summary: "All access tokens, oldest first, without what they are",
+  tag: "Users",
+  auth: "token",
+  status: 200,
+  response: z.object({ data: z.array(tokenRecord) }),
+  errors: [403],
+  run: async ({ request }, deps: Deps) => {
+    ownerAlone(request);
+    return { data: await listTokens(deps) };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

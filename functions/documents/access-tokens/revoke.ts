@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { revokeToken } from "#lib/documents/users/tokens.ts";
+import { ownerAlone } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** What `weft token revoke` does. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "revokeAccessToken",
+  method: "DELETE",
+  path: "/access-tokens/{id}",
+  summary: "Revoke an access token, with effect at once",
+  tag: "Users",
+  auth: "token",
+  params: z.object({ id: z.guid() }),
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => {
+    ownerAlone(request);
+    await revokeToken(deps, params.id);
+  },
+});
+
+export const handler = toHandler(route, openDeps);

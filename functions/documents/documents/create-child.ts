@@ -1,0 +1,31 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { openDocument } from "#lib/documents/access/seen.ts";
+import { createBody, documentParams } from "#lib/documents/documents/body.ts";
+import { createChild } from "#lib/documents/documents/create.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.3, POST documents/{id}/children/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createChild",
+  method: "POST",
+  path: "/documents/{id}/children",
+  summary: "Make the last child of a document; rights are inherited",
+  tag: "Documents",
+  auth: "token",
+  params: documentParams,
+  body: createBody,
+  status: 201,
+  response: documentRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) => {
+    const user = await signedIn(deps, request);
+    const parent = await openDocument(deps, user, params.id, "children_create");
+    return toDocument(await createChild(deps, user, parent, body));
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,25 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { createBody } from "#lib/documents/documents/body.ts";
+import { createDocument } from "#lib/documents/documents/create.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.2, POST documents/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createDocument",
+  method: "POST",
+  path: "/documents",
+  summary: "Make a document, which the caller owns",
+  tag: "Documents",
+  auth: "token",
+  body: createBody,
+  status: 201,
+  response: documentRecord,
+  run: async ({ body, request }, deps: Deps) =>
+    toDocument(await createDocument(deps, await signedIn(deps, request), body)),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { deleteDocument } from "#lib/documents/documents/delete.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.2, 3.1, DELETE documents/{id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteDocument",
+  method: "DELETE",
+  path: "/documents/{id}",
+  summary: "Put a document into the trash, with what lies in it",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    deleteDocument(deps, await viewerOf(deps, request), params.id),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { readDocument } from "#lib/documents/documents/read.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Seed: documents 4, GET documents/{document_id}/; reference 1.2. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getDocument",
+  method: "GET",
+  path: "/documents/{id}",
+  summary: "A document, without its content",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  status: 200,
+  response: documentRecord,
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    toDocument(await readDocument(deps, await viewerOf(deps, request), params.id)),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,27 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams, updateBody } from "#lib/documents/documents/body.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { updateDocument } from "#lib/documents/documents/update.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.2, PUT documents/{id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "replaceDocument",
+  method: "PUT",
+  path: "/documents/{id}",
+  summary: "Change a document: title and excerpt; what is not given stays",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  body: updateBody,
+  status: 200,
+  response: documentRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    toDocument(await updateDocument(deps, await viewerOf(deps, request), params.id, body)),
+});
+
+export const handler = toHandler(route, openDeps);

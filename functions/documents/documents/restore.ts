@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { restoreDocument } from "#lib/documents/documents/delete.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Seed: documents 3; reference 1.3, 3.2, POST documents/{id}/restore/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "restoreDocument",
+  method: "POST",
+  path: "/documents/{id}/restore",
+  summary: "Bring a document back from the trash",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  status: 200,
+  response: z.object({ detail: z.string() }),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => {
+    await restoreDocument(deps, await viewerOf(deps, request), params.id);
+    return { detail: "Document has been successfully restored." };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ABILITIES, type Ability, AI_REACHES, abilitiesOf, type Standing } from "./abilities.ts";
+import { equivalentLink, LINK_REACHES, LINK_ROLES, linkSelectOptions } from "./links.ts";
+import { higherRole, highestRole, ROLES } from "./roles.ts";
+
+const NOBODY: Standing = {
+  ...{
+    isAuthenticated: true,
+    role: null,
+    isDeleted: false,
+    isRoot: false,
+    isCreator: false,
+    hasTrace: false,
+  },
+  link: { reach: "restricted", role: null },
+  ancestorsLink: { reach: null, role: null },
+  aiAllowReachFrom: "authenticated",
+};
+const member = (role: Standing["role"], more: Partial<Standing> = {}): Standing => ({
+  ...NOBODY,
+  role,
+  ...more,
+});
+const byLink = (role: (typeof LINK_ROLES)[number], more: Partial<Standing> = {}): Standing => ({
+  ...{ ...NOBODY, link: { reach: "public", role } as const, ...more },
+});
+
+const COLUMNS: Readonly<Record<string, Standing>> = {
+  none: NOBODY,
+  "link reader": byLink("reader"),
+  "link commenter": byLink("commenter"),
+  "link editor": byLink("editor"),
+  reader: member("reader"),
+  commenter: member("commenter"),
+  editor: member("editor"),
+  administrator: member("administrator"),
+  owner: member("owner"),
+};
+/** By column: of a child, live, for one who is signed in. Reference 2.3. */
+const MATRIX: Readonly<Record<string, readonly [abilities: readonly Ability[], columns: string]>> = {
+  read: [
+    [
+      ...(["retrieve", "content_retrieve", "tree", "children_list", "search", "media_auth"] as const),
+      ...(["media_check", "cors_proxy", "formatted_content", "collaboration_auth", "descendants"] as const),
+      ...(["duplicate", "favorite", "mask"] as const),
+    ],
+    "_xxxxxxxx",
+  ],
+  member: [["accesses_view", "versions_list", "versions_retrieve"], "____xxxxx"],
+  comment: [["comment"], "__xx_xxxx"],
+  write: [
+    [
+      ...(["update", "partial_update", "content_patch", "can_edit", "attachment_upload"] as const),
+      ...(["children_create", "ai_proxy", "ai_transform", "ai_translate"] as const),
+    ],
+    "___x__xxx",
+  ],
+  manage: [["accesses_manage", "link_configuration", "move", "versions_destroy", "destroy"], "_______xx"],
+  own: [["invite_owner", "restore"], "________x"],
+  leave: [["leave"], "____xxx__"],
+};
+
+describe("abilities", () => {
+  for (const [row, [abilities, columns]] of Object.entries(MATRIX))
+    it(`are those of the matrix: ${row}`, () => {
+      Object.values(COLUMNS).forEach((standing, at) => {
+        const found = abilitiesOf(standing);
+        for (const ability of abilities)
+          expect([ability, Object.keys(COLUMNS)[at], found[ability]]).toEqual([
+            ability,
+            Object.keys(COLUMNS)[at],
+            columns[at] === "x",
+          ]);
+      });
+    });
+
+  it("name every ability of the matrix, and no other", () => {
+    const named = Object.values(MATRIX).flatMap(([abilities]) => abilities);
+    expect(named.toSorted()).toEqual([...ABILITIES]);
+    expect(Object.keys(abilitiesOf(NOBODY)).toSorted()).toEqual(
+      [...ABILITIES, "link_select_options"].toSorted(),
+    );
+  });
+
+  it("leave to those who are not signed in what the public link gives, and nothing of their own", () => {
+    const own: readonly Ability[] = ["duplicate", "favorite", "mask", "children_create", "leave"];
+    const ai: readonly Ability[] = ["ai_proxy", "ai_transform", "ai_translate"];
+    for (const role of LINK_ROLES) {
+      const known = abilitiesOf(byLink(role));
+      const unknown = abilitiesOf(byLink(role, { isAuthenticated: false }));
+      for (const ability of ABILITIES)
+        expect([ability, unknown[ability]]).toEqual([
+          ability,
+          known[ability] && !own.includes(ability) && !ai.includes(ability),
+        ]);
+      const open = abilitiesOf(byLink(role, { isAuthenticated: false, aiAllowReachFrom: "public" }));
+      expect(open.ai_proxy).toBe(role === "editor");
+    }
+    const inside = byLink("editor", { link: { reach: "authenticated", role: "editor" } });
+    expect(abilitiesOf(inside).update).toBe(true);
+    expect(abilitiesOf({ ...inside, isAuthenticated: false }).retrieve).toBe(false);
+  });
+
+  it("limit language models to members where only they are let in", () => {
+    const at = (standing: Standing) => abilitiesOf({ ...standing, aiAllowReachFrom: "restricted" }).ai_proxy;
+    expect([at(byLink("editor")), at(member("editor")), at(member("owner"))]).toEqual([false, true, true]);
+  });
+
+  it("let an owner alone see what is deleted, and bring it back", () => {
+    for (const role of [null, ...ROLES]) {
+      const found = abilitiesOf({
+        ...byLink("editor"),
+        role,
+        isDeleted: true,
+        isCreator: true,
+        hasTrace: true,
+      });
+      const held = ABILITIES.filter((ability) => found[ability]);
+      expect(held).toEqual(role === "owner" ? ["content_retrieve", "restore", "retrieve", "tree"] : []);
+    }
+  });
+
+  it("let a root be deleted by its owner alone, a child by who made it as well", () => {
+    const destroys = (standing: Standing) => abilitiesOf(standing).destroy;
+    expect(destroys(member("owner", { isRoot: true }))).toBe(true);
+    expect(destroys(member("administrator", { isRoot: true, isCreator: true }))).toBe(false);
+    expect(destroys(member("editor", { isCreator: true }))).toBe(true);
+  });
+
+  it("let go of a document whoever was shown it and does not manage it", () => {
+    expect(abilitiesOf({ ...NOBODY, hasTrace: true }).leave).toBe(true);
+    expect(abilitiesOf(member("owner", { hasTrace: true })).leave).toBe(false);
+  });
+});
+
+const roleOf = fc.constantFrom(null, ...ROLES);
+const linkOf = fc.record({ reach: fc.constantFrom(...LINK_REACHES), role: fc.constantFrom(...LINK_ROLES) });
+const standingOf = fc.record({
+  ...{ isAuthenticated: fc.boolean(), isDeleted: fc.boolean(), isRoot: fc.boolean() },
+  ...{ isCreator: fc.boolean(), hasTrace: fc.boolean(), role: roleOf },
+  link: fc.array(linkOf, { maxLength: 5 }).map(equivalentLink),
+  ancestorsLink: fc.array(linkOf, { maxLength: 5 }).map(equivalentLink),
+  aiAllowReachFrom: fc.constantFrom(...AI_REACHES),
+});
+
+describe("rights", () => {
+  it("only rise with a role: but for leaving, whoever has more may do no less", () => {
+    fc.assert(
+      fc.property(standingOf, roleOf, (standing, other) => {
+        const more = abilitiesOf({ ...standing, role: higherRole(standing.role, other) });
+        const less = abilitiesOf(standing);
+        for (const ability of ABILITIES)
+          if (ability !== "leave" && less[ability]) expect(more[ability]).toBe(true);
+      }),
+    );
+  });
+
+  it("are never above the highest of own, inherited and link", () => {
+    fc.assert(
+      fc.property(fc.array(roleOf), fc.array(linkOf), fc.boolean(), (roles, links, isAuthenticated) => {
+        const link = equivalentLink(links);
+        const found = abilitiesOf({ ...NOBODY, isAuthenticated, role: highestRole(roles), link });
+        const reaches = link.reach === "public" || (link.reach === "authenticated" && isAuthenticated);
+        const best = [...roles, reaches ? link.role : null];
+        expect(found.update).toBe(best.some((role) => role !== null && ROLES.indexOf(role) >= 2));
+        expect(found.comment).toBe(best.some((role) => role !== null && ROLES.indexOf(role) >= 1));
+        expect(found.retrieve).toBe(best.some((role) => role !== null));
+      }),
+    );
+  });
+});
+
+describe("links", () => {
+  it("come to the widest reach and the highest role at that reach", () => {
+    expect(equivalentLink([])).toEqual({ reach: null, role: null });
+    expect(equivalentLink([{ reach: "restricted", role: "editor" }])).toEqual({
+      reach: "restricted",
+      role: null,
+    });
+    expect(
+      equivalentLink([
+        { reach: "authenticated", role: "editor" },
+        { reach: "public", role: "reader" },
+        { reach: "public", role: "commenter" },
+      ]),
+    ).toEqual({ reach: "public", role: "commenter" });
+  });
+
+  it("may be set to what the ancestors give and beyond", () => {
+    expect(linkSelectOptions({ reach: null, role: null })).toEqual({
+      restricted: null,
+      authenticated: ["reader", "commenter", "editor"],
+      public: ["reader", "commenter", "editor"],
+    });
+    expect(linkSelectOptions({ reach: "authenticated", role: "commenter" })).toEqual({
+      authenticated: ["commenter", "editor"],
+      public: ["commenter", "editor"],
+    });
+  });
+});

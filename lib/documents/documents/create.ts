@@ -1,0 +1,83 @@
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { planFirstAccess } from "../access/grants.ts";
+import { type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { readPlaced } from "../tree/chain.ts";
+import { planInsert, type Target, TooDeep } from "../tree/place.ts";
+import { newSegment } from "../tree/segment.ts";
+import { orderAt } from "../tree/siblings.ts";
+import { documentKey, documentsTable } from "../tree/table.ts";
+import type { StoredUser } from "../users/table.ts";
+import type { CreateBody } from "./body.ts";
+import { documentEvent } from "./events.ts";
+
+export type CreateDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+
+/** Makes a root, which its maker owns. Throws `bad_request` where the id is taken. Reference 1.2. */
+export async function createDocument(deps: CreateDeps, user: StoredUser, body: CreateBody): Promise<Seen> {
+  return create(deps, user, body, async () => undefined);
+}
+
+/**
+ * Makes the last child of a document that the caller may make children of; rights are inherited. Throws `bad_request`
+ * where the id is taken, or there are as many levels as there may be. Reference 1.3.
+ */
+export async function createChild(
+  deps: CreateDeps,
+  user: StoredUser,
+  parent: Seen,
+  body: CreateBody,
+): Promise<Seen> {
+  return create(deps, user, body, async (attempt) => {
+    const now = attempt === 0 ? parent : await readPlaced(deps, parent.document.id);
+    if (now === undefined) throw new ApiError("not_found", "No Document matches the given query.");
+    return { parent: now, order: await orderAt(deps, parent.document.id, "last") };
+  });
+}
+
+async function create(
+  deps: CreateDeps,
+  user: StoredUser,
+  { id: wanted, title = null, excerpt = null }: CreateBody,
+  target: (attempt: number) => Promise<Target>,
+): Promise<Seen> {
+  const id = wanted ?? deps.ids.random();
+  const place = await commitChange(deps, async (attempt) => {
+    if (wanted != null && (await deps.tables.get(documentsTable, documentKey(id))) !== undefined)
+      throw taken();
+    const at = new Date(deps.clock.now()).toISOString();
+    const to = await target(attempt);
+    const isRoot = to === undefined;
+    const { document, writes } = insert(
+      {
+        ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
+        ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
+        ...{ segment: newSegment(deps), accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
+      },
+      to,
+    );
+    const ancestors = to === undefined ? [] : [...to.parent.ancestors, to.parent.document];
+    return {
+      writes: [...writes, ...(isRoot ? planFirstAccess(deps, id, user.id, "owner") : [])],
+      events: [documentEvent("documents.created", document, user)],
+      result: { document, ancestors },
+    };
+  });
+  return seenBy(deps, user, place);
+}
+
+function insert(...parts: Parameters<typeof planInsert>): ReturnType<typeof planInsert> {
+  try {
+    return planInsert(...parts);
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    const message = "There are as many levels as there may be.";
+    throw new ApiError("bad_request", message, { body: { non_field_errors: [message] } });
+  }
+}
+
+function taken(): ApiError {
+  const message = "A document with this ID already exists. You cannot override it.";
+  return new ApiError("bad_request", message, { body: { id: [message] } });
+}

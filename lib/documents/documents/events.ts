@@ -1,0 +1,23 @@
+import type { EventDraft } from "../../events/publish.ts";
+import type { Viewer } from "../access/seen.ts";
+import type { StoredDocument } from "../tree/table.ts";
+
+/** Topics of the documents that the event log and triggers know. */
+export type DocumentTopic =
+  | "documents.created"
+  | "documents.moved"
+  | "documents.deleted"
+  | "documents.restored";
+
+/** The event that tells what somebody did with a document. */
+export function documentEvent(
+  topic: DocumentTopic,
+  { id, title, parent }: Pick<StoredDocument, "id" | "title" | "parent">,
+  by: Viewer,
+  more: Readonly<Record<string, unknown>> = {},
+): EventDraft {
+  return {
+    ...{ topic, source: "documents", data_type: "document" },
+    data: { document_id: id, title, parent_id: parent, user_id: by?.id ?? null, ...more },
+  };
+}

@@ -1,0 +1,61 @@
+import * as z from "zod";
+import { ABILITIES } from "../access/abilities.ts";
+import { LINK_REACHES, LINK_ROLES } from "../access/links.ts";
+import { ROLES } from "../access/roles.ts";
+import type { Seen } from "../access/seen.ts";
+import { lineOf, pathOf } from "../tree/chain.ts";
+
+const reach = z.enum(LINK_REACHES);
+const linkRole = z.enum(LINK_ROLES);
+
+/** A document as clients see it, in lists and by itself. Reference 2.1. */
+export const documentRecord = z
+  .object({
+    id: z.string(),
+    abilities: z.object({
+      ...Object.fromEntries(ABILITIES.map((ability) => [ability, z.boolean()])),
+      link_select_options: z.partialRecord(reach, z.array(linkRole).nullable()),
+    }),
+    ancestors_link_reach: reach.nullable(),
+    ancestors_link_role: linkRole.nullable(),
+    computed_link_reach: reach.nullable(),
+    computed_link_role: linkRole.nullable(),
+    created_at: z.string(),
+    creator: z.string().nullable().describe("Id of the user who made it"),
+    deleted_at: z.string().nullable().describe("When it was deleted, itself or with what it lies in"),
+    depth: z.int().describe("1 for a root"),
+    excerpt: z.string().nullable(),
+    is_favorite: z.boolean(),
+    link_role: linkRole,
+    link_reach: reach,
+    nb_accesses_ancestors: z.int(),
+    nb_accesses_direct: z.int(),
+    numchild: z.int().describe("Children that are not deleted"),
+    path: z.string().describe("Seven characters a level"),
+    title: z.string().nullable(),
+    updated_at: z.string(),
+    user_role: z.enum(ROLES).nullable(),
+  })
+  .meta({ id: "Document" });
+export type DocumentRecord = z.infer<typeof documentRecord>;
+
+export function toDocument(seen: Seen): DocumentRecord {
+  const { document, ancestors, standing, abilities, role, relation } = seen;
+  const { id, created_at, creator, excerpt, link_role, link_reach, numchild, title, updated_at } = document;
+  const live = lineOf(seen).filter(
+    ({ deleted_at }) => deleted_at === null || deleted_at === document.deleted_at,
+  );
+  return {
+    ...{ id, abilities: abilities as unknown as DocumentRecord["abilities"] },
+    ancestors_link_reach: standing.ancestorsLink.reach,
+    ancestors_link_role: standing.ancestorsLink.role,
+    computed_link_reach: standing.link.reach,
+    computed_link_role: standing.link.role,
+    ...{ created_at, creator, deleted_at: seen.deletedAt, depth: ancestors.length + 1, excerpt },
+    is_favorite: relation?.favorite === true,
+    ...{ link_role, link_reach },
+    nb_accesses_ancestors: live.reduce((sum, { accesses }) => sum + accesses, 0),
+    nb_accesses_direct: document.accesses,
+    ...{ numchild, path: pathOf(seen), title, updated_at, user_role: role },
+  };
+}

@@ -1,0 +1,199 @@
+import type { Condition, Change as TableChange, Write } from "../../platform/tables.ts";
+import { idsOf, lineOf, type Placed } from "./chain.ts";
+import {
+  childrenOf,
+  childrenTable,
+  DEPTH_MAX,
+  deletedChildrenOf,
+  documentKey,
+  documentsTable,
+  type StoredDocument,
+  segmentKey,
+  segmentsTable,
+} from "./table.ts";
+
+/** Levels of a tree would be more than there may be. */
+export class TooDeep extends Error {}
+
+/** Writes to several documents, each of which is one item of a transaction however much is asked of it. */
+class Documents {
+  readonly #asked = new Map<
+    string,
+    { when: Condition[]; set: Record<string, string | number | null>; add: Record<string, number> }
+  >();
+
+  #of(id: string) {
+    const asked = this.#asked.get(id) ?? { when: [], set: {}, add: {} };
+    this.#asked.set(id, asked);
+    return asked;
+  }
+
+  /** It is where it was when it was read, and live. */
+  lean({ id, place }: StoredDocument): void {
+    const { when } = this.#of(id);
+    if (when.length === 0) when.push(["place", "=", place], ["deleted_at", "=", null]);
+  }
+
+  /** It reaches at least so many levels down. */
+  reach({ id, height }: StoredDocument, levels: number): void {
+    const asked = this.#of(id);
+    if (levels <= height) return;
+    asked.when.push(["height", "=", height]);
+    asked.set.height = levels;
+  }
+
+  add(id: string, name: "numchild", number: number): void {
+    const { add } = this.#of(id);
+    add[name] = (add[name] ?? 0) + number;
+  }
+
+  writes(): Write[] {
+    return [...this.#asked].map(([id, { when, set, add }]): Write => {
+      const [table, key] = [documentsTable, documentKey(id)];
+      const added = Object.fromEntries(Object.entries(add).filter(([, number]) => number !== 0));
+      const change: TableChange = { set, add: added };
+      if (Object.keys(set).length === 0 && Object.keys(added).length === 0)
+        return { op: "check", table, key, when };
+      return { op: "update", table, key, change, when };
+    });
+  }
+}
+
+/** Where a document comes to lie: in a parent with a key among its children, or in none. */
+export type Target = { readonly parent: Placed; readonly order: string } | undefined;
+
+/** What lies at a target leans on: nothing above it moves or is deleted meanwhile, and it is not too deep there. */
+function leanOn(documents: Documents, { parent }: NonNullable<Target>, height: number): void {
+  const line = lineOf(parent);
+  if (line.length + 1 + height > DEPTH_MAX) throw new TooDeep();
+  line.forEach((above, at) => {
+    documents.lean(above);
+    documents.reach(above, line.length - at + height);
+  });
+}
+
+const chainIn = (target: Target): string[] => (target === undefined ? [] : idsOf(lineOf(target.parent)));
+
+/** A key of a root: roots have no order that anybody sees. */
+export const ROOT_ORDER = "a0";
+
+type New = Omit<
+  StoredDocument,
+  "pk" | "sk" | "parent" | "order" | "chain" | "place" | "height" | "numchild" | "revision"
+>;
+
+/** A new document at a target, and its writes: they do not hold where its id or its part of the path is taken. */
+export function planInsert(made: New, target: Target): { document: StoredDocument; writes: Write[] } {
+  const document: StoredDocument = {
+    ...{ ...documentKey(made.id), ...made, parent: target?.parent.document.id ?? null },
+    ...{
+      order: target?.order ?? ROOT_ORDER,
+      chain: chainIn(target),
+      place: 1,
+      height: 0,
+      numchild: 0,
+      revision: 1,
+    },
+  };
+  const documents = new Documents();
+  if (target !== undefined) {
+    leanOn(documents, target, 0);
+    documents.add(target.parent.document.id, "numchild", 1);
+  }
+  const { id, segment } = made;
+  const writes: Write[] = [
+    { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
+    { op: "put", table: segmentsTable, item: { ...segmentKey(segment), id }, when: [["pk", "missing"]] },
+    ...documents.writes(),
+    ...putChild(document),
+  ];
+  return { document, writes };
+}
+
+function putChild({ parent, order, id }: Pick<StoredDocument, "parent" | "order" | "id">): Write[] {
+  if (parent === null) return [];
+  const item = { pk: childrenOf(parent), sk: order, id };
+  return [{ op: "put", table: childrenTable, item, when: [["pk", "missing"]] }];
+}
+
+function dropChild({ parent, order, id }: StoredDocument): Write[] {
+  if (parent === null) return [];
+  const key = { pk: childrenOf(parent), sk: order };
+  return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
+}
+
+/**
+ * Moves a live document with all that lies in it, however much that is: it and its parents are written, what is below
+ * finds its way by itself. The target lies outside of it.
+ */
+export function planMove({ document }: Placed, target: Target, at: string): Write[] {
+  const documents = new Documents();
+  if (target !== undefined) {
+    leanOn(documents, target, document.height);
+    documents.add(target.parent.document.id, "numchild", 1);
+  }
+  if (document.parent !== null) documents.add(document.parent, "numchild", -1);
+  const parent = target?.parent.document.id ?? null;
+  const order = target?.order ?? ROOT_ORDER;
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
+      change: {
+        set: { parent, order, chain: chainIn(target), updated_at: at },
+        add: { place: 1, revision: 1 },
+      },
+      when: [
+        ["place", "=", document.place],
+        ["height", "=", document.height],
+        ["deleted_at", "=", null],
+      ],
+    },
+    ...dropChild(document),
+    ...putChild({ parent, order, id: document.id }),
+    ...documents.writes(),
+  ];
+}
+
+/** Deletes a live document, and with it what lies in it. Reference 3.1. */
+export function planDelete({ document }: Placed, at: string): Write[] {
+  const { id, parent, place } = document;
+  const documents = new Documents();
+  if (parent !== null) documents.add(parent, "numchild", -1);
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { deleted_at: at, updated_at: at }, add: { place: 1, revision: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "=", null],
+      ],
+    },
+    ...documents.writes(),
+    ...dropChild(document),
+    ...(parent === null
+      ? []
+      : [{ op: "put", table: childrenTable, item: { pk: deletedChildrenOf(parent), sk: id, id } } as const]),
+  ];
+}
+
+/** Brings back what was itself deleted, to its place among its siblings, whose key is `order`. Reference 3.2. */
+export function planRestore({ document }: Placed, order: string): Write[] {
+  const { id, parent, place } = document;
+  const documents = new Documents();
+  if (parent !== null) documents.add(parent, "numchild", 1);
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { deleted_at: null, order }, add: { place: 1, revision: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "<>", null],
+      ],
+    },
+    ...documents.writes(),
+    ...putChild({ parent, order, id }),
+    ...(parent === null
+      ? []
+      : [{ op: "delete", table: childrenTable, key: { pk: deletedChildrenOf(parent), sk: id } } as const]),
+  ];
+}

@@ -1,0 +1,64 @@
+import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { LinkReach, LinkRole } from "../access/links.ts";
+
+/** Levels of a tree, its root among them. Reference 2.1. */
+export const DEPTH_MAX = 36;
+
+/** A document without its content. Reference 2.1; what is counted or remembered besides is Weft's own. */
+export interface StoredDocument extends Key {
+  readonly id: string;
+  readonly title: string | null;
+  readonly excerpt: string | null;
+  readonly link_reach: LinkReach;
+  readonly link_role: LinkRole;
+  /** Who made it; null where nobody is known. */
+  readonly creator: string | null;
+  readonly duplicated_from: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** When it was itself deleted; what lies below it is deleted with it and says nothing of it. */
+  readonly deleted_at: string | null;
+  /** Null for a root. */
+  readonly parent: string | null;
+  /** Key among the children of its parent: they are in the order of their keys. */
+  readonly order: string;
+  /** Its own part of the path that clients see. */
+  readonly segment: string;
+  /** Ancestors, root first, as they were when this was last written: whoever reads them checks them. */
+  readonly chain: readonly string[];
+  /** Moves with each change of parent, order or deletion: what leans on where a document is has it as a condition. */
+  readonly place: number;
+  /** Levels below it at most. It is never too low; it may be too high once what was below it has gone. */
+  readonly height: number;
+  /** Children that are not deleted. */
+  readonly numchild: number;
+  /** Rows of access of its own, and those of owners among them. */
+  readonly accesses: number;
+  readonly owners: number;
+  /** Moves with each change of what the document itself says. */
+  readonly revision: number;
+}
+
+export const documentsTable: TableSpec<StoredDocument> = { name: "documents", indexes: {} };
+
+export const documentKey = (id: string): Key => ({ pk: id, sk: "document" });
+
+/** A child by its place among its siblings. */
+export interface ChildItem extends Key {
+  readonly id: string;
+}
+
+export const childrenTable: TableSpec<ChildItem> = { name: "document-children", indexes: {} };
+
+/** Children of a parent that are live are one partition, deleted ones another. */
+export const childrenOf = (parent: string): string => parent;
+export const deletedChildrenOf = (parent: string): string => `${parent}/deleted`;
+
+/** Whose a segment of a path is: no two documents have the same. */
+export interface SegmentItem extends Key {
+  readonly id: string;
+}
+
+export const segmentsTable: TableSpec<SegmentItem> = { name: "document-segments", indexes: {} };
+
+export const segmentKey = (segment: string): Key => ({ pk: segment, sk: "segment" });

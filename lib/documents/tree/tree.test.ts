@@ -1,0 +1,272 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { commitChange } from "../commit.ts";
+import { deletedAt, lineOf, type Placed, pathOf, readPlaced } from "./chain.ts";
+import { planDelete, planInsert, planMove, planRestore, TooDeep } from "./place.ts";
+import { orderAgain, orderAt } from "./siblings.ts";
+import { childrenOf, childrenTable, DEPTH_MAX } from "./table.ts";
+import { isWithin, POSITIONS, type Position, targetOf } from "./target.ts";
+
+let test: TestDeps;
+
+beforeEach(async () => {
+  test = await testDeps();
+});
+afterEach(() => test.close());
+
+const at = (): string => new Date(test.clock.now()).toISOString();
+const change = <Result>(plan: () => Promise<{ writes: ReturnType<typeof planMove>; result: Result }>) =>
+  commitChange(test.deps, async () => ({ ...(await plan()), events: [] }));
+
+async function known(id: string): Promise<Placed> {
+  const found = await readPlaced(test.deps, id);
+  if (found === undefined) throw new Error(`there is no document ${id}`);
+  return found;
+}
+
+function create(parent?: string): Promise<string> {
+  const id = test.deps.ids.random();
+  return change(async () => {
+    const above = parent === undefined ? undefined : await known(parent);
+    const order = above === undefined ? undefined : await orderAt(test.deps, above.document.id, "last");
+    const target = above === undefined || order === undefined ? undefined : { parent: above, order };
+    const { writes } = planInsert(
+      {
+        ...{ id, title: null, excerpt: null, link_reach: "restricted", link_role: "reader", creator: null },
+        ...{
+          duplicated_from: null,
+          created_at: at(),
+          updated_at: at(),
+          deleted_at: null,
+          accesses: 0,
+          owners: 0,
+        },
+        segment: test.deps.ids.random().replaceAll("-", "").slice(0, 7),
+      },
+      target,
+    );
+    return { writes, result: id };
+  });
+}
+
+/** Answers false where it would come to lie in itself. */
+const move = (id: string, target: string, position: Position): Promise<boolean> =>
+  change(async () => {
+    const [moved, beside] = await Promise.all([known(id), known(target)]);
+    if (isWithin(beside, id)) return { writes: [], result: false };
+    return { writes: planMove(moved, await targetOf(test.deps, beside, position), at()), result: true };
+  });
+
+const remove = (id: string): Promise<void> =>
+  change(async () => ({ writes: planDelete(await known(id), at()), result: undefined }));
+
+const restore = (id: string): Promise<void> =>
+  change(async () => {
+    const place = await known(id);
+    const { parent, order } = place.document;
+    const again = parent === null ? order : await orderAgain(test.deps, parent, order);
+    return { writes: planRestore(place, again), result: undefined };
+  });
+
+async function childrenIds(parent: string): Promise<string[]> {
+  const { items } = await test.deps.tables.query(childrenTable, { pk: childrenOf(parent) });
+  return items.map(({ id }) => id);
+}
+
+describe("a tree", () => {
+  it("keeps children in the order in which they came, and counts them", async () => {
+    const root = await create();
+    const made = [await create(root), await create(root), await create(root)];
+    expect(await childrenIds(root)).toEqual(made);
+    expect((await known(root)).document.numchild).toBe(3);
+  });
+
+  it("takes all who create at once below the same parent", async () => {
+    const root = await create();
+    const made = await Promise.all(Array.from({ length: 24 }, () => create(root)));
+    expect(new Set(await childrenIds(root))).toEqual(new Set(made));
+    expect((await known(root)).document).toMatchObject({ numchild: 24, height: 1 });
+  });
+
+  it("shows what was moved with another where that is now, by its path", async () => {
+    const [root, other] = [await create(), await create()];
+    const child = await create(root);
+    const leaf = await create(child);
+    await move(child, other, "last-child");
+    const place = await known(leaf);
+    expect(lineOf(place).map(({ id }) => id)).toEqual([other, child, leaf]);
+    expect(pathOf(place)).toHaveLength(21);
+    expect(pathOf(place).startsWith(pathOf(await known(child)))).toBe(true);
+    await move(child, root, "right");
+    expect(lineOf(await known(leaf)).map(({ id }) => id)).toEqual([child, leaf]);
+    expect(await childrenIds(other)).toEqual([]);
+  });
+
+  it("lets one of two who would put each into the other have it so, and never both", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const [one, other] = [await create(), await create()];
+      const below = await create(other);
+      const outcome = await Promise.all([move(one, below, "first-child"), move(other, one, "last-child")]);
+      expect(outcome.filter(Boolean)).toHaveLength(1);
+      const lines = await Promise.all([one, other, below].map(known));
+      for (const place of lines) expect(new Set(lineOf(place)).size).toBe(lineOf(place).length);
+    }
+  });
+
+  it("takes sixteen who move the same documents to and fro", async () => {
+    const parents = [await create(), await create()];
+    const moved = [await create(parents[0]), await create(parents[0])];
+    await Promise.all(
+      Array.from({ length: 16 }, (_, n) =>
+        move(moved[n % 2] ?? "", parents[(n >> 1) % 2] ?? "", "first-child"),
+      ),
+    );
+    const held = await Promise.all(parents.map(childrenIds));
+    expect(held.flat().toSorted()).toEqual(moved.toSorted());
+    const counted = await Promise.all(parents.map(known));
+    expect(counted.map(({ document }) => document.numchild)).toEqual(held.map(({ length }) => length));
+  });
+
+  it("is no deeper than it may be, however it is put together", async () => {
+    const chain = [await create()];
+    for (let depth = 1; depth < DEPTH_MAX; depth += 1) chain.push(await create(chain.at(-1)));
+    await expect(create(chain.at(-1))).rejects.toThrow(TooDeep);
+    const root = await create();
+    await create(root);
+    await expect(move(root, chain[DEPTH_MAX - 2] ?? "", "last-child")).rejects.toThrow(TooDeep);
+    expect(await move(root, chain[DEPTH_MAX - 3] ?? "", "last-child")).toBe(true);
+  });
+
+  it("deletes with a document what lies in it, and brings back just that", async () => {
+    const root = await create();
+    const [child, sibling] = [await create(root), await create(root)];
+    const leaf = await create(child);
+    await remove(leaf);
+    const first = deletedAt(await known(leaf));
+    test.clock.advance(1_000);
+    await remove(child);
+    expect(await childrenIds(root)).toEqual([sibling]);
+    expect((await known(root)).document.numchild).toBe(1);
+    expect(deletedAt(await known(leaf))).toBe(first);
+    const second = deletedAt(await known(child));
+    await restore(leaf);
+    expect(deletedAt(await known(leaf))).toBe(second);
+    await restore(child);
+    expect(await childrenIds(root)).toEqual([child, sibling]);
+    expect([deletedAt(await known(leaf)), deletedAt(await known(child))]).toEqual([null, null]);
+  });
+});
+
+type Step =
+  | { readonly is: "create"; readonly parent: number }
+  | { readonly is: "move"; readonly moved: number; readonly target: number; readonly position: Position }
+  | { readonly is: "delete" | "restore"; readonly which: number };
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ is: fc.constant("create" as const), parent: fc.nat({ max: 30 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      ...{ is: fc.constant("move" as const), moved: fc.nat({ max: 30 }), target: fc.nat({ max: 30 }) },
+      position: fc.constantFrom(...POSITIONS),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      is: fc.constantFrom("delete" as const, "restore" as const),
+      which: fc.nat({ max: 30 }),
+    }),
+  },
+);
+
+/** The same by plain lists. */
+class Model {
+  readonly parents = new Map<string, string | undefined>();
+  readonly children = new Map<string, string[]>();
+  readonly deleted = new Set<string>();
+
+  isIn(id: string, other: string): boolean {
+    for (let at: string | undefined = id; at !== undefined; at = this.parents.get(at))
+      if (at === other) return true;
+    return false;
+  }
+
+  isLive(id: string): boolean {
+    for (let at: string | undefined = id; at !== undefined; at = this.parents.get(at))
+      if (this.deleted.has(at)) return false;
+    return true;
+  }
+
+  put(id: string, parent: string | undefined, index: (siblings: string[]) => number): void {
+    this.parents.set(id, parent);
+    if (!this.children.has(id)) this.children.set(id, []);
+    const siblings = parent === undefined ? undefined : this.children.get(parent);
+    siblings?.splice(index(siblings), 0, id);
+  }
+
+  take(id: string): void {
+    const siblings = this.children.get(this.parents.get(id) ?? "");
+    siblings?.splice(siblings.indexOf(id), 1);
+  }
+
+  move(id: string, target: string, position: Position): void {
+    this.take(id);
+    const isChild = position === "first-child" || position === "last-child";
+    const index = (siblings: string[]): number => {
+      if (position.startsWith("first")) return 0;
+      if (position.startsWith("last")) return siblings.length;
+      return siblings.indexOf(target) + (position === "right" ? 1 : 0);
+    };
+    this.put(id, isChild ? target : this.parents.get(target), index);
+  }
+}
+
+describe("any row of changes", () => {
+  it("leaves each document in one place, in the order asked for, and loses none", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+        const model = new Model();
+        const ids: string[] = [];
+        const pick = (index: number): string | undefined => ids[index % Math.max(1, ids.length)];
+        for (const one of [{ is: "create", parent: 0 } as const, ...steps]) {
+          test.clock.advance(1);
+          if (one.is === "create") {
+            // One in four is a root.
+            const parent = one.parent % 4 === 0 ? undefined : pick(one.parent);
+            if (parent !== undefined && !model.isLive(parent)) continue;
+            const id = await create(parent);
+            ids.push(id);
+            model.put(id, parent, (siblings) => siblings.length);
+          } else if (one.is === "move") {
+            const [moved, target] = [pick(one.moved), pick(one.target)];
+            if (moved === undefined || target === undefined) continue;
+            if (!model.isLive(moved) || !model.isLive(target)) continue;
+            const isRefused = model.isIn(target, moved);
+            expect(await move(moved, target, one.position)).toBe(!isRefused);
+            if (!isRefused) model.move(moved, target, one.position);
+          } else {
+            const id = pick(one.which);
+            if (id === undefined) continue;
+            if (one.is === "delete" && model.isLive(id)) {
+              await remove(id);
+              model.deleted.add(id);
+              model.take(id);
+            }
+          }
+        }
+        for (const id of ids) {
+          const place = await known(id);
+          const line: string[] = [];
+          for (let up: string | undefined = id; up !== undefined; up = model.parents.get(up))
+            line.unshift(up);
+          expect(lineOf(place).map((document) => document.id)).toEqual(line);
+          expect(deletedAt(place) === null).toBe(model.isLive(id));
+          expect(await childrenIds(id)).toEqual(model.children.get(id));
+          expect(place.document.numchild).toBe(model.children.get(id)?.length);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

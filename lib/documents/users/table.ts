@@ -1,0 +1,54 @@
+import type { Key, TableSpec } from "../../platform/tables.ts";
+
+/** A person. Reference 2.4. */
+export interface StoredUser extends Key {
+  readonly id: string;
+  /** What an identity provider calls them; null for who never came by one. */
+  readonly sub: string | null;
+  readonly email: string | null;
+  readonly full_name: string | null;
+  readonly short_name: string | null;
+  readonly language: string | null;
+  readonly is_active: boolean;
+  readonly is_first_connection: boolean;
+  readonly created_at: string;
+  readonly revision: number;
+}
+
+export const usersTable: TableSpec<StoredUser> = { name: "users", indexes: {} };
+export const userKey = (id: string): Key => ({ pk: id, sk: "user" });
+
+/** How a person is found: one has a `sub`, several may have the same address. */
+export interface UserIdentity extends Key {
+  readonly id: string;
+}
+
+export const userIdentitiesTable: TableSpec<UserIdentity> = { name: "user-identities", indexes: {} };
+export const subKey = (sub: string): Key => ({ pk: `sub:${sub}`, sk: "user" });
+export const emailPartition = (email: string): string => `email:${email.toLowerCase()}`;
+export const emailKey = (email: string, id: string): Key => ({ pk: emailPartition(email), sk: id });
+
+/** Services that a token opens. */
+export const SCOPES = ["automation", "documents"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** An access token by its hash: what it opens, and whose it is. The token itself is kept nowhere. */
+export interface StoredToken extends Key {
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly created_at: string;
+  /** Null: it does not end by itself. */
+  readonly expires_at: string | null;
+}
+
+/** A token by its id, so that it can be listed and taken back. */
+export interface TokenEntry extends Key {
+  readonly hash: string;
+}
+
+export const accessTokensTable: TableSpec<StoredToken> = { name: "access-tokens", indexes: {} };
+export const tokenKey = (hash: string): Key => ({ pk: hash, sk: "token" });
+export const tokenEntriesTable: TableSpec<TokenEntry> = { name: "access-token-entries", indexes: {} };
+export const TOKEN_ENTRIES = "tokens";

@@ -1,0 +1,120 @@
+import { hash, randomBytes } from "node:crypto";
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import {
+  accessTokensTable,
+  SCOPES,
+  type Scope,
+  TOKEN_ENTRIES,
+  tokenEntriesTable,
+  tokenKey,
+} from "./table.ts";
+import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
+
+/** What a token begins with: whoever finds one knows whose it is not. */
+const PREFIX = "weft_";
+const TOKEN_BYTES = 32;
+const TOKENS_MAX = 10_000;
+const EMAIL_MAX_LENGTH = 254;
+const NAME_MAX_LENGTH = 100;
+
+const hashOf = (token: string): string => hash("sha256", token, "hex");
+
+/** Whom a token is for, and what it opens: all where it is not said. */
+export const tokenBody = z.object({
+  email: z.email().max(EMAIL_MAX_LENGTH),
+  name: z
+    .string()
+    .max(NAME_MAX_LENGTH)
+    .optional()
+    .describe("Of the user, where they are made; and of the token"),
+  scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).optional(),
+  expires_at: z.iso.datetime().nullish().describe("Without it, the token ends when it is revoked"),
+});
+export type TokenRequest = z.infer<typeof tokenBody>;
+
+/** A token as lists show it. */
+export const tokenRecord = z
+  .object({
+    id: z.string(),
+    user: z.string().describe("Id of the user"),
+    email: z.string().nullable(),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+  })
+  .meta({ id: "AccessToken" });
+export type TokenRecord = z.infer<typeof tokenRecord>;
+
+/**
+ * Makes a token for the user of an address, who is made where there is none; answers it once, in clear. Throws
+ * `conflict` where several have the address, and `too_many_requests` where there are 10,000 tokens.
+ */
+export async function createToken(
+  deps: UserDeps,
+  { email, name = "", scopes = [...SCOPES], expires_at = null }: TokenRequest,
+): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  if ((await readAll(deps, tokenEntriesTable, { pk: TOKEN_ENTRIES })).length >= TOKENS_MAX)
+    throw new ApiError("too_many_requests", `There are ${TOKENS_MAX} tokens: revoke some`);
+  const known = await usersByEmail(deps, email);
+  if (known.length > 1) throw new ApiError("conflict", "email: several users have this address");
+  const { user, writes } =
+    known[0] === undefined
+      ? planUser(deps, { email, full_name: name || null })
+      : { user: known[0], writes: [] };
+  const token = `${PREFIX}${randomBytes(TOKEN_BYTES).toString("base64url")}`;
+  const key = tokenKey(hashOf(token));
+  const created_at = new Date(deps.clock.now()).toISOString();
+  const fields = { id: deps.ids.random(), user: user.id, name, scopes: [...scopes], created_at, expires_at };
+  const entry = { pk: TOKEN_ENTRIES, sk: fields.id, hash: key.pk };
+  const outcome = await deps.tables.write([
+    ...writes,
+    { op: "put", table: accessTokensTable, item: { ...key, ...fields } },
+    { op: "put", table: tokenEntriesTable, item: entry },
+  ]);
+  if (!outcome.ok) throw new ApiError("conflict", "The token could not be made, try again");
+  return { token, record: { ...fields, email: user.email } };
+}
+
+/** All tokens, oldest first. */
+export async function listTokens(deps: Pick<Ports, "tables">): Promise<TokenRecord[]> {
+  const entries = await readAll(deps, tokenEntriesTable, { pk: TOKEN_ENTRIES });
+  const tokens = await deps.tables.batchGet(
+    accessTokensTable,
+    entries.map((entry) => tokenKey(entry.hash)),
+  );
+  const records = await Promise.all(
+    tokens.map(async ({ pk: _pk, sk: _sk, ...token }) => {
+      const user = await findUser(deps, token.user);
+      return { ...token, scopes: [...token.scopes], email: user?.email ?? null };
+    }),
+  );
+  return records.sort((one, other) => (one.created_at < other.created_at ? -1 : 1));
+}
+
+/** Throws `not_found`. */
+export async function revokeToken(deps: Pick<Ports, "tables">, id: string): Promise<void> {
+  const key = { pk: TOKEN_ENTRIES, sk: id };
+  const entry = await deps.tables.get(tokenEntriesTable, key);
+  if (entry === undefined) throw new ApiError("not_found", "There is no such token");
+  await deps.tables.write([
+    { op: "delete", table: accessTokensTable, key: tokenKey(entry.hash) },
+    { op: "delete", table: tokenEntriesTable, key },
+  ]);
+}
+
+/** Whose token it is; undefined for a wrong one, an ended one, and one of somebody who may not come in any more. */
+export async function userOfToken(
+  deps: Pick<Ports, "tables" | "clock">,
+  token: string,
+): Promise<{ readonly id: string; readonly scopes: readonly Scope[] } | undefined> {
+  if (!token.startsWith(PREFIX)) return undefined;
+  const found = await deps.tables.get(accessTokensTable, tokenKey(hashOf(token)));
+  if (found === undefined) return undefined;
+  if (found.expires_at !== null && Date.parse(found.expires_at) <= deps.clock.now()) return undefined;
+  const user = await findUser(deps, found.user);
+  return user?.is_active === true ? { id: user.id, scopes: found.scopes } : undefined;
+}

@@ -1,0 +1,109 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import {
+  emailKey,
+  emailPartition,
+  type StoredUser,
+  subKey,
+  userIdentitiesTable,
+  userKey,
+  usersTable,
+} from "./table.ts";
+
+export type UserDeps = Pick<Ports, "tables" | "ids" | "clock">;
+
+/** The one whom the installation's own token belongs to. */
+export const OWNER_ID = "00000000-0000-4000-8000-000000000001";
+
+/** What is known of somebody who is to become a user. */
+export interface NewUser {
+  readonly id?: string;
+  readonly sub?: string | null;
+  readonly email?: string | null;
+  readonly full_name?: string | null;
+  readonly short_name?: string | null;
+  readonly language?: string | null;
+}
+
+/** A new user and its writes, which do not hold where somebody has the id or the `sub`. */
+export function planUser(
+  deps: Pick<Ports, "ids" | "clock">,
+  made: NewUser,
+): { user: StoredUser; writes: Write[] } {
+  const { sub = null, email = null, full_name = null, short_name = null, language = null } = made;
+  const id = made.id ?? deps.ids.random();
+  const user: StoredUser = {
+    ...{ ...userKey(id), id, sub, email, full_name, short_name, language },
+    ...{ is_active: true, is_first_connection: true, revision: 1 },
+    created_at: new Date(deps.clock.now()).toISOString(),
+  };
+  const table = userIdentitiesTable;
+  const when = [["pk", "missing"]] as const;
+  const writes: Write[] = [{ op: "put", table: usersTable, item: user, when }];
+  if (sub !== null) writes.push({ op: "put", table, item: { ...subKey(sub), id }, when });
+  if (email !== null) writes.push({ op: "put", table, item: { ...emailKey(email, id), id } });
+  return { user, writes };
+}
+
+export const findUser = (deps: Pick<Ports, "tables">, id: string): Promise<StoredUser | undefined> =>
+  deps.tables.get(usersTable, userKey(id));
+
+/** Throws `not_found`. */
+export async function getUser(deps: Pick<Ports, "tables">, id: string): Promise<StoredUser> {
+  const user = await findUser(deps, id);
+  if (user === undefined) throw new ApiError("not_found", "Not found.");
+  return user;
+}
+
+export async function userBySub(deps: Pick<Ports, "tables">, sub: string): Promise<StoredUser | undefined> {
+  const identity = await deps.tables.get(userIdentitiesTable, subKey(sub));
+  return identity === undefined ? undefined : findUser(deps, identity.id);
+}
+
+/** Everybody with an address, in capitals or not. */
+export async function usersByEmail(deps: Pick<Ports, "tables">, email: string): Promise<StoredUser[]> {
+  const identities = await readAll(deps, userIdentitiesTable, { pk: emailPartition(email) });
+  return deps.tables.batchGet(
+    usersTable,
+    identities.map(({ id }) => userKey(id)),
+  );
+}
+
+/** The owner, who is made when first asked for. */
+export async function owner(deps: UserDeps, email: string): Promise<StoredUser> {
+  const found = await findUser(deps, OWNER_ID);
+  if (found !== undefined) return found;
+  const { user, writes } = planUser(deps, { id: OWNER_ID, email });
+  return (await deps.tables.write(writes)).ok ? user : getUser(deps, OWNER_ID);
+}
+
+/** Reference 1.13. */
+export const userRecord = z
+  .object({
+    id: z.string(),
+    email: z.string().nullable(),
+    full_name: z.string(),
+    short_name: z.string(),
+    language: z.string().nullable(),
+    is_first_connection: z.boolean().describe("Whether the introduction is still to be shown"),
+  })
+  .meta({ id: "User" });
+
+/** A user as clients see them: without a name, they are called by the first part of their address. Reference 1.13. */
+export function toUser(user: StoredUser) {
+  const { id, email, language, is_first_connection } = user;
+  const called =
+    (email ?? "")
+      .split("@", 1)[0]
+      ?.toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, "-") ?? "";
+  const { full_name, short_name } = lightUser(user, called);
+  return { id, email, full_name, short_name, language, is_first_connection };
+}
+
+function lightUser({ full_name, short_name }: StoredUser, called: string) {
+  return { full_name: full_name || called, short_name: short_name || called };
+}

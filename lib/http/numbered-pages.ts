@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { ApiError } from "../errors.ts";
+import type { RequestInfo } from "./route.ts";
+
+/** Records on a page, unless the caller says how many; more than the most counts as the most. Reference: documents 1.0. */
+export const PAGE_SIZE_DEFAULT = 20;
+export const PAGE_SIZE_MAX = 200;
+
+const COUNT = /^[1-9]\d{0,8}$/;
+
+/** `page` and `page_size` of a list; a size that is none is as if not given. */
+export const numberedQuery = {
+  page: z.string().optional().meta({ description: "From 1", type: "integer", minimum: 1, default: 1 }),
+  page_size: z
+    .string()
+    .optional()
+    .transform((text) =>
+      text !== undefined && COUNT.test(text) ? Math.min(Number(text), PAGE_SIZE_MAX) : PAGE_SIZE_DEFAULT,
+    )
+    .meta({
+      description: `Records on a page; above ${PAGE_SIZE_MAX} it counts as ${PAGE_SIZE_MAX}`,
+      ...{ type: "integer", minimum: 1, default: PAGE_SIZE_DEFAULT },
+    }),
+};
+
+/** Schema of a page. */
+export const numbered = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    count: z.int().describe("Records on all pages"),
+    next: z.string().nullable().describe("Address of the next page"),
+    previous: z.string().nullable(),
+    results: z.array(item),
+  });
+
+interface Asked {
+  readonly page?: string | undefined;
+  readonly page_size: number;
+}
+
+/** Which page is asked for. Throws `not_found` for none. */
+export function numberedPage({ page = "1", page_size }: Asked): {
+  readonly offset: number;
+  readonly limit: number;
+} {
+  if (!COUNT.test(page)) throw invalidPage();
+  return { offset: (Number(page) - 1) * page_size, limit: page_size };
+}
+
+/** The page with the addresses of those beside it. Throws `not_found` where there is no such page. */
+export function numberedAnswer<Item>(
+  request: Pick<RequestInfo, "address">,
+  asked: Asked,
+  { count, results }: { readonly count: number; readonly results: readonly Item[] },
+) {
+  const page = Number(asked.page ?? "1");
+  if (page > 1 && results.length === 0) throw invalidPage();
+  const last = Math.max(1, Math.ceil(count / asked.page_size));
+  const address = (number: number): string => {
+    const url = new URL(request.address());
+    // The first page has no number, as clients know it.
+    if (number === 1) url.searchParams.delete("page");
+    else url.searchParams.set("page", String(number));
+    return url.href;
+  };
+  return {
+    count,
+    next: page < last ? address(page + 1) : null,
+    previous: page > 1 ? address(page - 1) : null,
+    results: [...results],
+  };
+}
+
+const invalidPage = (): ApiError => new ApiError("not_found", "Invalid page.");
