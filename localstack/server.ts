@@ -10,7 +10,7 @@ import type { Resources } from "../lib/platform/resources.ts";
 import { bundled } from "./bundled.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
-import { settleWhenIdle } from "./settle.ts";
+import { keepHeapSmall, settleWhenIdle } from "./settle.ts";
 import type { Template } from "./template.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
@@ -136,6 +136,7 @@ export async function runServer(env: ServerOptions["env"]): Promise<void> {
     if (stopping) return;
     process.stdout.write(`${readyLine(server)}\n`);
     settleWhenIdle();
+    keepHeapSmall();
   } catch (error) {
     fail(error);
   }

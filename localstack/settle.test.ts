@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { settleWhenIdle } from "./settle.ts";
+import { keepHeapSmall, settleWhenIdle } from "./settle.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -45,4 +45,46 @@ test("looks at what this process really does, and makes its heap smaller", () =>
   settleWhenIdle({ busyShare: () => 0 });
   vi.advanceTimersByTime(1_000);
   expect(process.memoryUsage().heapTotal).toBeLessThan(full);
+});
+
+test("collects once a minute what a heap has grown by, and leaves one alone that has not grown", () => {
+  const MB = 1024 * 1024;
+  let used = 50 * MB;
+  const collected: number[] = [];
+  const end = keepHeapSmall({
+    used: () => used,
+    collect: () => {
+      collected.push(used / MB);
+      used = 45 * MB;
+    },
+  });
+  const minute = (grown: number): void => {
+    used += grown * MB;
+    vi.advanceTimersByTime(60_000);
+  };
+  for (const grown of [2, 2, 3]) minute(grown);
+  expect(collected).toEqual([]);
+  minute(1);
+  minute(7);
+  minute(1);
+  expect(collected).toEqual([58, 53]);
+  used = 20 * MB;
+  minute(0);
+  minute(9);
+  expect(collected).toEqual([58, 53, 29]);
+  end();
+  minute(100);
+  expect(collected).toHaveLength(3);
+});
+
+test("what was dropped is gone after a minute", () => {
+  vi.useRealTimers();
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const end = keepHeapSmall();
+  const dropped = Array.from({ length: 300_000 }, (_, index) => ({ index }));
+  dropped.length = 0;
+  const full = process.memoryUsage().heapUsed;
+  vi.advanceTimersByTime(60_000);
+  end();
+  expect(process.memoryUsage().heapUsed).toBeLessThan(full);
 });
