@@ -83,6 +83,23 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "30",
     pattern: "^[0-9]{1,5}$",
   },
+  ApiUsersListLimit: {
+    variable: "API_USERS_LIST_LIMIT",
+    description: "Users that a search for users answers at most",
+    otherwise: "5",
+    pattern: "^([1-9][0-9]?|100)$",
+  },
+  ApiUsersSearchQueryMinLength: {
+    variable: "API_USERS_SEARCH_QUERY_MIN_LENGTH",
+    description: "Characters that a search for users takes at least",
+    otherwise: "3",
+    pattern: "^[1-9][0-9]{0,2}$",
+  },
+  Languages: {
+    variable: "DJANGO_LANGUAGES",
+    description: "Languages of the documents' interface, as code,Name;code,Name; empty for the usual ones",
+    otherwise: "",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */

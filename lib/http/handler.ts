@@ -235,6 +235,7 @@ export function errorResult(
   }
   const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
+  if (error.allowed !== undefined) headers.allow = error.allowed.join(", ");
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";
   return {
     statusCode: ERROR_STATUS[error.code],
