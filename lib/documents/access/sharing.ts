@@ -4,7 +4,7 @@ import { accessesTable, relationsTable } from "./table.ts";
 
 /** What somebody has documents for is read so far, then the latest of them that they have an access to are looked at. */
 const RELATIONS_MAX = 1_000;
-const DOCUMENTS_MAX = 200;
+const DOCUMENTS_MAX = 100;
 /** Accesses of each document that are looked at. */
 const ACCESSES_MAX = 200;
 

@@ -21,21 +21,28 @@ export function folded(text: string): string {
  */
 export function editDistance(one: string, other: string, most: number): number | undefined {
   if (Math.abs(one.length - other.length) > most) return undefined;
-  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
+  const beyond = most + 1;
+  let above = new Uint8Array(other.length + 2).fill(beyond);
+  let line = new Uint8Array(other.length + 2).fill(beyond);
+  for (let column = 0; column <= Math.min(most, other.length); column += 1) above[column] = column;
   for (let row = 1; row <= one.length; row += 1) {
-    const line = [row];
-    let least = row;
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one.charCodeAt(row - 1) === other.charCodeAt(column - 1);
-      const changed = (above[column - 1] ?? 0) + (isSame ? 0 : 1);
-      const cost = Math.min(changed, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1);
-      line.push(cost);
+    // Further from the diagonal it is more than `most` in any case.
+    const from = Math.max(1, row - most);
+    const to = Math.min(other.length, row + most);
+    line[from - 1] = from === 1 ? Math.min(row, beyond) : beyond;
+    let least = line[from - 1] ?? beyond;
+    const letter = one.charCodeAt(row - 1);
+    for (let column = from; column <= to; column += 1) {
+      let cost = (above[column - 1] ?? beyond) + (letter === other.charCodeAt(column - 1) ? 0 : 1);
+      cost = Math.min(cost, (above[column] ?? beyond) + 1, (line[column - 1] ?? beyond) + 1, beyond);
+      line[column] = cost;
       if (cost < least) least = cost;
     }
+    line[to + 1] = beyond;
     if (least > most) return undefined;
-    above = line;
+    [above, line] = [line, above];
   }
-  const distance = above[other.length] ?? 0;
+  const distance = above[other.length] ?? beyond;
   return distance <= most ? distance : undefined;
 }
 
