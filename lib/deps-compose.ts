@@ -36,7 +36,7 @@ export function composeDeps(
   const base = {
     ...ports,
     ...own,
-    auth: withAccessTokens(own.auth, ports),
+    auth: withAccessTokens(own.auth, ports, config.oidc),
     ...records,
     catalog,
     definitions: cachedDefinitions(ports),

@@ -100,6 +100,55 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Languages of the documents' interface, as code,Name;code,Name; empty for the usual ones",
     otherwise: "",
   },
+  OidcOpUrl: {
+    variable: "OIDC_OP_URL",
+    description: "Issuer of tokens that the documents take, as it stands in their iss",
+    otherwise: "",
+  },
+  OidcOpJwksEndpoint: {
+    variable: "OIDC_OP_JWKS_ENDPOINT",
+    description: "Where the issuer's public keys are read",
+    otherwise: "",
+  },
+  OidcRsAllowedAudiences: {
+    variable: "OIDC_RS_ALLOWED_AUDIENCES",
+    description: "Audiences of the issuer's tokens that are taken, by commas; without one no token is",
+    otherwise: "",
+  },
+  OidcTimeout: {
+    variable: "OIDC_TIMEOUT",
+    description: "Time for the issuer to answer, seconds",
+    otherwise: "3",
+    pattern: "^[1-9][0-9]?$",
+  },
+  OidcCreateUser: {
+    variable: "OIDC_CREATE_USER",
+    description: "Whether whoever brings a token of the issuer becomes a user",
+    otherwise: "true",
+    values: ["true", "false"],
+  },
+  OidcFallbackToEmail: {
+    variable: "OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION",
+    description: "Whether who is not known by sub is looked for by address",
+    otherwise: "true",
+    values: ["true", "false"],
+  },
+  OidcAllowDuplicateEmails: {
+    variable: "OIDC_ALLOW_DUPLICATE_EMAILS",
+    description: "Whether somebody with the address of another becomes a user of their own",
+    otherwise: "false",
+    values: ["true", "false"],
+  },
+  OidcFullNameFields: {
+    variable: "OIDC_USERINFO_FULLNAME_FIELDS",
+    description: "Claims that make up a user's full name, by commas",
+    otherwise: "first_name,last_name",
+  },
+  OidcShortNameField: {
+    variable: "OIDC_USERINFO_SHORTNAME_FIELD",
+    description: "The claim that is a user's short name",
+    otherwise: "first_name",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */

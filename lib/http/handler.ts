@@ -215,7 +215,7 @@ async function principalOf(
     throw new ApiError("unauthorized", MISSING[service]);
   }
   const token = bearerToken(header);
-  const principal = token === undefined ? undefined : await authenticator.authenticate(token);
+  const principal = token === undefined ? undefined : await authenticator.authenticate(token, service);
   if (principal === undefined) throw new ApiError("unauthorized", "Invalid token");
   if (service !== "root" && principal.scopes?.includes(service) === false)
     throw new ApiError("forbidden", "The token is not meant for this service");

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
+import { type OidcSettings, oidcRows, oidcSettings } from "./oidc-settings.ts";
 
 const onOff = z
   .string()
@@ -229,6 +230,7 @@ export const settings = z.object({
       description: "Languages of the documents' interface: `code,Name;code,Name`",
       default: LANGUAGES,
     }),
+  ...oidcRows,
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -268,6 +270,8 @@ export interface Config {
   readonly stepsAtOnce: number;
   readonly retention: Retention;
   readonly documents: DocumentsConfig;
+  /** Undefined where no tokens of an issuer are taken. */
+  readonly oidc: OidcSettings | undefined;
 }
 
 export interface DocumentsConfig {
@@ -342,5 +346,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       usersSearchMinLength: parsed.data.API_USERS_SEARCH_QUERY_MIN_LENGTH,
       languages: parsed.data.DJANGO_LANGUAGES,
     },
+    oidc: oidcSettings(parsed.data),
   };
 }
