@@ -79,7 +79,7 @@ export function toServiceTemplate(scan: ServiceScan): SamTemplate {
   };
 }
 
-function environment({ consumers }: ServiceScan): Record<string, unknown> {
+function environment({ service, consumers }: ServiceScan): Record<string, unknown> {
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);
     return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];
@@ -92,6 +92,6 @@ function environment({ consumers }: ServiceScan): Record<string, unknown> {
     WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
     WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
     WEFT_SECRETS_PATH: ref(SECRETS_PARAMETER),
-    ...settingVariables(),
+    ...settingVariables(service),
   };
 }
