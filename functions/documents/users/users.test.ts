@@ -10,6 +10,7 @@ import { usersTable } from "#lib/documents/users/table.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { type NewUser, OWNER_ID, planUser } from "#lib/documents/users/users.ts";
 import { toHandler } from "#lib/http/handler.ts";
+import { readConfig } from "#lib/platform/config.ts";
 import { call as callHandler } from "#lib/testing/call.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
@@ -113,6 +114,24 @@ describe("a search by a name", () => {
     expect(await emails({ q: "ada@acme.example", document_id: document }, token)).toEqual([
       "ada@acme.example",
     ]);
+  });
+});
+
+describe("settings of the search", () => {
+  it("say how many users it answers, from how many characters on, and what may be chosen", async () => {
+    await test.close();
+    const settings = { API_USERS_LIST_LIMIT: "2", API_USERS_SEARCH_QUERY_MIN_LENGTH: "1" };
+    test = await testDeps({ settings: { ...settings, DJANGO_LANGUAGES: "tlh,Klingon" } });
+    for (const letter of "abc") await addUser({ email: `${letter}@x.example` });
+    expect(await emails({ q: "d@x.example" })).toEqual(["a@x.example", "b@x.example"]);
+    expect(await find({ q: "a" })).toMatchObject({ status: 200 });
+    const chosen = (language: string) =>
+      call(test.deps, update, { params: { id: OWNER_ID }, body: { language } });
+    expect([(await chosen("tlh")).status, (await chosen("fr-fr")).status]).toEqual([200, 400]);
+  });
+
+  it.each([{ API_USERS_LIST_LIMIT: "0" }, { DJANGO_LANGUAGES: "English" }])("refuse %j", (settings) => {
+    expect(() => readConfig(settings)).toThrow(Object.keys(settings)[0]);
   });
 });
 
