@@ -142,10 +142,9 @@ export function connectTo({ url, token, source }: Server, env: Terminal["env"]):
   const open: Connection["open"] = async (method, path, options = {}) => {
     const response = await send(url, path, method, own, options);
     if (response.ok) return response;
-    const { message } = (parse(await response.text()) ?? {}) as { message?: unknown };
     throw new Refused(
       response.status,
-      typeof message === "string" ? printable(message) : "no reason given",
+      reasonOf(parse(await response.text())),
       response.status === 401 ? `The token came from ${source}.` : undefined,
     );
   };
@@ -161,6 +160,18 @@ export function connectTo({ url, token, source }: Server, env: Terminal["env"]):
       throw new CommandFailure(`What answers at ${url} is not Weft: ${method} ${path} gave no JSON.`, WHERE);
     },
   };
+}
+
+/** What either service says of an error; of several fields the first is told. */
+function reasonOf(body: unknown): string {
+  const { message, detail, ...fields } = (typeof body === "object" && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  for (const text of [message, detail]) if (typeof text === "string") return printable(text);
+  const [field, texts] = Object.entries(fields).find(([, value]) => Array.isArray(value)) ?? [];
+  const [text] = Array.isArray(texts) ? (texts as unknown[]) : [];
+  return typeof text === "string" ? printable(`${field}: ${text}`) : "no reason given";
 }
 
 async function send(

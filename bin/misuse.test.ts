@@ -58,7 +58,21 @@ describe("a command that was called wrongly", () => {
     [["logs"], "logs takes the id of a run."],
     [["schedules", "explode"], "schedules cannot 'explode'"],
     [["version", "extra"], "'extra' is one word too many."],
-    [["token", "extra"], "'extra' is one word too many."],
+    [["token", "extra"], "token cannot 'extra': show, create, list, revoke."],
+    [["token", "show", "extra"], "'extra' is one word too many."],
+    [["token", "--email", "a@example.com"], "--email goes with create."],
+    [["token", "create"], "create takes --email: whose the token is to be."],
+    [["token", "create", "--email", "nobody"], "--email must be an e-mail address, not 'nobody'."],
+    [
+      ["token", "create", "--email", "a@example.com", "--scope", "all"],
+      "--scope must be one of automation, documents.",
+    ],
+    [
+      ["token", "create", "--email", "a@example.com", "--expires", "soon"],
+      "--expires must be a time such as 12h",
+    ],
+    [["token", "create", "--email", "a@example.com", "--expires", "0d"], "--expires must be in the future."],
+    [["token", "revoke"], "token revoke takes <id>: <id> is missing."],
     [["help", "run", "extra"], "'extra' is one word too many."],
     [["start", "--port", "abc"], "--port must be a number from 0 to 65535."],
   ])("%j ends with 2", async (args, said) => {

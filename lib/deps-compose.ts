@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
+import { userDirectory } from "./documents/users/directory.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
 import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
@@ -35,7 +36,7 @@ export function composeDeps(
   const base = {
     ...ports,
     ...own,
-    auth: withAccessTokens(own.auth, ports),
+    auth: withAccessTokens(own.auth, ports, config.oidc),
     ...records,
     catalog,
     definitions: cachedDefinitions(ports),
@@ -52,6 +53,7 @@ export function composeDeps(
     receiverEnabled: config.receiverEnabled,
     retention: config.retention,
     documents: config.documents,
+    userDirectory: userDirectory(ports),
     network: openNetwork(config.network),
     llm: config.llm,
   };

@@ -1,5 +1,6 @@
 import { openedOnce } from "./deps-once.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
+import type { UserDirectory } from "./documents/users/directory.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
@@ -53,6 +54,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   readonly documents: DocumentSettings;
+  readonly userDirectory: UserDirectory;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

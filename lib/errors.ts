@@ -25,16 +25,24 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** In place of the service's own error body. */
   readonly body: unknown;
+  /** Methods that there are, where one was asked for that is not. */
+  readonly allowed: readonly string[] | undefined;
   constructor(
     code: ErrorCode,
     message: string,
-    options?: { cause?: unknown; retryAfterSeconds?: number; body?: unknown },
+    options?: {
+      cause?: unknown;
+      retryAfterSeconds?: number;
+      body?: unknown;
+      allowed?: readonly string[];
+    },
   ) {
     super(message, options);
     this.name = "ApiError";
     this.code = code;
     this.retryAfterSeconds = options?.retryAfterSeconds;
     this.body = options?.body;
+    this.allowed = options?.allowed;
   }
 }
 

@@ -3,6 +3,7 @@ import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/t
 import {
   accessTokensTable,
   tokenEntriesTable,
+  userDirectoryTable,
   userIdentitiesTable,
   usersTable,
 } from "./documents/users/table.ts";
@@ -62,6 +63,7 @@ export const tables = {
   runQueue: runQueueTable,
   users: usersTable,
   userIdentities: userIdentitiesTable,
+  userDirectory: userDirectoryTable,
   accessTokens: accessTokensTable,
   accessTokenEntries: tokenEntriesTable,
   documents: documentsTable,

@@ -132,19 +132,19 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     why: "the openers of lib/deps are the only ones that choose a platform; infra/ provisions and emulates one",
     from: /./,
     except:
-      /^lib\/(?:deps-(?:aws|aws-stored|cloud|embedded|process)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
+      /^lib\/(?:deps-(?:aws|aws-stored|cloud|embedded|folder|process)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
     never: /^lib\/platform\/(?:aws|embedded)\//,
   },
   {
     name: "one-platform-an-opener",
     why: "what a function bundles opens AWS alone; what runs on one machine opens the embedded platform alone",
     from: /^lib\/deps(?:-aws(?:-stored)?|-lambda(?:-inner)?|-compose)?\.ts$/,
-    never: /^lib\/platform\/embedded\/|^lib\/deps-(?:cloud|embedded|process)\.ts$/,
+    never: /^lib\/platform\/embedded\/|^lib\/deps-(?:cloud|embedded|folder|process)\.ts$/,
   },
   {
     name: "no-cloud-in-the-embedded-opener",
     why: "what runs on one machine does not load AWS's SDK",
-    from: /^lib\/deps-(?:embedded|process)\.ts$/,
+    from: /^lib\/deps-(?:embedded|folder|process)\.ts$/,
     never: /^lib\/platform\/aws\/|^lib\/deps-(?:aws|cloud)\.ts$/,
   },
   {

@@ -14,7 +14,7 @@ import {
 } from "./roles.ts";
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
-import type { ServiceScan } from "./services.ts";
+import type { ServiceScan, StackService } from "./services.ts";
 import { handedParameters, settingVariables } from "./step-settings.ts";
 
 /** What a service's stack is handed by the main one. */
@@ -51,7 +51,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
       Function: {
         ...FUNCTION_GLOBALS,
         LoggingConfig: { LogFormat: "JSON", LogGroup: ref(LOG_GROUP_ID) },
-        Environment: { Variables: environment(all) },
+        Environment: { Variables: environment(service, all) },
       },
     },
     Resources: merged([
@@ -81,7 +81,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
 }
 
 /** `consumers` are those of all services: each may send to the others' queues. */
-function environment(consumers: readonly ScannedConsumer[]): Record<string, unknown> {
+function environment(service: StackService, consumers: readonly ScannedConsumer[]): Record<string, unknown> {
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);
     return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];
@@ -94,6 +94,6 @@ function environment(consumers: readonly ScannedConsumer[]): Record<string, unkn
     WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
     WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
     WEFT_SECRETS_PATH: ref(SECRETS_PARAMETER),
-    ...settingVariables(),
+    ...settingVariables(service),
   };
 }

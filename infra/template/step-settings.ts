@@ -1,4 +1,5 @@
 import { ref } from "./intrinsics.ts";
+import type { StackService } from "./services.ts";
 
 interface StepSetting {
   /** Of `lib/platform/config.ts`. */
@@ -8,38 +9,46 @@ interface StepSetting {
   readonly values?: readonly string[];
   /** What a value has to look like. */
   readonly pattern?: string;
+  /** The service whose functions read it; both where it is not given. An environment of Lambda holds 4 KB. */
+  readonly of?: StackService;
 }
 
 /** Settings of functions that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
 const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   HttpStepPrivateAddresses: {
     variable: "HTTP_STEP_PRIVATE_ADDRESSES",
+    of: "workflows",
     description: "Whether http and llm steps may reach private addresses",
     otherwise: "deny",
     values: ["deny", "allow"],
   },
   LlmBaseUrl: {
     variable: "LLM_BASE_URL",
+    of: "workflows",
     description: "API of the first provider of llm steps; its key is the secret LLM_API_KEY",
     otherwise: "",
   },
   LlmModel: {
     variable: "LLM_MODEL",
+    of: "workflows",
     description: "Model of llm steps that name none",
     otherwise: "",
   },
   LlmProviders: {
     variable: "LLM_PROVIDERS",
+    of: "workflows",
     description: "Further providers: JSON, a list of {name, base_url, api_key_secret (LLM_…), model}",
     otherwise: "",
   },
   LlmAllowedHosts: {
     variable: "LLM_ALLOWED_HOSTS",
+    of: "workflows",
     description: "Hosts that llm_config.base_url of a step may name, by commas",
     otherwise: "",
   },
   RunsConcurrencyMax: {
     variable: "RUNS_CONCURRENCY_MAX",
+    of: "workflows",
     description: "Runs that go at once; further ones wait for their turn",
     otherwise: "100",
     pattern: "^([1-9][0-9]{0,3}|10000)$",
@@ -58,11 +67,13 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   },
   EventLogRetention: {
     variable: "EVENT_LOG_RETENTION",
+    of: "workflows",
     description: "Age at which records of the event log are removed, such as 12h, 30d, 8w; off keeps them",
     otherwise: "off",
   },
   RunRetention: {
     variable: "RUN_RETENTION",
+    of: "workflows",
     description: "Time after their end at which runs are removed, such as 12h, 30d, 8w; off keeps them",
     otherwise: "off",
   },
@@ -82,6 +93,84 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Days after which a deleted document cannot be brought back",
     otherwise: "30",
     pattern: "^[0-9]{1,5}$",
+  },
+  ApiUsersListLimit: {
+    variable: "API_USERS_LIST_LIMIT",
+    of: "documents",
+    description: "Users that a search for users answers at most",
+    otherwise: "5",
+    pattern: "^([1-9][0-9]?|100)$",
+  },
+  ApiUsersSearchQueryMinLength: {
+    variable: "API_USERS_SEARCH_QUERY_MIN_LENGTH",
+    of: "documents",
+    description: "Characters that a search for users takes at least",
+    otherwise: "3",
+    pattern: "^[1-9][0-9]{0,2}$",
+  },
+  Languages: {
+    variable: "DJANGO_LANGUAGES",
+    of: "documents",
+    description: "Languages of the documents' interface, as code,Name;code,Name; empty for the usual ones",
+    otherwise: "",
+  },
+  OidcOpUrl: {
+    variable: "OIDC_OP_URL",
+    of: "documents",
+    description: "Issuer of tokens that the documents take, as it stands in their iss",
+    otherwise: "",
+  },
+  OidcOpJwksEndpoint: {
+    variable: "OIDC_OP_JWKS_ENDPOINT",
+    of: "documents",
+    description: "Where the issuer's public keys are read",
+    otherwise: "",
+  },
+  OidcRsAllowedAudiences: {
+    variable: "OIDC_RS_ALLOWED_AUDIENCES",
+    of: "documents",
+    description: "Audiences of the issuer's tokens that are taken, by commas; without one no token is",
+    otherwise: "",
+  },
+  OidcTimeout: {
+    variable: "OIDC_TIMEOUT",
+    of: "documents",
+    description: "Time for the issuer to answer, seconds",
+    otherwise: "3",
+    pattern: "^[1-9][0-9]?$",
+  },
+  OidcCreateUser: {
+    variable: "OIDC_CREATE_USER",
+    of: "documents",
+    description: "Whether whoever brings a token of the issuer becomes a user",
+    otherwise: "true",
+    values: ["true", "false"],
+  },
+  OidcFallbackToEmail: {
+    variable: "OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION",
+    of: "documents",
+    description: "Whether who is not known by sub is looked for by address",
+    otherwise: "true",
+    values: ["true", "false"],
+  },
+  OidcAllowDuplicateEmails: {
+    variable: "OIDC_ALLOW_DUPLICATE_EMAILS",
+    of: "documents",
+    description: "Whether somebody with the address of another becomes a user of their own",
+    otherwise: "false",
+    values: ["true", "false"],
+  },
+  OidcFullNameFields: {
+    variable: "OIDC_USERINFO_FULLNAME_FIELDS",
+    of: "documents",
+    description: "Claims that make up a user's full name, by commas",
+    otherwise: "first_name,last_name",
+  },
+  OidcShortNameField: {
+    variable: "OIDC_USERINFO_SHORTNAME_FIELD",
+    of: "documents",
+    description: "The claim that is a user's short name",
+    otherwise: "first_name",
   },
 };
 
@@ -133,9 +222,13 @@ export function settingArguments(): Record<string, unknown> {
   return Object.fromEntries(settings.map(([parameter]) => [parameter, ref(parameter)]));
 }
 
-/** The environment of functions. */
-export function settingVariables(): Record<string, unknown> {
-  return Object.fromEntries(settings.map(([parameter, { variable }]) => [variable, ref(parameter)]));
+/** The environment of a service's functions. */
+export function settingVariables(service: StackService): Record<string, unknown> {
+  return Object.fromEntries(
+    settings
+      .filter(([, { of = service }]) => of === service)
+      .map(([parameter, { variable }]) => [variable, ref(parameter)]),
+  );
 }
 
 /** The parameter of the main template that gives functions this setting; undefined where none does. */

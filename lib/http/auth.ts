@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Principal } from "./route.ts";
+import type { Principal, ServiceName } from "./route.ts";
 
 /** Longest bearer token looked at, characters. */
-const TOKEN_MAX_LENGTH = 4096;
+const TOKEN_MAX_LENGTH = 8192;
 
 /** SHA-256 of a token: what is kept of it. */
 export function hashToken(token: string): Buffer {
@@ -17,8 +17,8 @@ export function bearerToken(header: string | undefined): string | undefined {
 }
 
 export interface Authenticator {
-  /** Whose token it is, or undefined. Takes the same time for any wrong token. */
-  authenticate(token: string): Promise<Principal | undefined>;
+  /** Whose token it is for a service, or undefined. Tells nothing of the owner's token by the time it takes. */
+  authenticate(token: string, service?: ServiceName): Promise<Principal | undefined>;
 }
 
 /** Knows the one token of the installation, by its hash. */

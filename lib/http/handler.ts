@@ -215,7 +215,7 @@ async function principalOf(
     throw new ApiError("unauthorized", MISSING[service]);
   }
   const token = bearerToken(header);
-  const principal = token === undefined ? undefined : await authenticator.authenticate(token);
+  const principal = token === undefined ? undefined : await authenticator.authenticate(token, service);
   if (principal === undefined) throw new ApiError("unauthorized", "Invalid token");
   if (service !== "root" && principal.scopes?.includes(service) === false)
     throw new ApiError("forbidden", "The token is not meant for this service");
@@ -235,6 +235,7 @@ export function errorResult(
   }
   const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
+  if (error.allowed !== undefined) headers.allow = error.allowed.join(", ");
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";
   return {
     statusCode: ERROR_STATUS[error.code],

@@ -65,7 +65,13 @@ export function readInput<Params, Query, Body>(
     params: params as Params,
     query: query as Query,
     body: body as Body,
-    request: { requestId, principal, headers, address: () => addressOf(event, headers) },
+    request: {
+      requestId,
+      method: event.httpMethod,
+      principal,
+      headers,
+      address: () => addressOf(event, headers),
+    },
   };
 }
 

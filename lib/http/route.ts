@@ -29,6 +29,7 @@ export interface BytesBody {
 
 export interface RequestInfo {
   readonly requestId: string;
+  readonly method: string;
   readonly principal: Principal | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The whole address that was asked for, with its query. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
+import { type OidcSettings, oidcRows, oidcSettings } from "./oidc-settings.ts";
 
 const onOff = z
   .string()
@@ -33,6 +34,9 @@ const folders = z
   );
 const RUNS_AT_ONCE = 100;
 const STEPS_AT_ONCE = 256;
+const USERS_LIST_LIMIT = 5;
+const USERS_SEARCH_MIN_LENGTH = 3;
+const LANGUAGES = "en-us,English;fr-fr,Français;de-de,Deutsch;nl-nl,Nederlands;es-es,Español";
 
 const count = (otherwise: number, most: number) =>
   text(String(otherwise))
@@ -205,6 +209,28 @@ export const settings = z.object({
     .refine((value) => /^\d{1,5}$/.test(value), "must be a whole number of days")
     .transform(Number)
     .meta({ description: "Days after which a deleted document cannot be brought back", default: "30" }),
+  API_USERS_LIST_LIMIT: count(USERS_LIST_LIMIT, 100).meta({
+    description: "Users that a search for users answers at most",
+    default: String(USERS_LIST_LIMIT),
+  }),
+  API_USERS_SEARCH_QUERY_MIN_LENGTH: count(USERS_SEARCH_MIN_LENGTH, 254).meta({
+    description: "Characters that a search for users takes at least",
+    default: String(USERS_SEARCH_MIN_LENGTH),
+  }),
+  DJANGO_LANGUAGES: text(LANGUAGES)
+    .refine(
+      (value) =>
+        /^[a-z]{2,3}(-[a-z0-9]{2,8})*,[^,;]{1,50}(;[a-z]{2,3}(-[a-z0-9]{2,8})*,[^,;]{1,50}){0,99}$/.test(
+          value,
+        ),
+      "must be code,Name pairs with ; between, such as en-us,English;fr-fr,Français",
+    )
+    .transform((value) => value.split(";").map((pair) => pair.split(",") as [string, string]))
+    .meta({
+      description: "Languages of the documents' interface: `code,Name;code,Name`",
+      default: LANGUAGES,
+    }),
+  ...oidcRows,
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -244,12 +270,17 @@ export interface Config {
   readonly stepsAtOnce: number;
   readonly retention: Retention;
   readonly documents: DocumentsConfig;
+  /** Undefined where no tokens of an issuer are taken. */
+  readonly oidc: OidcSettings | undefined;
 }
 
 export interface DocumentsConfig {
   readonly ownerEmail: string;
   readonly aiAllowReachFrom: "public" | "authenticated" | "restricted";
   readonly trashbinCutoffDays: number;
+  readonly usersListLimit: number;
+  readonly usersSearchMinLength: number;
+  readonly languages: readonly (readonly [code: string, name: string])[];
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -311,6 +342,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       ownerEmail: parsed.data.WEFT_OWNER_EMAIL,
       aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
+      usersListLimit: parsed.data.API_USERS_LIST_LIMIT,
+      usersSearchMinLength: parsed.data.API_USERS_SEARCH_QUERY_MIN_LENGTH,
+      languages: parsed.data.DJANGO_LANGUAGES,
     },
+    oidc: oidcSettings(parsed.data),
   };
 }

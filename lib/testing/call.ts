@@ -13,7 +13,7 @@ export interface Called {
 
 /** Calls a route's handler as API Gateway would. */
 export async function call(deps: object, handler: Handler, parts: RequestParts = {}): Promise<Called> {
-  const answer = await handler(requestOf("ANY", parts.path ?? "/", parts), { weft: deps });
+  const answer = await handler(requestOf(parts.method ?? "ANY", parts.path ?? "/", parts), { weft: deps });
   const bytes = Buffer.from(answer.body, answer.isBase64Encoded === true ? "base64" : "utf8");
   const text = bytes.toString("utf8");
   return {

@@ -9,6 +9,7 @@ export interface RequestParts {
   readonly body?: unknown;
   /** The token of tests where it is left out; none with null. */
   readonly token?: string | null;
+  readonly method?: string;
   /** As it was asked for; the root's where it is left out. */
   readonly path?: string;
 }

@@ -1,4 +1,7 @@
+import type { OidcSettings } from "../../platform/oidc-settings.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { userOf } from "./identified.ts";
+import { issuerTokens } from "./issuer-tokens.ts";
 import type { Scope } from "./table.ts";
 import { userOfToken } from "./tokens.ts";
 
@@ -9,17 +12,34 @@ interface Principal {
 }
 
 interface Authenticator {
-  authenticate(token: string): Promise<Principal | undefined>;
+  authenticate(token: string, service?: string): Promise<Principal | undefined>;
 }
 
-/** Knows the installation's own token first, then those that were made for users. */
-export function withAccessTokens(own: Authenticator, deps: Pick<Ports, "tables" | "clock">): Authenticator {
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/**
+ * Knows the installation's own token first, then those that were made for users, then those of the issuer, which open
+ * the documents alone: whoever has an account there has none of the workflows, which run programs.
+ */
+export function withAccessTokens(
+  own: Authenticator,
+  deps: Pick<Ports, "tables" | "ids" | "clock" | "log">,
+  oidc: OidcSettings | undefined,
+): Authenticator {
+  const issued = oidc === undefined ? undefined : issuerTokens(oidc, deps);
   return {
-    authenticate: async (token) => {
-      const known = await own.authenticate(token);
-      if (known !== undefined) return known;
-      const user = await userOfToken(deps, token);
-      return user === undefined ? undefined : { kind: "user", ...user };
+    authenticate: async (token, service) => {
+      const known = (await own.authenticate(token)) ?? (await madeFor(deps, token));
+      if (known !== undefined || oidc === undefined || service !== "documents" || !JWT.test(token))
+        return known;
+      const identified = await issued?.identify(token);
+      const user = identified === undefined ? undefined : await userOf(deps, oidc, identified);
+      return user === undefined ? undefined : { kind: "user", id: user.id, scopes: ["documents"] };
     },
   };
+}
+
+async function madeFor(deps: Pick<Ports, "tables" | "clock">, token: string): Promise<Principal | undefined> {
+  const user = await userOfToken(deps, token);
+  return user === undefined ? undefined : { kind: "user", ...user };
 }

@@ -28,6 +28,19 @@ export const subKey = (sub: string): Key => ({ pk: `sub:${sub}`, sk: "user" });
 export const emailPartition = (email: string): string => `email:${email.toLowerCase()}`;
 export const emailKey = (email: string, id: string): Key => ({ pk: emailPartition(email), sk: id });
 
+/** What a person is found by in a search. It is small: all of them are read together. */
+export interface DirectoryEntry extends Key {
+  readonly email?: string | null;
+  readonly full_name?: string | null;
+  /** Of the item that moves with each change of an entry. */
+  readonly version?: number;
+}
+
+export const userDirectoryTable: TableSpec<DirectoryEntry> = { name: "user-directory", indexes: {} };
+export const DIRECTORY = "users";
+export const directoryKey = (id: string): Key => ({ pk: DIRECTORY, sk: id });
+export const DIRECTORY_VERSION: Key = { pk: "version", sk: "version" };
+
 /** Services that a token opens. */
 export const SCOPES = ["automation", "documents"] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -3,6 +3,7 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { planDirectoryEntry } from "./directory.ts";
 import {
   emailKey,
   emailPartition,
@@ -45,7 +46,7 @@ export function planUser(
   const writes: Write[] = [{ op: "put", table: usersTable, item: user, when }];
   if (sub !== null) writes.push({ op: "put", table, item: { ...subKey(sub), id }, when });
   if (email !== null) writes.push({ op: "put", table, item: { ...emailKey(email, id), id } });
-  return { user, writes };
+  return { user, writes: [...writes, ...planDirectoryEntry(user)] };
 }
 
 export const findUser = (deps: Pick<Ports, "tables">, id: string): Promise<StoredUser | undefined> =>

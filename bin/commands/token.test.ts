@@ -1,0 +1,93 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, type RunningCommand, startCommand } from "../test-command.ts";
+
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400 * SECOND_MS;
+
+let folder: string;
+let server: RunningCommand | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-token-"));
+  await mkdir(join(folder, ".weft"));
+});
+afterEach(async () => {
+  server?.child.kill("SIGTERM");
+  await server?.ended;
+  server = undefined;
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const weft = (...args: string[]): Promise<Ended> =>
+  startCommand(args, { cwd: folder, env: { HOME: folder } }).ended;
+const json = async (...args: string[]) => JSON.parse((await weft(...args, "--json")).out);
+
+/** Its address. */
+async function startServer(): Promise<string> {
+  const running = startCommand(["start", "--port", "0"], { cwd: folder, env: { HOME: folder } });
+  server = running;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  running.child.stdout?.on("data", () => {
+    const url = /automation=(\S+)\/automation/.exec(running.out())?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  void running.ended.then(({ error }) => reject(new Error(error)));
+  return promise;
+}
+
+const who = async (url: string, token: string, path = "/api/v1.0/users/me/") => {
+  const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+};
+
+describe("tokens of users", () => {
+  test("are made in the data folder where no server runs, and open it when one does", async () => {
+    const made = await weft("token", "create", "--email", "ada@example.com", "--name", "Ada Lovelace");
+    expect([made.code, made.error]).toEqual([0, ""]);
+    expect(made.out).toMatch(/^weft_[\w-]{43}\n$/);
+    const early = await json("token", "create", "--email", "ada@example.com", "--scope", "documents");
+    expect(early.data).toMatchObject({ email: "ada@example.com", scopes: ["documents"], expires_at: null });
+    const { data } = await json("token", "list");
+    expect(data).toEqual([expect.objectContaining({ name: "Ada Lovelace" }), early.data]);
+    expect((await weft("token", "revoke", data[0].id)).out).toBe(`revoked ${data[0].id}\n`);
+    expect(await weft("token", "revoke", data[0].id)).toEqual({
+      ...{ code: 1, out: "" },
+      error: "weft: There is no such token\n",
+    });
+
+    const url = await startServer();
+    expect((await who(url, made.out.trim())).status).toBe(401);
+    expect(await who(url, early.token)).toMatchObject({ status: 200, body: { full_name: "Ada Lovelace" } });
+    expect((await who(url, early.token, "/automation/runs")).status).toBe(403);
+  }, 60_000);
+
+  test("are made, listed and revoked through the server that runs", async () => {
+    const url = await startServer();
+    const before = Date.now();
+    const made = await json("token", "create", "--email", "bob@example.com", "--expires", "30d");
+    expect(Date.parse(made.data.expires_at) - before).toBeGreaterThanOrEqual(30 * DAY_MS);
+    expect(Date.parse(made.data.expires_at) - before).toBeLessThan(30 * DAY_MS + 60 * SECOND_MS);
+    expect(await who(url, made.token)).toMatchObject({ status: 200, body: { email: "bob@example.com" } });
+    const listed = await weft("token", "list");
+    expect([listed.code, listed.error]).toEqual([0, "1 of 1\n"]);
+    expect(listed.out).toMatch(/^ID +EMAIL .*\n\S{36} {2}bob@example\.com .*automation, documents/);
+    expect(listed.out).not.toContain(made.token);
+    // A user's token makes no others.
+    const refused = await weft("token", "list", "--url", url, "--token", made.token);
+    expect([refused.code, refused.error]).toEqual([
+      1,
+      "weft: The server refused (403): You do not have permission to perform this action.\n",
+    ]);
+    expect(await json("token", "revoke", made.data.id)).toEqual({ revoked: made.data.id });
+    expect((await who(url, made.token)).status).toBe(401);
+  }, 60_000);
+
+  test("are not looked for where there is neither a server nor a data folder", async () => {
+    const named = await weft("token", "list", "--url", "http://127.0.0.1:9", "--token", "t0ken");
+    expect([named.code, named.error]).toEqual([1, expect.stringContaining("Weft does not answer")]);
+    const nowhere = await weft("token", "list", "--data-dir", "elsewhere");
+    expect([nowhere.code, nowhere.error]).toEqual([1, expect.stringContaining("There is no access token")]);
+  });
+});

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { endOnboarding } from "#lib/documents/users/update.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.13, POST users/onboarding-done/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "endOnboarding",
+  method: "POST",
+  path: "/users/onboarding-done",
+  summary: "Say that the introduction need not be shown again",
+  tag: "Users",
+  auth: "token",
+  status: 200,
+  response: z.object({ detail: z.string() }),
+  run: async ({ request }, deps: Deps) => {
+    await endOnboarding(deps, await signedIn(deps, request));
+    return { detail: "Onboarding marked as done." };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

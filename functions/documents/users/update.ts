@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { updateUser, userBody } from "#lib/documents/users/update.ts";
+import { toUser, userRecord } from "#lib/documents/users/users.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.13, PATCH users/{id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "updateUser",
+  method: "PATCH",
+  path: "/users/{id}",
+  summary: "Choose the caller's own language",
+  tag: "Users",
+  auth: "token",
+  params: z.object({ id: z.guid().transform((id) => id.toLowerCase()) }),
+  body: userBody,
+  status: 200,
+  response: userRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    toUser(await updateUser(deps, await signedIn(deps, request), params.id, body)),
+});
+
+export const handler = toHandler(route, openDeps);

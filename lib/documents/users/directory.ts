@@ -1,0 +1,80 @@
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { folded, trigrams } from "./likeness.ts";
+import {
+  DIRECTORY,
+  DIRECTORY_VERSION,
+  type DirectoryEntry,
+  directoryKey,
+  type StoredUser,
+  userDirectoryTable,
+} from "./table.ts";
+
+/** Users that a search looks at: of more, those with the first ids. By their exact address all are found. */
+const DIRECTORY_MAX = 50_000;
+
+/** A user as a search compares them: in small letters without accents. */
+export interface Listed {
+  readonly id: string;
+  /** Empty where there is none. */
+  readonly email: string;
+  readonly domain: string;
+  /** Of the address and of the name. */
+  readonly trigrams: () => readonly [Uint32Array, Uint32Array];
+}
+
+export interface UserDirectory {
+  /** Everybody, whether they may come in or not. */
+  all(): Promise<readonly Listed[]>;
+}
+
+/** What a search knows of a user, who is new or has another address or name. */
+export function planDirectoryEntry({ id, email, full_name }: StoredUser): Write[] {
+  const table = userDirectoryTable;
+  return [
+    { op: "put", table, item: { ...directoryKey(id), email, full_name } },
+    { op: "update", table, key: DIRECTORY_VERSION, change: { add: { version: 1 } } },
+  ];
+}
+
+/** All users, read whole and kept for as long as none of them changes. */
+export function userDirectory({ tables }: Pick<Ports, "tables">): UserDirectory {
+  let kept: { readonly version: number; readonly all: Promise<readonly Listed[]> } | undefined;
+  return {
+    all: async () => {
+      const version = (await tables.get(userDirectoryTable, DIRECTORY_VERSION))?.version ?? 0;
+      if (kept?.version === version) return kept.all;
+      // What is read may be newer than the version: it is read again then, which does no harm.
+      const reading = { version, all: readDirectory({ tables }) };
+      kept = reading;
+      reading.all.catch(() => {
+        if (kept === reading) kept = undefined;
+      });
+      return reading.all;
+    },
+  };
+}
+
+async function readDirectory(deps: Pick<Ports, "tables">): Promise<readonly Listed[]> {
+  const entries = await readAll(deps, userDirectoryTable, { pk: DIRECTORY });
+  return entries.slice(0, DIRECTORY_MAX).map(toListed);
+}
+
+function toListed({ sk: id, email, full_name }: DirectoryEntry): Listed {
+  let known: readonly [Uint32Array, Uint32Array] | undefined;
+  const address = folded(email ?? "");
+  return {
+    id,
+    email: address,
+    domain: domainOf(address),
+    trigrams: () => {
+      known ??= [trigrams(address), trigrams(folded(full_name ?? ""))];
+      return known;
+    },
+  };
+}
+
+/** What stands after the last `@`; empty without one. */
+export const domainOf = (email: string): string =>
+  email.includes("@") ? email.slice(email.lastIndexOf("@") + 1) : "";

@@ -1,0 +1,82 @@
+import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
+import { ApiError } from "../../errors.ts";
+import type { OidcSettings } from "../../platform/oidc-settings.ts";
+import type { Ports } from "../../platform/ports.ts";
+
+/** Keys are read again after this, or when a token names one that is not known; not sooner than after a rest. */
+const KEYS_MAX_AGE_MS = 10 * 60_000;
+const REST_MS = 30_000;
+/** The rest after a reading that failed. */
+const FAILED_REST_MS = 5_000;
+const KEYS_MAX_BYTES = 256 * 1024;
+
+type KeyDeps = Pick<Ports, "clock" | "log">;
+
+/**
+ * Finds the key of a token among those of the issuer, whatever the token itself says of where its key is. Known keys
+ * hold on while the issuer does not answer. Throws jose's errors, and `unavailable` where no keys are known.
+ */
+export function issuerKeys(
+  { jwksEndpoint, timeoutMs }: Pick<OidcSettings, "jwksEndpoint" | "timeoutMs">,
+  { clock, log }: KeyDeps,
+): JWTVerifyGetKey {
+  let known: { readonly find: JWTVerifyGetKey; readonly at: number } | undefined;
+  let restUntil = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  const read = async (): Promise<void> => {
+    const { createLocalJWKSet } = await import("jose");
+    try {
+      const keys = await fetchKeys(jwksEndpoint, timeoutMs);
+      known = { find: createLocalJWKSet(keys), at: clock.now() };
+      restUntil = clock.now() + REST_MS;
+    } catch (error) {
+      restUntil = clock.now() + FAILED_REST_MS;
+      log.warn("the keys of the token issuer cannot be read", { endpoint: jwksEndpoint, error });
+    }
+  };
+  const readUnlessResting = async (): Promise<void> => {
+    if (reading === undefined && clock.now() < restUntil) return;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    await reading;
+  };
+
+  return async (header, token) => {
+    if (known === undefined || clock.now() - known.at > KEYS_MAX_AGE_MS) await readUnlessResting();
+    if (known === undefined)
+      throw new ApiError("unavailable", "The issuer of the token does not answer, try again shortly", {
+        retryAfterSeconds: FAILED_REST_MS / 1_000,
+      });
+    const { find } = known;
+    try {
+      return await find(header, token);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "ERR_JWKS_NO_MATCHING_KEY") throw error;
+      await readUnlessResting();
+      return known.find(header, token);
+    }
+  };
+}
+
+/** Throws where the answer is late, not a good one, or too much. */
+async function fetchKeys(endpoint: string, timeoutMs: number): Promise<JSONWebKeySet> {
+  const response = await fetch(endpoint, {
+    headers: { accept: "application/json, application/jwk-set+json" },
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`the answer is ${response.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > KEYS_MAX_BYTES) throw new Error(`the answer has more than ${KEYS_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString("utf8")) as JSONWebKeySet;
+}

@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { Change } from "../../platform/tables.ts";
+import type { DocumentSettings } from "../settings.ts";
+import { type StoredUser, userKey, usersTable } from "./table.ts";
+import type { UserDeps } from "./users.ts";
+
+type UpdateDeps = Pick<UserDeps, "tables"> & { readonly documents: DocumentSettings };
+
+/** Body of a change: what else is in it stays as it is. Reference 1.13. */
+export const userBody = z.object({
+  language: z.string().nullish().describe("Code of a language of DJANGO_LANGUAGES"),
+});
+export type UserBody = z.infer<typeof userBody>;
+
+const SHOWN_MAX = 100;
+
+/**
+ * Changes what a user says of themselves. Throws `forbidden` for everybody but them, `bad_request` for a language that
+ * there is not.
+ */
+export async function updateUser(
+  deps: UpdateDeps,
+  viewer: StoredUser,
+  id: string,
+  { language }: UserBody,
+): Promise<StoredUser> {
+  if (viewer.id !== id) throw new ApiError("forbidden", "You do not have permission to perform this action.");
+  if (language === undefined) return viewer;
+  if (language !== null && !deps.documents.languages.some(([code]) => code === language)) {
+    const message = `"${language.slice(0, SHOWN_MAX)}" is not a valid choice.`;
+    throw new ApiError("bad_request", message, { body: { language: [message] } });
+  }
+  return change(deps, viewer, { language });
+}
+
+/** The introduction is not shown any more. */
+export async function endOnboarding(deps: UpdateDeps, viewer: StoredUser): Promise<void> {
+  if (viewer.is_first_connection) await change(deps, viewer, { is_first_connection: false });
+}
+
+async function change(
+  { tables }: UpdateDeps,
+  { id }: StoredUser,
+  set: NonNullable<Change["set"]>,
+): Promise<StoredUser> {
+  const changed = await tables.update(usersTable, userKey(id), { set, add: { revision: 1 } }, [
+    ["pk", "exists"],
+  ]);
+  if (changed === undefined) throw new ApiError("unauthorized", "User not found or not active.");
+  return changed;
+}

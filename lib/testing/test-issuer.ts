@@ -1,0 +1,90 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as jose from "jose";
+
+type Algorithm = "RS256" | "ES256";
+
+interface TestHeader {
+  readonly alg?: jose.JWSHeaderParameters["alg"] & string;
+  readonly crit?: readonly string[];
+  readonly [name: string]: unknown;
+}
+
+/** An identity provider of a test: real keys and signatures, its public keys over HTTP on this machine. */
+export interface TestIssuer extends AsyncDisposable {
+  readonly settings: Readonly<Record<string, string>>;
+  /** How often its keys were asked for. */
+  asked(): number;
+  /** Makes a key that tokens are signed with from now on; the ones before stay unless they are dropped. */
+  rotate(options?: { readonly algorithm?: Algorithm; readonly drop?: boolean }): Promise<void>;
+  /** A token of what a good one holds and these claims, `undefined` leaving one out. */
+  sign(claims: Readonly<Record<string, unknown>>, header?: TestHeader): Promise<string>;
+  /** The key that signs now, as others would know it. */
+  publicKey(): Promise<{ readonly pem: string; readonly kid: string }>;
+  /** Answers requests for keys itself from now on. */
+  answerWith(answer: ((outgoing: ServerResponse) => void) | undefined): void;
+}
+
+export const TEST_AUDIENCE = "weft-documents";
+const TOKEN_LIFE_S = 300;
+
+export async function startTestIssuer(clock: { now(): number }): Promise<TestIssuer> {
+  let made = 0;
+  const newKey = async (algorithm: Algorithm) => {
+    made += 1;
+    const pair = await jose.generateKeyPair(algorithm, { extractable: true });
+    return { kid: `key-${made}`, algorithm, pair };
+  };
+  let current = await newKey("RS256");
+  let keys = [current];
+  let asked = 0;
+  let override: ((outgoing: ServerResponse) => void) | undefined;
+
+  const server = createServer(async (_incoming, outgoing) => {
+    asked += 1;
+    if (override !== undefined) return override(outgoing);
+    const listed = await Promise.all(
+      // Without `alg`, as some providers have it: the algorithm is for the reader to know.
+      keys.map(async ({ kid, pair }) => ({ ...(await jose.exportJWK(pair.publicKey)), kid, use: "sig" })),
+    );
+    outgoing.setHeader("content-type", "application/json");
+    outgoing.end(JSON.stringify({ keys: listed }));
+  }).listen(0, "127.0.0.1");
+  await new Promise<void>((resolve) => server.once("listening", () => resolve()));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    settings: {
+      OIDC_OP_URL: url,
+      OIDC_OP_JWKS_ENDPOINT: `${url}/keys`,
+      OIDC_RS_ALLOWED_AUDIENCES: `other, ${TEST_AUDIENCE}`,
+      OIDC_TIMEOUT: "1",
+    },
+    asked: () => asked,
+    rotate: async ({ algorithm = "RS256", drop = false } = {}) => {
+      current = await newKey(algorithm);
+      keys = drop ? [current] : [...keys, current];
+    },
+    sign: async (claims, { crit = [], ...header } = {}) => {
+      const { kid, algorithm, pair } = current;
+      const { alg = algorithm } = header;
+      const key = await jose.importJWK(await jose.exportJWK(pair.privateKey), alg);
+      const now = Math.floor(clock.now() / 1_000);
+      const good = { iss: url, aud: TEST_AUDIENCE, iat: now, exp: now + TOKEN_LIFE_S };
+      return new jose.SignJWT({ ...good, ...claims })
+        .setProtectedHeader({ kid, ...header, alg, ...(crit.length === 0 ? {} : { crit: [...crit] }) })
+        .sign(key, { crit: Object.fromEntries(crit.map((name) => [name, true])) });
+    },
+    publicKey: async () => {
+      const { kid, pair } = current;
+      return { kid, pem: await jose.exportSPKI(pair.publicKey) };
+    },
+    answerWith: (answer) => {
+      override = answer;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
