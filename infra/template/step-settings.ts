@@ -1,4 +1,8 @@
+import { DOCUMENT_SECRETS, documentSettings } from "../../lib/platform/document-settings.ts";
 import { ref } from "./intrinsics.ts";
+
+/** Holds settings of documents together: the environment of a function has room for 4 KB. */
+const DOCUMENT_PARAMETER = "DocumentSettings";
 
 interface StepSetting {
   /** Of `lib/platform/config.ts`. */
@@ -83,6 +87,11 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "30",
     pattern: "^[0-9]{1,5}$",
   },
+  [DOCUMENT_PARAMETER]: {
+    variable: "DOCUMENT_SETTINGS",
+    description: "Further settings of documents by their names, together: JSON, an object of texts",
+    otherwise: "",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */
@@ -93,6 +102,8 @@ export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
   // Files, containers and hosts are for workers.
   ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
   ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS", "LLM_API_KEY"],
+  // Neither a parameter nor the environment of a function is a place for secrets, and it has no file of the operator's.
+  ...[...DOCUMENT_SECRETS, "THEME_CUSTOMIZATION_FILE_PATH"],
 ]);
 
 const settings = Object.entries(STEP_SETTINGS);
@@ -135,5 +146,7 @@ export function settingVariables(): Record<string, unknown> {
 
 /** The parameter of the main template that gives functions this setting; undefined where none does. */
 export function parameterOf(variable: string): string | undefined {
+  if (Object.hasOwn(documentSettings, variable))
+    return NOT_OF_FUNCTIONS.has(variable) ? undefined : DOCUMENT_PARAMETER;
   return settings.find(([, setting]) => setting.variable === variable)?.[0];
 }

@@ -1,7 +1,8 @@
+import type { DocumentSettingsRead } from "../platform/document-config.ts";
 import type { AiReach } from "./access/abilities.ts";
 
 /** How the documents are set up. */
-export interface DocumentSettings {
+export interface DocumentSettings extends DocumentSettingsRead {
   /** Address of the user whom the installation's own token belongs to. */
   readonly ownerEmail: string;
   readonly aiAllowReachFrom: AiReach;

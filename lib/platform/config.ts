@@ -1,27 +1,8 @@
 import * as z from "zod";
+import { type DocumentSettingsRead, documentEnvironment, readDocumentSettings } from "./document-config.ts";
+import { documentSettings } from "./document-settings.ts";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
-
-const onOff = z
-  .string()
-  .optional()
-  .transform((text, context) => {
-    if (text === undefined || text === "") return undefined;
-    if (["true", "1", "yes", "on"].includes(text.toLowerCase())) return true;
-    if (["false", "0", "no", "off"].includes(text.toLowerCase())) return false;
-    context.addIssue({ code: "custom", message: "must be true or false" });
-    return z.NEVER;
-  });
-
-const text = (otherwise: string) =>
-  z
-    .string()
-    .optional()
-    .transform((value) => (value === undefined || value === "" ? otherwise : value));
-
-const optionalText = z
-  .string()
-  .optional()
-  .transform((value) => (value === "" ? undefined : value));
+import { onOff, optionalText, text } from "./setting-kinds.ts";
 
 const folders = z
   .string()
@@ -205,6 +186,7 @@ export const settings = z.object({
     .refine((value) => /^\d{1,5}$/.test(value), "must be a whole number of days")
     .transform(Number)
     .meta({ description: "Days after which a deleted document cannot be brought back", default: "30" }),
+  ...documentSettings,
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -246,7 +228,7 @@ export interface Config {
   readonly documents: DocumentsConfig;
 }
 
-export interface DocumentsConfig {
+export interface DocumentsConfig extends DocumentSettingsRead {
   readonly ownerEmail: string;
   readonly aiAllowReachFrom: "public" | "authenticated" | "restricted";
   readonly trashbinCutoffDays: number;
@@ -267,8 +249,8 @@ export function readStepsAtOnce(environment: Readonly<Record<string, string | un
 }
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const parsed = settings.safeParse(environment);
+export function readConfig(given: Readonly<Record<string, string | undefined>>): Config {
+  const parsed = settings.safeParse(documentEnvironment(given));
   if (!parsed.success) {
     throw new Error(
       parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "),
@@ -311,6 +293,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       ownerEmail: parsed.data.WEFT_OWNER_EMAIL,
       aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
+      ...readDocumentSettings(parsed.data),
     },
   };
 }
