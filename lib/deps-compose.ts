@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
+import { themeReader } from "./documents/configuration/theme.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
+import { memoryThrottle } from "./http/throttle.ts";
 import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
@@ -52,6 +54,12 @@ export function composeDeps(
     receiverEnabled: config.receiverEnabled,
     retention: config.retention,
     documents: config.documents,
+    theme: themeReader(ports, config.documents.theme),
+    throttle: memoryThrottle({
+      clock: ports.clock,
+      rates: config.documents.throttles,
+      passKey: config.documents.yProviderApiKey,
+    }),
     network: openNetwork(config.network),
     llm: config.llm,
   };

@@ -79,7 +79,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     platform = opened;
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
-    for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
+    for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
     const settings = remoteSettings(config.remote, dataDir);
     const isOver = (runId: string) => isRunOver(opened.ports, runId);
     const remote = openRemote({ settings, dataDir, log, isOver });

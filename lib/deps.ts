@@ -1,8 +1,10 @@
 import { openedOnce } from "./deps-once.ts";
+import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
+import type { Throttle } from "./http/throttle.ts";
 import type { Retention } from "./platform/config.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
@@ -53,6 +55,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   readonly documents: DocumentSettings;
+  readonly theme: ThemeReader;
+  readonly throttle: Throttle;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
