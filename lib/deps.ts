@@ -84,7 +84,11 @@ export interface OpenedDeps {
  * the next invocation. The local platform hands its own to a function, and AWS's SDK is then never loaded.
  */
 export const openDeps: () => Promise<Deps> = openedOnce(() =>
-  Promise.all([import("./deps-aws-stored.ts"), import("./deps-compose.ts")]).then(
-    ([{ openStoredAwsDeps }, { composeDeps }]) => openStoredAwsDeps(process.env, composeDeps),
+  Promise.all([
+    import("./deps-aws-stored.ts"),
+    import("./deps-compose.ts"),
+    import("./deps-checked.ts"),
+  ]).then(([{ openStoredAwsDeps }, { composeDeps }, { checked }]) =>
+    openStoredAwsDeps(process.env, composeDeps).then(checked),
   ),
 );
