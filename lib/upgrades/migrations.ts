@@ -1,4 +1,5 @@
 import type { Ports } from "../platform/ports.ts";
+import { contentApart } from "./content-apart.ts";
 
 export type MigrationDeps = Pick<Ports, "tables" | "blobs" | "clock" | "log">;
 
@@ -16,4 +17,4 @@ export interface Migration {
 }
 
 /** All of them, those of a release in the order in which they are done. */
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [contentApart];
