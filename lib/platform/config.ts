@@ -1,8 +1,28 @@
 import * as z from "zod";
 import { type DocumentSettingsRead, documentEnvironment, readDocumentSettings } from "./document-config.ts";
-import { documentSettings } from "./document-settings.ts";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
-import { onOff, optionalText, text } from "./setting-kinds.ts";
+
+const onOff = z
+  .string()
+  .optional()
+  .transform((text, context) => {
+    if (text === undefined || text === "") return undefined;
+    if (["true", "1", "yes", "on"].includes(text.toLowerCase())) return true;
+    if (["false", "0", "no", "off"].includes(text.toLowerCase())) return false;
+    context.addIssue({ code: "custom", message: "must be true or false" });
+    return z.NEVER;
+  });
+
+const text = (otherwise: string) =>
+  z
+    .string()
+    .optional()
+    .transform((value) => (value === undefined || value === "" ? otherwise : value));
+
+const optionalText = z
+  .string()
+  .optional()
+  .transform((value) => (value === "" ? undefined : value));
 
 const folders = z
   .string()
@@ -36,7 +56,7 @@ const retention = text("off")
     value === "off" ? undefined : Number(value.slice(0, -1)) * (AGE_UNITS_MS[value.slice(-1)] ?? 0),
   );
 
-/** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
+/** The settings, one row each, over the environment; those of documents are rows of `documentSettings`. From here come the template's environment and the README's table. */
 export const settings = z.object({
   PORT: text("3000")
     .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, "must be a port, 0 to 65535")
@@ -186,7 +206,6 @@ export const settings = z.object({
     .refine((value) => /^\d{1,5}$/.test(value), "must be a whole number of days")
     .transform(Number)
     .meta({ description: "Days after which a deleted document cannot be brought back", default: "30" }),
-  ...documentSettings,
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -250,7 +269,8 @@ export function readStepsAtOnce(environment: Readonly<Record<string, string | un
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
 export function readConfig(given: Readonly<Record<string, string | undefined>>): Config {
-  const parsed = settings.safeParse(documentEnvironment(given));
+  const environment = documentEnvironment(given);
+  const parsed = settings.safeParse(environment);
   if (!parsed.success) {
     throw new Error(
       parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "),
@@ -293,7 +313,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
       ownerEmail: parsed.data.WEFT_OWNER_EMAIL,
       aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
-      ...readDocumentSettings(parsed.data),
+      ...readDocumentSettings(environment, parsed.data),
     },
   };
 }

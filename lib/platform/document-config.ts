@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { DOCUMENT_SECRETS, documentSettings } from "./document-settings.ts";
 import { type KeySet, publicKeySet } from "./key-set.ts";
 import { PRODUCT_VERSION } from "./product-version.ts";
@@ -99,27 +98,52 @@ function readBundled(value: string | undefined): Readonly<Record<string, string>
   } catch {
     throw new Error("DOCUMENT_SETTINGS: must be JSON, and it does not parse");
   }
-  const parsed = z.record(z.string(), z.string()).safeParse(read);
-  if (!parsed.success) throw new Error("DOCUMENT_SETTINGS: must be a JSON object of texts");
+  if (typeof read !== "object" || read === null || Array.isArray(read) || Object.values(read).some(isNoText))
+    throw new Error("DOCUMENT_SETTINGS: must be a JSON object of texts");
+  const bundled = read as Readonly<Record<string, string>>;
   const apart: readonly string[] = [...DOCUMENT_SECRETS, "DOCUMENT_SETTINGS"];
-  const wrong = Object.keys(parsed.data).find(
+  const wrong = Object.keys(bundled).find(
     (name) =>
       (!Object.hasOwn(documentSettings, name) && !Object.hasOwn(RENAMED, name)) || apart.includes(name),
   );
   if (wrong !== undefined)
     throw new Error(`DOCUMENT_SETTINGS: ${wrong.slice(0, 100)} cannot be set in there`);
-  return parsed.data;
+  return bundled;
 }
 
-type Parsed = {
-  readonly [Name in keyof typeof documentSettings]: z.output<(typeof documentSettings)[Name]>;
-} & {
-  readonly WEFT_PLATFORM: "embedded" | "aws";
-  readonly TRASHBIN_CUTOFF_DAYS: number;
+const isNoText = (value: unknown): boolean => typeof value !== "string";
+
+type Parsed = Installation & {
+  readonly [Name in keyof typeof documentSettings]: ReturnType<(typeof documentSettings)[Name]["read"]>;
 };
 
-/** Puts the settings together. Throws an Error of one sentence where two of them contradict each other. */
-export function readDocumentSettings(parsed: Parsed): DocumentSettingsRead {
+/** What the rest of the settings say that matters here. */
+interface Installation {
+  readonly WEFT_PLATFORM: "embedded" | "aws";
+  readonly TRASHBIN_CUTOFF_DAYS: number;
+}
+
+/** Reads each by itself. Throws an Error that names every one that is wrong. */
+function readEach(environment: Environment, installation: Installation): Parsed {
+  const wrong: string[] = [];
+  const values = Object.entries(documentSettings).map(([name, setting]) => {
+    try {
+      return [name, setting.read(environment[name] || undefined, environment[name] === "")];
+    } catch (error) {
+      wrong.push(`${name}: ${(error as Error).message}`);
+      return [name, undefined];
+    }
+  });
+  if (wrong.length > 0) throw new Error(wrong.join("; "));
+  return { ...(Object.fromEntries(values) as Parsed), ...installation };
+}
+
+/** Puts the settings together. Throws an Error of a sentence for what is wrong or contradicts another. */
+export function readDocumentSettings(
+  environment: Environment,
+  { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS }: Installation,
+): DocumentSettingsRead {
+  const parsed = readEach(environment, { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS });
   return {
     shown: shownSettings(parsed),
     theme: {

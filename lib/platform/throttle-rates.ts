@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type { Setting } from "./setting.ts";
 
 /** So many requests in so long. */
 export interface ThrottleRate {
@@ -27,22 +27,19 @@ const PERIODS_MS: Readonly<Record<string, number>> = {
 const RATE = /^([1-9]\d{0,5})\/(s|sec|second|m|min|minute|h|hour|d|day)$/;
 
 /** A rate; null where there is none, undefined where nothing was said. */
-const rate = (scope: string, onAws: string) =>
-  z
-    .string()
-    .optional()
-    .refine(
-      (text) => text === undefined || text === "" || text === "off" || RATE.test(text),
-      "must be a rate such as 80/minute, with second, minute, hour or day, or off",
-    )
-    .transform((text): ThrottleRate | null | undefined => {
-      if (text === undefined) return undefined;
-      return text === "" || text === "off" ? null : toRate(text);
-    })
-    .meta({
-      description: `Requests of one caller to ${scope} in a time; empty or off for any number`,
-      default: `off; ${onAws} on the platform aws`,
-    });
+type RateSetting = Setting<ThrottleRate | null | undefined>;
+
+const rate = (scope: string, onAws: string): RateSetting => ({
+  description: `Requests of one caller to ${scope} in a time; empty or off for any number`,
+  default: `off; ${onAws} on the platform aws`,
+  read: (text, isEmpty) => {
+    if (text === undefined) return isEmpty ? null : undefined;
+    if (text === "off") return null;
+    if (!RATE.test(text))
+      throw new Error("must be a rate such as 80/minute, with second, minute, hour or day, or off");
+    return toRate(text);
+  },
+});
 
 const toRate = (text: string): ThrottleRate => {
   const [, count = "", unit = ""] = RATE.exec(text) ?? [];
@@ -76,7 +73,7 @@ export const throttleSettings = {
     "the list of users, in the long run",
     AWS_RATES.API_USERS_LIST_THROTTLE_RATE_SUSTAINED,
   ),
-} as const satisfies Record<RateName, z.ZodType>;
+} as const satisfies Record<RateName, RateSetting>;
 
 /** The rates that hold. One's own machine has none unless they are set: it serves those who may do everything. */
 export function throttleRates(
