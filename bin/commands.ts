@@ -13,6 +13,7 @@ import { runs } from "./commands/runs.ts";
 import { schedules } from "./commands/schedules.ts";
 import { start } from "./commands/start.ts";
 import { token } from "./commands/token.ts";
+import { upgrade } from "./commands/upgrade.ts";
 import { validate } from "./commands/validate.ts";
 import { version } from "./commands/version.ts";
 import { worker } from "./commands/worker.ts";
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   token,
   deadLetters,
   doctor,
+  upgrade,
   completion(() => commands),
   help(() => commands),
   version,

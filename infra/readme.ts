@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { commands } from "../bin/commands.ts";
 import { settings } from "../lib/platform/config.ts";
+import { documentSettings } from "../lib/platform/document-settings.ts";
 import { describedByRows, functionEntries, functionRows } from "../lib/workflow/functions/entries.ts";
 import { functions } from "../lib/workflow/functions/library.ts";
 import { commandGuide, exitCodeTable } from "./command-guide.ts";
@@ -30,8 +31,9 @@ interface Operation {
 
 /** The setting, its default, its meaning, and the template's parameter that gives it to functions, a row each. */
 export function settingsTable(): string {
-  const rows = Object.entries(settings.shape).map(([name, setting]) => {
-    const { description, default: otherwise } = setting.meta() ?? {};
+  const told = Object.entries(settings.shape).map(([name, setting]) => [name, setting.meta() ?? {}] as const);
+  const rows = [...told, ...Object.entries(documentSettings)].map(([name, setting]) => {
+    const { description, default: otherwise } = setting;
     const parameter = code(parameterOf(name) ?? "");
     return [
       `\`${name}\``,

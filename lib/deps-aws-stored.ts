@@ -16,7 +16,8 @@ export async function openStoredAwsDeps<Composed>(
   const client = parameterStore(environment);
   const path = environment.WEFT_SECRETS_PATH || undefined;
   const secrets = storedSecrets({ client, path, clock: systemClock });
-  for (const key of llmKeys(readConfig(environment).llm)) secrets.alsoRedact(key);
+  const config = readConfig(environment);
+  for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
   return openAwsDeps(environment, compose, { secrets, auth: ownerAuth(environment, client, secrets) });
 }
 

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
+import { themeReader } from "./documents/configuration/theme.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
 import { userDirectory } from "./documents/users/directory.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
+import { memoryThrottle } from "./http/throttle.ts";
 import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
@@ -54,6 +56,12 @@ export function composeDeps(
     retention: config.retention,
     documents: config.documents,
     userDirectory: userDirectory(ports),
+    theme: themeReader(ports, config.documents.theme),
+    throttle: memoryThrottle({
+      clock: ports.clock,
+      rates: config.documents.throttles,
+      passKey: config.documents.yProviderApiKey,
+    }),
     network: openNetwork(config.network),
     llm: config.llm,
   };

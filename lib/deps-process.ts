@@ -13,7 +13,10 @@ import { PlatformFault } from "./platform/faults.ts";
 import { llmKeys } from "./platform/llm-settings.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
+import { PRODUCT_VERSION } from "./platform/product-version.ts";
 import type { Resources } from "./platform/resources.ts";
+import { releaseOf } from "./upgrades/releases.ts";
+import { upgradeData } from "./upgrades/upgrade.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
 import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
@@ -77,9 +80,12 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const secrets = fileSecrets(dataDir);
     const opened = await openPlatform({ dataDir, runner, secrets });
     platform = opened;
+    // The data folder is one process's own, a stack's tables are not.
+    const alone = options.shareWorkspaces === undefined;
+    await upgradeData(opened.ports, { release: releaseOf(PRODUCT_VERSION), alone });
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
-    for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
+    for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
     const settings = remoteSettings(config.remote, dataDir);
     const isOver = (runId: string) => isRunOver(opened.ports, runId);
     const remote = openRemote({ settings, dataDir, log, isOver });

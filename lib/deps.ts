@@ -1,9 +1,11 @@
 import { openedOnce } from "./deps-once.ts";
+import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
 import type { UserDirectory } from "./documents/users/directory.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
+import type { Throttle } from "./http/throttle.ts";
 import type { Retention } from "./platform/config.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
@@ -55,6 +57,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly retention: Retention;
   readonly documents: DocumentSettings;
   readonly userDirectory: UserDirectory;
+  readonly theme: ThemeReader;
+  readonly throttle: Throttle;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
@@ -82,7 +86,11 @@ export interface OpenedDeps {
  * the next invocation. The local platform hands its own to a function, and AWS's SDK is then never loaded.
  */
 export const openDeps: () => Promise<Deps> = openedOnce(() =>
-  Promise.all([import("./deps-aws-stored.ts"), import("./deps-compose.ts")]).then(
-    ([{ openStoredAwsDeps }, { composeDeps }]) => openStoredAwsDeps(process.env, composeDeps),
+  Promise.all([
+    import("./deps-aws-stored.ts"),
+    import("./deps-compose.ts"),
+    import("./deps-checked.ts"),
+  ]).then(([{ openStoredAwsDeps }, { composeDeps }, { checked }]) =>
+    openStoredAwsDeps(process.env, composeDeps).then(checked),
   ),
 );

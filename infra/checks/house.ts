@@ -49,6 +49,13 @@ export const HOUSE_RULES: readonly HouseRule[] = [
     applies: (path) => /^lib\/(?:workflow|documents|collaboration|events|http)\//.test(path) && !isTest(path),
     broken: ({ text }) => /\bprocess\.env\b/.test(withoutComments(text)),
   },
+  {
+    name: "no-scans",
+    message: "give the table a key for what is read: migrations alone read a table from end to end",
+    applies: (path) =>
+      /^(?:lib|functions)\//.test(path) && !/^lib\/(?:upgrades|platform)\//.test(path) && !isTest(path),
+    broken: ({ text }) => /\btables\s*\.\s*scan\b/.test(withoutComments(text)),
+  },
 ];
 
 /** What the house's own rules find. */

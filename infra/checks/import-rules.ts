@@ -121,6 +121,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {
+    name: "upgrades-know-what-is-stored",
+    why: "lib/upgrades uses errors, the tables of the services and the types of the ports",
+    from: /^lib\/upgrades\//,
+    only: /^lib\/upgrades\/|^lib\/errors\.ts$|^lib\/(?:workflow|documents)\/(?:.+\/)?table\.ts$/,
+    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+  },
+  {
     name: "platform-stands-alone",
     why: "lib/platform uses nothing of ours but types",
     from: /^lib\/platform\//,

@@ -36,6 +36,7 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
   "events-below-services": ["lib/events/publish.ts", "lib/workflow/runs.ts"],
   "index-below-events": ["lib/ranked-index/postings.ts", "lib/events/publish.ts"],
   "http-below-services": ["lib/http/route.ts", "lib/events/publish.ts"],
+  "upgrades-know-what-is-stored": ["lib/upgrades/mark.ts", "lib/workflow/runs.ts"],
   "platform-stands-alone": ["lib/platform/bus.ts", "lib/errors.ts"],
   "adapters-behind-deps": ["localstack/server.ts", "lib/platform/embedded/store.ts"],
   "one-platform-an-opener": ["lib/deps-aws.ts", "lib/platform/embedded/platform.ts"],

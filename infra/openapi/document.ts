@@ -177,6 +177,7 @@ function errors(route: Route, components: Components): Record<string, JsonSchema
     ...(route.auth === "none" ? [] : [401]),
     404,
     ...(route.body === undefined ? [] : [413]),
+    ...(route.throttle === undefined ? [] : [429]),
     500,
     ...(route.errors ?? []),
   ];

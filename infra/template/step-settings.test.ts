@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readConfig, settings } from "../../lib/platform/config.ts";
+import { documentSettings } from "../../lib/platform/document-settings.ts";
 import { NOT_OF_FUNCTIONS, parameterOf, settingParameters } from "./step-settings.ts";
 
 interface Parameter {
@@ -8,7 +9,7 @@ interface Parameter {
   readonly AllowedValues?: readonly string[];
 }
 const parameters = settingParameters() as Record<string, Parameter>;
-const names = Object.keys(settings.shape);
+const names = [...Object.keys(settings.shape), ...Object.keys(documentSettings)];
 
 describe("settings of functions", () => {
   it("are given by a parameter of the template, or are named as none of theirs", () => {

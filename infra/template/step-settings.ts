@@ -1,5 +1,9 @@
+import { DOCUMENT_SECRETS, documentSettings } from "../../lib/platform/document-settings.ts";
 import { ref } from "./intrinsics.ts";
 import type { StackService } from "./services.ts";
+
+/** Holds settings of documents together: the environment of a function has room for 4 KB. */
+const DOCUMENT_PARAMETER = "DocumentSettings";
 
 interface StepSetting {
   /** Of `lib/platform/config.ts`. */
@@ -101,19 +105,6 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "5",
     pattern: "^([1-9][0-9]?|100)$",
   },
-  ApiUsersSearchQueryMinLength: {
-    variable: "API_USERS_SEARCH_QUERY_MIN_LENGTH",
-    of: "documents",
-    description: "Characters that a search for users takes at least",
-    otherwise: "3",
-    pattern: "^[1-9][0-9]{0,2}$",
-  },
-  Languages: {
-    variable: "DJANGO_LANGUAGES",
-    of: "documents",
-    description: "Languages of the documents' interface, as code,Name;code,Name; empty for the usual ones",
-    otherwise: "",
-  },
   OidcOpUrl: {
     variable: "OIDC_OP_URL",
     of: "documents",
@@ -172,6 +163,11 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "The claim that is a user's short name",
     otherwise: "first_name",
   },
+  [DOCUMENT_PARAMETER]: {
+    variable: "DOCUMENT_SETTINGS",
+    description: "Further settings of documents by their names, together: JSON, an object of texts",
+    otherwise: "",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */
@@ -182,6 +178,8 @@ export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
   // Files, containers and hosts are for workers.
   ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
   ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS", "LLM_API_KEY"],
+  // Neither a parameter nor the environment of a function is a place for secrets, and it has no file of the operator's.
+  ...[...DOCUMENT_SECRETS, "THEME_CUSTOMIZATION_FILE_PATH"],
 ]);
 
 const settings = Object.entries(STEP_SETTINGS);
@@ -233,5 +231,7 @@ export function settingVariables(service: StackService): Record<string, unknown>
 
 /** The parameter of the main template that gives functions this setting; undefined where none does. */
 export function parameterOf(variable: string): string | undefined {
+  if (Object.hasOwn(documentSettings, variable))
+    return NOT_OF_FUNCTIONS.has(variable) ? undefined : DOCUMENT_PARAMETER;
   return settings.find(([, setting]) => setting.variable === variable)?.[0];
 }

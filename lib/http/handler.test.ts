@@ -17,7 +17,7 @@ const log: Log = {
   error: (message, fields) => logged.push({ message, fields }),
   with: () => log,
 };
-const deps = { auth: ownerAuthenticator(hashToken(TOKEN)), log };
+const deps = { auth: ownerAuthenticator(hashToken(TOKEN)), log, throttle: { pass: () => undefined } };
 
 beforeEach(() => {
   logged = [];

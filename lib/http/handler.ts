@@ -11,6 +11,7 @@ import {
   type Route,
   type ServiceName,
 } from "./route.ts";
+import type { Throttle } from "./throttle.ts";
 
 export interface ProxyResult {
   readonly statusCode: number;
@@ -54,6 +55,7 @@ type StreamHandler = (
 export interface HttpDeps {
   readonly auth: Authenticator;
   readonly log: Log;
+  readonly throttle: Throttle;
 }
 
 const JSON_HEADERS = {
@@ -166,6 +168,7 @@ async function answerTo<P, Q, B, R, D>(
   );
   try {
     const principal = await principalOf(route, headers, deps.auth);
+    if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
@@ -184,6 +187,13 @@ async function answerTo<P, Q, B, R, D>(
   } catch (thrown) {
     return errorResult(route, thrown, requestId, deps.log);
   }
+}
+
+/** Who is counted: a user, wherever from, or else an address. */
+function callerOf(principal: Principal | undefined, { requestContext }: ProxyEvent): string {
+  return principal === undefined
+    ? `from ${requestContext?.identity?.sourceIp ?? ""}`
+    : `${principal.kind} ${principal.id}`;
 }
 
 function otherAnswer(

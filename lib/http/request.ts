@@ -21,7 +21,12 @@ export interface ProxyEvent {
   readonly queryStringParameters: Readonly<Record<string, string | undefined>> | null;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
-  readonly requestContext?: { readonly requestId?: string; readonly path?: string };
+  readonly requestContext?: {
+    readonly requestId?: string;
+    readonly path?: string;
+    /** The caller's address, as the gateway saw it. */
+    readonly identity?: { readonly sourceIp?: string };
+  };
 }
 
 /** Deepest nesting of arrays and objects in a JSON body. */

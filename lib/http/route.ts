@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { ThrottleScope } from "../platform/throttle-rates.ts";
 import type { Listing } from "./page.ts";
 
 /** Who is asking, as the authentication step found. */
@@ -98,6 +99,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly fileTypes?: readonly string[];
   /** Statuses that the route may answer besides 400, 401, 404 and 500. */
   readonly errors?: readonly number[];
+  /** Whose requests it counts among, where the settings limit them. */
+  readonly throttle?: ThrottleScope;
   /** It evaluates scripts: in Lambda, what does so lies beside it. */
   readonly scripts?: true;
   readonly timeoutSeconds?: number;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { type DocumentSettingsRead, documentEnvironment, readDocumentSettings } from "./document-config.ts";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
 import { type OidcSettings, oidcRows, oidcSettings } from "./oidc-settings.ts";
 
@@ -35,8 +36,6 @@ const folders = z
 const RUNS_AT_ONCE = 100;
 const STEPS_AT_ONCE = 256;
 const USERS_LIST_LIMIT = 5;
-const USERS_SEARCH_MIN_LENGTH = 3;
-const LANGUAGES = "en-us,English;fr-fr,Français;de-de,Deutsch;nl-nl,Nederlands;es-es,Español";
 
 const count = (otherwise: number, most: number) =>
   text(String(otherwise))
@@ -59,7 +58,7 @@ const retention = text("off")
     value === "off" ? undefined : Number(value.slice(0, -1)) * (AGE_UNITS_MS[value.slice(-1)] ?? 0),
   );
 
-/** The settings, one row each, over the environment. From here come the template's environment and the README's table. */
+/** The settings, one row each, over the environment; those of documents are rows of `documentSettings`. From here come the template's environment and the README's table. */
 export const settings = z.object({
   PORT: text("3000")
     .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, "must be a port, 0 to 65535")
@@ -213,23 +212,6 @@ export const settings = z.object({
     description: "Users that a search for users answers at most",
     default: String(USERS_LIST_LIMIT),
   }),
-  API_USERS_SEARCH_QUERY_MIN_LENGTH: count(USERS_SEARCH_MIN_LENGTH, 254).meta({
-    description: "Characters that a search for users takes at least",
-    default: String(USERS_SEARCH_MIN_LENGTH),
-  }),
-  DJANGO_LANGUAGES: text(LANGUAGES)
-    .refine(
-      (value) =>
-        /^[a-z]{2,3}(-[a-z0-9]{2,8})*,[^,;]{1,50}(;[a-z]{2,3}(-[a-z0-9]{2,8})*,[^,;]{1,50}){0,99}$/.test(
-          value,
-        ),
-      "must be code,Name pairs with ; between, such as en-us,English;fr-fr,Français",
-    )
-    .transform((value) => value.split(";").map((pair) => pair.split(",") as [string, string]))
-    .meta({
-      description: "Languages of the documents' interface: `code,Name;code,Name`",
-      default: LANGUAGES,
-    }),
   ...oidcRows,
 });
 
@@ -274,13 +256,11 @@ export interface Config {
   readonly oidc: OidcSettings | undefined;
 }
 
-export interface DocumentsConfig {
+export interface DocumentsConfig extends DocumentSettingsRead {
   readonly ownerEmail: string;
   readonly aiAllowReachFrom: "public" | "authenticated" | "restricted";
   readonly trashbinCutoffDays: number;
   readonly usersListLimit: number;
-  readonly usersSearchMinLength: number;
-  readonly languages: readonly (readonly [code: string, name: string])[];
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -298,7 +278,8 @@ export function readStepsAtOnce(environment: Readonly<Record<string, string | un
 }
 
 /** Reads the settings. Throws an Error that names each one that is wrong. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(given: Readonly<Record<string, string | undefined>>): Config {
+  const environment = documentEnvironment(given);
   const parsed = settings.safeParse(environment);
   if (!parsed.success) {
     throw new Error(
@@ -343,8 +324,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
       usersListLimit: parsed.data.API_USERS_LIST_LIMIT,
-      usersSearchMinLength: parsed.data.API_USERS_SEARCH_QUERY_MIN_LENGTH,
-      languages: parsed.data.DJANGO_LANGUAGES,
+      ...readDocumentSettings(environment, parsed.data),
     },
     oidc: oidcSettings(parsed.data),
   };

@@ -114,6 +114,14 @@ export interface Query {
   readonly cursor?: string;
 }
 
+/** A page of a whole table. */
+export interface Scan {
+  /** Items of a page at most; one may have fewer, also none, and others after it. */
+  readonly limit: number;
+  /** From the page before; opaque. */
+  readonly cursor?: string;
+}
+
 export interface Page<Item> {
   readonly items: Item[];
   /** Absent on the last page. */
@@ -125,6 +133,8 @@ export interface Tables {
   /** Items found, in the order of `keys`; those that are not there are left out. Any number of keys. */
   batchGet<Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]): Promise<Item[]>;
   query<Item extends Key>(table: TableSpec<Item>, query: Query): Promise<Page<Item>>;
+  /** Reads a table from end to end, in an order that means nothing: for migrations, which visit all that is stored. */
+  scan<Item extends Key>(table: TableSpec<Item>, scan: Scan): Promise<Page<Item>>;
   /**
    * Writes all or none, at most 100 writes, no item twice. When the promise settles, everybody sees it, and no process
    * that dies takes it along; a platform may still bring it to disk, in order, and lets no one outside hear of it before.

@@ -105,6 +105,7 @@ export function tornTables({
       }
       return keys.flatMap((key) => found.get(nameOf(table.name, key)) ?? []);
     },
+    scan: () => Promise.reject(new Error("the ranked index scans nothing")),
     query: async <Item extends Key>(table: TableSpec<Item>, { pk }: Query): Promise<Page<Item>> => {
       const prefix = `${table.name}\n${pk}\n`;
       const items: Item[] = [];

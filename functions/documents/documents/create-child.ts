@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Make the last child of a document; rights are inherited",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   body: createBody,
   status: 201,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Make a document, which the caller owns",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   body: createBody,
   status: 201,
   response: documentRecord,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Put a document into the trash, with what lies in it",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   status: 204,
   response: z.void(),

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "A document, without its content",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   status: 200,
   response: documentRecord,

@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Children of a document, in their order",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   query: z.object(numberedQuery),
   status: 200,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Change a document: title and excerpt; what is not given stays",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   body: updateBody,
   status: 200,

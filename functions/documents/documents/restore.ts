@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Bring a document back from the trash",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   status: 200,
   response: z.object({ detail: z.string() }),

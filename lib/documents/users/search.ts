@@ -29,7 +29,7 @@ export async function searchUsers(
 ): Promise<StoredUser[]> {
   const asked = q.trim();
   if (asked === "") return [];
-  checkLength(asked, deps.documents.usersSearchMinLength);
+  checkLength(asked, deps.documents.shown.API_USERS_SEARCH_QUERY_MIN_LENGTH);
   const text = folded(asked);
   const found = text.includes("@") ? await byAddress(deps, text) : await byLikeness(deps, viewer, text);
   const left = document_id === undefined ? new Set<string>() : await members(deps, viewer, document_id);

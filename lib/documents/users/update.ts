@@ -9,7 +9,7 @@ type UpdateDeps = Pick<UserDeps, "tables"> & { readonly documents: DocumentSetti
 
 /** Body of a change: what else is in it stays as it is. Reference 1.13. */
 export const userBody = z.object({
-  language: z.string().nullish().describe("Code of a language of DJANGO_LANGUAGES"),
+  language: z.string().nullish().describe("Code of a language of LANGUAGES"),
 });
 export type UserBody = z.infer<typeof userBody>;
 
@@ -27,7 +27,7 @@ export async function updateUser(
 ): Promise<StoredUser> {
   if (viewer.id !== id) throw new ApiError("forbidden", "You do not have permission to perform this action.");
   if (language === undefined) return viewer;
-  if (language !== null && !deps.documents.languages.some(([code]) => code === language)) {
+  if (language !== null && !deps.documents.shown.LANGUAGES.some(([code]) => code === language)) {
     const message = `"${language.slice(0, SHOWN_MAX)}" is not a valid choice.`;
     throw new ApiError("bad_request", message, { body: { language: [message] } });
   }

@@ -4,6 +4,7 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  ScanCommand,
   TransactionCanceledException,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -203,5 +204,34 @@ describe("a fault of DynamoDB", () => {
     dynamodb.on(GetItemCommand).rejects(serviceError("AccessDeniedException"));
     const reading = ports.tables.get(table, { pk: "p", sk: "a" });
     await expect(reading).rejects.toMatchObject({ name: "AccessDeniedException" });
+  });
+});
+
+describe("a scan", () => {
+  it("goes on where the page before ended, also after one that is empty", async () => {
+    const { ports, dynamodb } = await mockedAws();
+    const [a, b] = [
+      { pk: { S: "p" }, sk: { S: "a" } },
+      { pk: { S: "q" }, sk: { S: "b" } },
+    ];
+    dynamodb
+      .on(ScanCommand)
+      .resolvesOnce({ Items: [a], LastEvaluatedKey: a })
+      .resolvesOnce({ Items: [], LastEvaluatedKey: b })
+      .resolves({ Items: [b] });
+    const keys: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ports.tables.scan(table, { limit: 1, ...(cursor === undefined ? {} : { cursor }) });
+      keys.push(page.items.map(({ sk }) => sk));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(keys).toEqual([["a"], [], ["b"]]);
+    const asked = dynamodb.commandCalls(ScanCommand).map(({ args }) => args[0].input);
+    expect(asked.map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, a, b]);
+    expect(asked[0]).toMatchObject({ ConsistentRead: true, Limit: 1 });
+    await expect(ports.tables.scan(table, { limit: 1, cursor: "x" })).rejects.toMatchObject({
+      code: "cursor_invalid",
+    });
   });
 });

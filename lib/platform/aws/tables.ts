@@ -10,6 +10,7 @@ import type {
   Key,
   Page,
   Query,
+  Scan,
   TableSpec,
   Tables,
   Write,
@@ -21,6 +22,7 @@ import { faulting } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
 import { layoutOf, type TableLayout } from "./table-layout.ts";
 import { runQuery } from "./table-query.ts";
+import { runScan } from "./table-scan.ts";
 import { commitWrites, type PreparedWrite, prepareWrites, toUpdate, updateItem } from "./table-writes.ts";
 
 export interface AwsTables {
@@ -103,6 +105,8 @@ export function awsTables(options: {
     },
     query: async <Item extends Key>(table: TableSpec<Item>, query: Query) =>
       (await runQuery(client, layoutFor(table.name), query)) as unknown as Page<Item>,
+    scan: async <Item extends Key>(table: TableSpec<Item>, scan: Scan) =>
+      (await runScan(client, layoutFor(table.name), scan)) as unknown as Page<Item>,
     write: async (writes) => commit(prepare(writes)),
     update: async <Item extends Key>(
       table: TableSpec<Item>,

@@ -97,6 +97,7 @@ export function laggingTables(tables: Tables, clock: Clock, lagMs: number, rando
   return {
     get: (table, key) => tables.get(table, key),
     batchGet: (table, keys) => tables.batchGet(table, keys),
+    scan: (table, scan) => tables.scan(table, scan),
     query: (table, query) =>
       query.index === undefined ? tables.query(table, query) : queryIndex(table, query),
     write: async (writes) => {

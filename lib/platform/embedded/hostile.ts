@@ -61,6 +61,7 @@ function hostileTables(tables: Tables, { read, write }: Calls): Tables {
     get: (table, key) => read(() => tables.get(table, key)),
     batchGet: (table, keys) => read(() => tables.batchGet(table, keys)),
     query: (table, query) => read(() => tables.query(table, query)),
+    scan: (table, scan) => read(() => tables.scan(table, scan)),
     write: (writes) => write(() => tables.write(writes)),
     update: (table, key, change, when) => write(() => tables.update(table, key, change, when)),
   };

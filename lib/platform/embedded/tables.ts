@@ -11,6 +11,7 @@ import type {
   Key,
   Page,
   Query,
+  Scan,
   TableSpec,
   Tables,
   Write,
@@ -21,6 +22,7 @@ import { asFault } from "./storage-faults.ts";
 import type { Reader, Store, Tx } from "./store.ts";
 import { createTable, indexColumns, layoutOf, type TableLayout } from "./table-layout.ts";
 import { runQuery } from "./table-query.ts";
+import { runScan } from "./table-scan.ts";
 
 interface Put extends EncodedItem {
   readonly columns: readonly (string | null)[];
@@ -169,6 +171,13 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
     query: async <Item extends Key>(table: TableSpec<Item>, query: Query) => {
       try {
         return runQuery(store, layoutFor(table.name), query) as unknown as Page<Item>;
+      } catch (error) {
+        throw asFault(error);
+      }
+    },
+    scan: async <Item extends Key>(table: TableSpec<Item>, scan: Scan) => {
+      try {
+        return runScan(store, layoutFor(table.name), scan) as unknown as Page<Item>;
       } catch (error) {
         throw asFault(error);
       }

@@ -1,0 +1,21 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { configRecord, shownConfig } from "#lib/documents/configuration/record.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.14, GET config/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getConfig",
+  method: "GET",
+  path: "/config",
+  summary: "What clients know before anybody signs in",
+  tag: "Configuration",
+  auth: "none",
+  throttle: "config",
+  status: 200,
+  response: configRecord,
+  run: (_input, deps: Deps) => shownConfig(deps),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { keySetOf } from "#lib/documents/configuration/key-set.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Seed: documents 5.4, JWKS; reference 1.15. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getKeySet",
+  method: "GET",
+  path: "/jwks",
+  summary: "The public key that tokens for this service are encrypted to, where one is set",
+  tag: "Configuration",
+  auth: "none",
+  status: 200,
+  response: z
+    .object({
+      keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })).readonly(),
+    })
+    .meta({ id: "KeySet" }),
+  run: (_input, deps: Deps) => keySetOf(deps),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,55 @@
+import { open } from "node:fs/promises";
+import type { Ports } from "../../platform/ports.ts";
+import { BUILT_IN_FOOTER } from "./footer.ts";
+
+/** What clients are told of how they look: free-form, the file's parts over the built-in ones. Reference 7.2. */
+export type Theme = Readonly<Record<string, unknown>>;
+
+/** Gives the theme; reads its file again once that has become old. */
+export interface ThemeReader {
+  current(): Promise<Theme>;
+}
+
+/** Largest theme file, bytes: with a logo or two written out in it. */
+export const THEME_BYTES_MAX = 1024 * 1024;
+
+const BUILT_IN: Theme = { footer: BUILT_IN_FOOTER };
+
+/** Over the file that the settings name. One that is missing, too large or no JSON object is logged, and the built-in theme holds. */
+export function themeReader(
+  { clock, log }: Pick<Ports, "clock" | "log">,
+  { path, cacheMs }: { readonly path: string | undefined; readonly cacheMs: number },
+): ThemeReader {
+  if (path === undefined) return { current: async () => BUILT_IN };
+  let kept: { readonly theme: Promise<Theme>; readonly until: number } | undefined;
+  const read = async (): Promise<Theme> => {
+    try {
+      return { ...BUILT_IN, ...(await readTheme(path)) };
+    } catch (error) {
+      log.warn("the theme file cannot be used, the built-in theme holds", { path, error });
+      return BUILT_IN;
+    }
+  };
+  return {
+    current: () => {
+      const now = clock.now();
+      if (kept === undefined || now >= kept.until) kept = { theme: read(), until: now + cacheMs };
+      return kept.theme;
+    },
+  };
+}
+
+async function readTheme(path: string): Promise<Theme> {
+  const file = await open(path);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error("it is no file");
+    if (stat.size > THEME_BYTES_MAX) throw new Error(`it is larger than ${THEME_BYTES_MAX} bytes`);
+    const theme: unknown = JSON.parse(await file.readFile("utf8"));
+    if (typeof theme !== "object" || theme === null || Array.isArray(theme))
+      throw new Error("it holds no JSON object");
+    return theme as Theme;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { ApiError } from "../errors.ts";
+import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../platform/throttle-rates.ts";
+import { testClock } from "../testing/test-deps.ts";
+import { memoryThrottle } from "./throttle.ts";
+
+const MINUTE: ThrottleRate = { count: 3, periodMs: 60_000 };
+const HOUR: ThrottleRate = { count: 5, periodMs: 3_600_000 };
+const rates = (given: Partial<ThrottleRates>): ThrottleRates => ({
+  ...{
+    document: [],
+    document_access: [],
+    invitation: [],
+    document_ask_for_access: [],
+    config: [],
+    user_list: [],
+  },
+  ...given,
+});
+
+function throttle(given: Partial<ThrottleRates>, timesMax?: number) {
+  const clock = testClock();
+  const options = { clock, rates: rates(given), passKey: "the key of the provider" };
+  const own = memoryThrottle(timesMax === undefined ? options : { ...options, timesMax });
+  /** Seconds to wait; 0 for one that passed. */
+  const ask = (
+    caller = "a",
+    scope: ThrottleScope = "document",
+    headers: Record<string, string> = {},
+  ): number => {
+    try {
+      own.pass(scope, caller, headers);
+      return 0;
+    } catch (error) {
+      expect(error).toBeInstanceOf(ApiError);
+      expect((error as ApiError).code).toBe("too_many_requests");
+      return (error as ApiError).retryAfterSeconds ?? -1;
+    }
+  };
+  return { clock, ask };
+}
+
+describe("a throttle", () => {
+  it("lets as many through as the rate says, and one more as each of them grows old", () => {
+    const { clock, ask } = throttle({ document: [MINUTE] });
+    expect(ask()).toBe(0);
+    clock.advance(10_000);
+    expect([ask(), ask(), ask()]).toEqual([0, 0, 50]);
+    clock.advance(49_001);
+    expect(ask()).toBe(1);
+    clock.advance(999);
+    expect([ask(), ask()]).toEqual([0, 10]);
+  });
+
+  it("does not count what it refuses", () => {
+    const { clock, ask } = throttle({ document: [MINUTE] });
+    for (let each = 0; each < 50; each += 1) ask();
+    clock.advance(60_000);
+    expect([ask(), ask(), ask(), ask()]).toEqual([0, 0, 0, 60]);
+  });
+
+  it("counts each caller and each scope apart", () => {
+    const { ask } = throttle({ document: [MINUTE], config: [MINUTE] });
+    expect([ask("a"), ask("a"), ask("a"), ask("a")]).toEqual([0, 0, 0, 60]);
+    expect([ask("b"), ask("a", "config"), ask("a", "invitation")]).toEqual([0, 0, 0]);
+  });
+
+  it("holds every rate of a scope", () => {
+    const { clock, ask } = throttle({ user_list: [MINUTE, HOUR] });
+    const list = () => ask("a", "user_list");
+    expect([list(), list(), list(), list()]).toEqual([0, 0, 0, 60]);
+    clock.advance(60_000);
+    expect([list(), list(), list()]).toEqual([0, 0, 3540]);
+  });
+
+  it("lets the collaboration server read documents, and nobody with another key", () => {
+    const { ask } = throttle({ document: [MINUTE], config: [MINUTE] });
+    const key = (value: string) => ({ "x-y-provider-key": value });
+    for (let each = 0; each < 10; each += 1)
+      expect(ask("a", "document", key("the key of the provider"))).toBe(0);
+    const wrong = key("the key of the providers");
+    expect([1, 2, 3, 4].map(() => ask("a", "document", wrong))).toEqual([0, 0, 0, 60]);
+    const right = key("the key of the provider");
+    expect([1, 2, 3, 4].map(() => ask("a", "config", right))).toEqual([0, 0, 0, 60]);
+  });
+
+  it("forgets who asked least lately where there are too many callers", () => {
+    const { ask } = throttle({ document: [{ count: 1, periodMs: 60_000 }] }, 3);
+    expect(["a", "b", "c"].map((caller) => ask(caller))).toEqual([0, 0, 0]);
+    expect(ask("a")).toBe(60);
+    expect(ask("d")).toBe(0);
+    expect([ask("a"), ask("b")]).toEqual([60, 0]);
+  });
+});

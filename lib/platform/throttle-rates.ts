@@ -1,0 +1,97 @@
+import type { Setting } from "./setting.ts";
+
+/** So many requests in so long. */
+export interface ThrottleRate {
+  readonly count: number;
+  readonly periodMs: number;
+}
+
+/** What is throttled together: all routes of a scope share what a caller has. Reference 1.1. */
+export type ThrottleScope =
+  | "document"
+  | "document_access"
+  | "invitation"
+  | "document_ask_for_access"
+  | "config"
+  | "user_list";
+
+/** All rates of a scope must hold; none where there are none. */
+export type ThrottleRates = Readonly<Record<ThrottleScope, readonly ThrottleRate[]>>;
+
+const PERIODS_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 60 * 60_000,
+  d: 24 * 60 * 60_000,
+};
+const RATE = /^([1-9]\d{0,5})\/(s|sec|second|m|min|minute|h|hour|d|day)$/;
+
+/** A rate; null where there is none, undefined where nothing was said. */
+type RateSetting = Setting<ThrottleRate | null | undefined>;
+
+const rate = (scope: string, onAws: string): RateSetting => ({
+  description: `Requests of one caller to ${scope} in a time; empty or off for any number`,
+  default: `off; ${onAws} on the platform aws`,
+  read: (text, isEmpty) => {
+    if (text === undefined) return isEmpty ? null : undefined;
+    if (text === "off") return null;
+    if (!RATE.test(text))
+      throw new Error("must be a rate such as 80/minute, with second, minute, hour or day, or off");
+    return toRate(text);
+  },
+});
+
+const toRate = (text: string): ThrottleRate => {
+  const [, count = "", unit = ""] = RATE.exec(text) ?? [];
+  return { count: Number(count), periodMs: PERIODS_MS[unit.charAt(0)] ?? 0 };
+};
+
+/** What holds on AWS where nothing is said. Reference 1.1. */
+const AWS_RATES = {
+  API_DOCUMENT_THROTTLE_RATE: "80/minute",
+  API_DOCUMENT_ACCESS_THROTTLE_RATE: "50/minute",
+  API_INVITATION_THROTTLE_RATE: "60/minute",
+  API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE: "30/minute",
+  API_CONFIG_THROTTLE_RATE: "30/minute",
+  API_USERS_LIST_THROTTLE_RATE_BURST: "30/minute",
+  API_USERS_LIST_THROTTLE_RATE_SUSTAINED: "180/hour",
+} as const;
+type RateName = keyof typeof AWS_RATES;
+
+/** The settings of throttles, rows of the table of settings. */
+export const throttleSettings = {
+  API_DOCUMENT_THROTTLE_RATE: rate("documents", AWS_RATES.API_DOCUMENT_THROTTLE_RATE),
+  API_DOCUMENT_ACCESS_THROTTLE_RATE: rate("accesses", AWS_RATES.API_DOCUMENT_ACCESS_THROTTLE_RATE),
+  API_INVITATION_THROTTLE_RATE: rate("invitations", AWS_RATES.API_INVITATION_THROTTLE_RATE),
+  API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE: rate(
+    "requests for access",
+    AWS_RATES.API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE,
+  ),
+  API_CONFIG_THROTTLE_RATE: rate("the configuration", AWS_RATES.API_CONFIG_THROTTLE_RATE),
+  API_USERS_LIST_THROTTLE_RATE_BURST: rate("the list of users", AWS_RATES.API_USERS_LIST_THROTTLE_RATE_BURST),
+  API_USERS_LIST_THROTTLE_RATE_SUSTAINED: rate(
+    "the list of users, in the long run",
+    AWS_RATES.API_USERS_LIST_THROTTLE_RATE_SUSTAINED,
+  ),
+} as const satisfies Record<RateName, RateSetting>;
+
+/** The rates that hold. One's own machine has none unless they are set: it serves those who may do everything. */
+export function throttleRates(
+  parsed: Readonly<Record<RateName, ThrottleRate | null | undefined>>,
+  platform: "embedded" | "aws",
+): ThrottleRates {
+  const rates = (...names: readonly RateName[]): ThrottleRate[] =>
+    names.flatMap((name) => {
+      const set = parsed[name];
+      if (set === undefined) return platform === "aws" ? [toRate(AWS_RATES[name])] : [];
+      return set === null ? [] : [set];
+    });
+  return {
+    document: rates("API_DOCUMENT_THROTTLE_RATE"),
+    document_access: rates("API_DOCUMENT_ACCESS_THROTTLE_RATE"),
+    invitation: rates("API_INVITATION_THROTTLE_RATE"),
+    document_ask_for_access: rates("API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE"),
+    config: rates("API_CONFIG_THROTTLE_RATE"),
+    user_list: rates("API_USERS_LIST_THROTTLE_RATE_BURST", "API_USERS_LIST_THROTTLE_RATE_SUSTAINED"),
+  };
+}

@@ -1,0 +1,17 @@
+import { contentApart } from "./content-apart.ts";
+import { openUpgradePlatform } from "./test-upgrade-platform.ts";
+import { upgradeData } from "./upgrade.ts";
+
+/** Migrates a data folder, and dies at once when so many blobs have been stored. */
+const [dataDir = "", killAt = "1"] = process.argv.slice(2);
+const { ports } = await openUpgradePlatform(dataDir);
+let stored = 0;
+const blobs: typeof ports.blobs = {
+  ...ports.blobs,
+  put: async (key, data) => {
+    await ports.blobs.put(key, data);
+    stored += 1;
+    if (stored === Number(killAt)) process.kill(process.pid, "SIGKILL");
+  },
+};
+await upgradeData({ ...ports, blobs }, { release: "5.0.0", alone: true, migrations: [contentApart] });
