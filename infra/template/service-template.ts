@@ -7,6 +7,7 @@ import { deadLetterQueues, mainQueue, queueResources, sourcesOf, undeliveredQueu
 import {
   BLOBS_PARAMETER,
   BUS_PARAMETER,
+  foreignQueues,
   roleResources,
   SECRETS_PARAMETER,
   TOKEN_PARAMETER,
@@ -79,7 +80,7 @@ export function toServiceTemplate(scan: ServiceScan): SamTemplate {
   };
 }
 
-function environment({ consumers }: ServiceScan): Record<string, unknown> {
+function environment({ service, routes, consumers }: ServiceScan): Record<string, unknown> {
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);
     return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];
@@ -89,7 +90,10 @@ function environment({ consumers }: ServiceScan): Record<string, unknown> {
     WEFT_PLATFORM: "aws",
     WEFT_STACK: ref(STACK_NAME),
     WEFT_BLOBS_BUCKET: ref(BLOBS_PARAMETER),
-    WEFT_QUEUES: queues.map(({ name }) => name).join(" "),
+    WEFT_QUEUES: [
+      ...queues.map(({ name }) => name),
+      ...(routes.length === 0 ? [] : foreignQueues(ACCESS[service].http, consumers)),
+    ].join(" "),
     WEFT_ACCESS_TOKEN_PARAMETER: ref(TOKEN_PARAMETER),
     WEFT_SECRETS_PATH: ref(SECRETS_PARAMETER),
     ...settingVariables(),

@@ -101,13 +101,14 @@ export function toHandler<P, Q, B, R, D>(
 
 /** Text or bytes, as they come to be read. */
 interface StreamedAnswer {
+  readonly status: number;
   readonly chunks: AsyncIterable<string | Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 async function wholeAnswer(
-  { status, list }: Pick<Route, "status" | "list">,
-  { chunks, headers }: StreamedAnswer,
+  { list }: Pick<Route, "list">,
+  { status, chunks, headers }: StreamedAnswer,
 ): Promise<ProxyResult> {
   if (list === true) {
     let body = "";
@@ -125,7 +126,7 @@ async function wholeAnswer(
 }
 
 async function streamAnswer(
-  route: Pick<Route, "status" | "service" | "operationId">,
+  route: Pick<Route, "service" | "operationId">,
   answer: StreamedAnswer,
   runtime: LambdaRuntime,
   stream: ResponseStream,
@@ -142,7 +143,8 @@ async function streamAnswer(
     out.end();
     return;
   }
-  const out = runtime.HttpResponseStream.from(stream, { statusCode: route.status, headers: answer.headers });
+  const { status: statusCode, headers } = answer;
+  const out = runtime.HttpResponseStream.from(stream, { statusCode, headers });
   for (let next = first; next.done !== true; next = await chunks.next()) {
     if (!out.write(next.value))
       await new Promise<void>((resolve) => {
@@ -170,10 +172,15 @@ async function answerTo<P, Q, B, R, D>(
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
     if (route.list === true)
-      return { chunks: listChunks(result as ListAnswer<unknown>), headers: answerHeaders };
+      return {
+        status: route.status,
+        chunks: listChunks(result as ListAnswer<unknown>),
+        headers: answerHeaders,
+      };
     if (route.fileTypes !== undefined) {
       const file = result as FileAnswer;
-      return { chunks: file.content, headers: { ...answerHeaders, ...fileHeaders(file) } };
+      const headers = given({ ...answerHeaders, ...fileHeaders(file) });
+      return { status: file.status ?? route.status, chunks: file.content, headers };
     }
     if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
     return {
@@ -185,6 +192,11 @@ async function answerTo<P, Q, B, R, D>(
     return errorResult(route, thrown, requestId, deps.log);
   }
 }
+
+const given = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 function otherAnswer(
   route: Pick<Route, "status">,
