@@ -4,6 +4,7 @@ import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Retention } from "./platform/config.ts";
+import type { Converter } from "./platform/converter.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
@@ -53,6 +54,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   readonly documents: DocumentSettings;
+  /** Where this process opens one: functions in Lambda have none. */
+  readonly converter?: Converter;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
