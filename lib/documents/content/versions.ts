@@ -14,12 +14,13 @@ export const versionIdParam = z.string().regex(/^[A-Za-z0-9._+\-=~]{1,1024}$/);
 
 export const versionsQuery = z.object({
   version_id: z.string().max(1024).optional().describe("The last one of the page before"),
-  page_size: z.coerce
-    .number("A valid integer is required.")
-    .int("A valid integer is required.")
-    .min(1)
-    .max(PAGE_MAX)
-    .default(PAGE_DEFAULT),
+  page_size: z
+    .string()
+    .regex(/^-?\d{1,9}$/, "A valid integer is required.")
+    .default(String(PAGE_DEFAULT))
+    .transform(Number)
+    .pipe(z.number().min(1).max(PAGE_MAX))
+    .meta({ type: "integer", minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
 });
 
 /** A page of versions, latest first. Reference 1.7. */
