@@ -1,7 +1,9 @@
+import { endWithParent } from "./end-with-parent.ts";
 import type { FromConverter, ToConverter } from "./protocol.ts";
 
 /** The process of conversions: ends when the server does, or tells it to. */
 process.on("disconnect", () => process.exit(0));
+endWithParent();
 
 function tell(message: FromConverter): void {
   process.send?.(message);
