@@ -28,7 +28,14 @@ export function composeDeps(
   config: Config,
   own: Pick<
     Deps,
-    "auth" | "paths" | "queueNames" | "queueNamePrefix" | "sharesWorkspaces" | "workspaceSync" | "remote"
+    | "auth"
+    | "paths"
+    | "queueNames"
+    | "queueNamePrefix"
+    | "sharesWorkspaces"
+    | "workspaceSync"
+    | "remote"
+    | "converter"
   >,
 ): Deps {
   const catalog = catalogReader(ports);

@@ -7,6 +7,7 @@ import { composeDeps } from "./deps-compose.ts";
 import { withScripts } from "./deps-scripts.ts";
 import { hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Config } from "./platform/config.ts";
+import { converterProcess } from "./platform/embedded/converter/client.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
 import { PlatformFault } from "./platform/faults.ts";
@@ -75,6 +76,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     log,
     functionsModule: STEP_FUNCTIONS,
   });
+  const converter = converterProcess({ log });
   let platform: Platform | undefined;
   try {
     const secrets = fileSecrets(dataDir);
@@ -90,7 +92,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const isOver = (runId: string) => isRunOver(opened.ports, runId);
     const remote = openRemote({ settings, dataDir, log, isOver });
     const composed = composeDeps(opened.ports, config, {
-      remote,
+      ...{ remote, converter },
       auth: ownerAuthenticator(hashToken(token.value)),
       paths: stepPaths(dataDir, config.functionFolders),
       queueNames: resources.queues.map(({ name }) => name),
@@ -121,6 +123,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       close: async () => {
         await folder?.close();
         await remote.close();
+        await converter.close();
         await opened.close();
         await flushLogs(dataDir);
         await runner.close();

@@ -7,6 +7,7 @@ import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Throttle } from "./http/throttle.ts";
 import type { Retention } from "./platform/config.ts";
+import type { Converter } from "./platform/converter.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
@@ -59,6 +60,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly userDirectory: UserDirectory;
   readonly theme: ThemeReader;
   readonly throttle: Throttle;
+  /** Where this process opens one: functions in Lambda have none. */
+  readonly converter?: Converter;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

@@ -1,4 +1,5 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
+import { versionsTable } from "./documents/content/table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -71,4 +72,5 @@ export const tables = {
   documentSegments: segmentsTable,
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
+  documentVersions: versionsTable,
 };

@@ -9,6 +9,7 @@ import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { isTooLongInJson, note } from "../lib/platform/marks.ts";
 import { errorBody, OutgoingStream, writeError, writeRefusal, writeResult } from "./answer.ts";
+import { type BodyFile, isSmall, keepBody } from "./body-file.ts";
 import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
 import { proxyEvent } from "./proxy-event.ts";
 import { BodyTooLarge, ClientGone, hasBody, readBody } from "./request-body.ts";
@@ -73,10 +74,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     outgoing: ServerResponse,
   ): Promise<void> => {
     const requestId = randomUUID();
+    let file: BodyFile | undefined;
     try {
-      const limit = Math.min(route.fn.bodyLimitBytes ?? BODY_LIMIT_BYTES, LIMITS.requestBytes.value);
-      const body = hasBody(incoming) ? await readBody(incoming, outgoing, limit) : undefined;
-      const event = proxyEvent(route, target, incoming, body, requestId);
+      const limit = limitOf(route.fn);
+      if (route.fn.largeBody === true && hasBody(incoming) && !isSmall(incoming))
+        file = await keepBody(incoming, outgoing, limit);
+      const body =
+        hasBody(incoming) && file === undefined ? await readBody(incoming, outgoing, limit) : undefined;
+      const event = proxyEvent(route, target, incoming, body, requestId, file);
       if (body !== undefined) checkBody(body, event.body);
       let stream: OutgoingStream | undefined;
       const invocation = options.invoke.start(route.fn, event, {
@@ -94,6 +99,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       else outgoing.end();
     } catch (thrown) {
       refuse(thrown, { route, requestId, incoming, outgoing, closing: state.closing, log: options.log });
+    } finally {
+      await file?.remove();
     }
   };
 
@@ -158,6 +165,11 @@ function router(
     return RESPONSE_ALREADY_SENT;
   });
   return app;
+}
+
+/** A body that is kept in a file is no payload of Lambda's: its route's own limit holds. */
+function limitOf({ bodyLimitBytes = BODY_LIMIT_BYTES, largeBody }: TemplateFunction): number {
+  return largeBody === true ? bodyLimitBytes : Math.min(bodyLimitBytes, LIMITS.requestBytes.value);
 }
 
 const changes = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";

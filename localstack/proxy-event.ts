@@ -39,6 +39,7 @@ export function proxyEvent(
   incoming: IncomingMessage,
   body: Buffer | undefined,
   requestId: string,
+  bodyFile?: ProxyEvent["bodyFile"],
 ): RestProxyEvent {
   const httpMethod = incoming.method ?? "GET";
   const query = target.query === "" ? null : parseQuery(target.query, "&", "=", { maxKeys: QUERY_NAMES_MAX });
@@ -60,6 +61,7 @@ export function proxyEvent(
     stageVariables: null,
     body: body === undefined ? null : body.toString(isText ? "utf8" : "base64"),
     isBase64Encoded: !isText,
+    ...(bodyFile === undefined ? {} : { bodyFile }),
     requestContext: {
       requestId,
       accountId: "000000000000",

@@ -45,6 +45,8 @@ export interface TemplateFunction {
   readonly memoryMb: number;
   /** Undefined where the function takes no body of its own. */
   readonly bodyLimitBytes: number | undefined;
+  /** Takes a body in a file, so that here it may be larger than what Lambda carries. */
+  readonly largeBody?: boolean;
   /** Polled by workers; runs as long as it takes. */
   readonly worker: boolean;
   readonly routes: readonly TemplateRoute[];
@@ -269,6 +271,7 @@ function toFunction(logicalId: string, resource: Node, globals: Node, stack: Sta
     memoryMb: properties.at("MemorySize").number(globals.at("MemorySize").number(FUNCTION_MEMORY_MB)),
     bodyLimitBytes: limit.isThere ? limit.number() : undefined,
     worker: weft.at("Worker").flag(),
+    ...(weft.at("LargeBody").flag() ? { largeBody: true } : {}),
     routes: events
       .filter((event) => event.at("Type").text() === "Api")
       .map((event) => toRoute(event.at("Properties"))),

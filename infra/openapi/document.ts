@@ -133,8 +133,8 @@ function toParameter(
 }
 
 function requestBody(route: Route, body: z.ZodType, components: Components): JsonSchema {
-  if (route.bodyKind === undefined || route.bodyKind === "json") {
-    const schema = components.of(body, `${toPascalCase(route.operationId)}Body`);
+  if (route.bodyKind === undefined || route.bodyKind === "json" || route.bodyKind === "large") {
+    const schema = components.of(route.bodySchema ?? body, `${toPascalCase(route.operationId)}Body`);
     return { required: true, content: { [JSON_TYPE]: { schema } } };
   }
   const types = route.bodyTypes ?? ["text/plain"];

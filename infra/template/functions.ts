@@ -37,7 +37,9 @@ export function functionId(name: string): string {
 
 export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const events = { Api: { Type: "Api", Properties: apiEvent(route) } };
-  const weft = route.body === undefined ? {} : { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
+  const limit = { BodyLimitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES };
+  const large = route.bodyKind === "large" ? { LargeBody: true } : {};
+  const weft = route.body === undefined ? {} : { ...limit, ...large };
   const scripts = route.scripts === true;
   const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const properties = { ...sizes(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };

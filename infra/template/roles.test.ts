@@ -56,6 +56,7 @@ describe("the roles", () => {
       "ConductFunction",
       "DeadLettersFunction",
       "DispatchFunction",
+      "DocumentUpdatedFunction",
       "IndexEventsFunction",
       "WatchWorkspacesFunction",
     ]);
@@ -63,9 +64,17 @@ describe("the roles", () => {
 
   /** Blobs of a kind, secrets, rules that the installation makes for itself; EventBridge lists all rules or none. */
   const wildcards = [
-    ...["claims", "dead-letters", "diffs", "events", "runs", "snapshots", "workflows", "workspaces"].map(
-      (prefix) => `{"Fn::Sub":"arn:\${AWS::Partition}:s3:::\${BlobsBucketName}/${prefix}/*"}`,
-    ),
+    ...[
+      "claims",
+      "dead-letters",
+      "diffs",
+      "documents",
+      "events",
+      "runs",
+      "snapshots",
+      "workflows",
+      "workspaces",
+    ].map((prefix) => `{"Fn::Sub":"arn:\${AWS::Partition}:s3:::\${BlobsBucketName}/${prefix}/*"}`),
     '{"Fn::Sub":"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/*"}',
     '{"Fn::Sub":"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SecretsPath}/LLM_*"}',
     '{"Fn::Sub":"arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:rule/${StackName}-schedule-*"}',

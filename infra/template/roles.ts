@@ -88,7 +88,13 @@ function statements(
       ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"],
       sources.map(arnOf),
     ),
-    ...some(["sqs:SendMessage", "sqs:GetQueueUrl"], sent.map(queueArn)),
+    ...some(
+      ["sqs:SendMessage", "sqs:GetQueueUrl"],
+      [
+        ...sent.map(queueArn),
+        ...foreignQueues(access, consumers).map((name) => installationArn("sqs", `*-${name}`)),
+      ],
+    ),
     ...(access.watchesQueues === true
       ? some(["sqs:GetQueueAttributes", "sqs:GetQueueUrl"], watched.map(queueArn))
       : []),
@@ -126,6 +132,12 @@ const storedParameter = (name: string) =>
   sub(`arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}`);
 
 const queueArn = ({ logicalId }: QueueName) => arnOf(logicalId);
+
+/** Queues of another service's stack that are sent to. */
+export function foreignQueues({ sends }: Access, consumers: readonly ScannedConsumer[]): string[] {
+  const own = new Set(consumers.map(({ consumer }) => consumer.name));
+  return sends === undefined || sends === "all" ? [] : sends.filter((name) => !own.has(name));
+}
 
 const some = (actions: readonly string[], resources: readonly unknown[]): Statement[] =>
   resources.length === 0 ? [] : [allow(actions, resources)];

@@ -1,5 +1,13 @@
 import * as z from "zod";
 
+/** Which document, by what it is called and lies in, and who did it. */
+const documentBase = {
+  document_id: z.string(),
+  title: z.string().nullable(),
+  parent_id: z.string().nullable(),
+  user_id: z.string().nullable(),
+};
+
 /**
  * The topics that Weft itself emits, with the payload of each. Other topics may be emitted by anyone.
  * Seed: workflow 6; payload keys: reference 5.
@@ -85,6 +93,44 @@ export const TOPICS = {
       path: z.string().optional(),
       change: z.enum(["new", "changed"]).optional(),
     }),
+  },
+  "documents.created": {
+    meaning: "A document was made",
+    dataType: "document",
+    data: z.looseObject(documentBase),
+  },
+  "documents.updated": {
+    meaning: "A document was edited: the edits of half a minute are told of together",
+    dataType: "document",
+    data: z.looseObject({
+      ...documentBase,
+      changed: z.array(z.enum(["content", "title", "excerpt"])),
+    }),
+  },
+  "documents.moved": {
+    meaning: "A document came to lie elsewhere, with all that lies in it",
+    dataType: "document",
+    data: z.looseObject(documentBase),
+  },
+  "documents.deleted": {
+    meaning: "A document was put into the trash, with all that lies in it",
+    dataType: "document",
+    data: z.looseObject(documentBase),
+  },
+  "documents.restored": {
+    meaning: "A document was brought back from the trash",
+    dataType: "document",
+    data: z.looseObject(documentBase),
+  },
+  "documents.shared": {
+    meaning: "Somebody was given access to a document, or its link was set",
+    dataType: "document",
+    data: z.looseObject(documentBase),
+  },
+  "documents.commented": {
+    meaning: "Somebody commented on a document",
+    dataType: "document",
+    data: z.looseObject(documentBase),
   },
   "webhook.received": {
     meaning: "A request came to the address of a webhook trigger",

@@ -103,13 +103,14 @@ export function toHandler<P, Q, B, R, D>(
 
 /** Text or bytes, as they come to be read. */
 interface StreamedAnswer {
+  readonly status: number;
   readonly chunks: AsyncIterable<string | Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 async function wholeAnswer(
-  { status, list }: Pick<Route, "status" | "list">,
-  { chunks, headers }: StreamedAnswer,
+  { list }: Pick<Route, "list">,
+  { status, chunks, headers }: StreamedAnswer,
 ): Promise<ProxyResult> {
   if (list === true) {
     let body = "";
@@ -127,7 +128,7 @@ async function wholeAnswer(
 }
 
 async function streamAnswer(
-  route: Pick<Route, "status" | "service" | "operationId">,
+  route: Pick<Route, "service" | "operationId">,
   answer: StreamedAnswer,
   runtime: LambdaRuntime,
   stream: ResponseStream,
@@ -144,7 +145,8 @@ async function streamAnswer(
     out.end();
     return;
   }
-  const out = runtime.HttpResponseStream.from(stream, { statusCode: route.status, headers: answer.headers });
+  const { status: statusCode, headers } = answer;
+  const out = runtime.HttpResponseStream.from(stream, { statusCode, headers });
   for (let next = first; next.done !== true; next = await chunks.next()) {
     if (!out.write(next.value))
       await new Promise<void>((resolve) => {
@@ -173,10 +175,15 @@ async function answerTo<P, Q, B, R, D>(
     const result = await route.run(input, deps);
     const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
     if (route.list === true)
-      return { chunks: listChunks(result as ListAnswer<unknown>), headers: answerHeaders };
+      return {
+        status: route.status,
+        chunks: listChunks(result as ListAnswer<unknown>),
+        headers: answerHeaders,
+      };
     if (route.fileTypes !== undefined) {
       const file = result as FileAnswer;
-      return { chunks: file.content, headers: { ...answerHeaders, ...fileHeaders(file) } };
+      const headers = given({ ...answerHeaders, ...fileHeaders(file) });
+      return { status: file.status ?? route.status, chunks: file.content, headers };
     }
     if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
     return {
@@ -195,6 +202,11 @@ function callerOf(principal: Principal | undefined, { requestContext }: ProxyEve
     ? `from ${requestContext?.identity?.sourceIp ?? ""}`
     : `${principal.kind} ${principal.id}`;
 }
+
+const given = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 function otherAnswer(
   route: Pick<Route, "status">,

@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { fieldErrors, fieldWords } from "./field-words.ts";
@@ -6,6 +7,7 @@ import {
   BODY_LIMIT_BYTES,
   type BytesBody,
   type Input,
+  type LargeBody,
   type Principal,
   type RawBody,
   type Route,
@@ -21,6 +23,8 @@ export interface ProxyEvent {
   readonly queryStringParameters: Readonly<Record<string, string | undefined>> | null;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
+  /** On one machine: the file that holds a large body, and its length in bytes. `body` is null then. */
+  readonly bodyFile?: { readonly path: string; readonly bytes: number };
   readonly requestContext?: {
     readonly requestId?: string;
     readonly path?: string;
@@ -78,6 +82,15 @@ export function readInput<Params, Query, Body>(
       address: () => addressOf(event, headers),
     },
   };
+}
+
+/** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
+export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
+  const faults: Fault[] = [];
+  const body = readPart(schema, value, "body", faults, fieldWords);
+  if (faults.length > 0)
+    throw new ApiError("bad_request", faults.map(toText).join("; "), { body: fieldErrors(faults) });
+  return body as Body;
 }
 
 /** Of the request as its caller made it. */
@@ -146,23 +159,41 @@ function readBody(
     if (bytes.length > limitBytes) throw tooLarge(limitBytes);
     return { bytes, contentType: headers["content-type"] ?? "" } satisfies BytesBody;
   }
-  const text = decodeBody(event, limitBytes);
-  const contentType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
-  if (contentType !== "" && contentType !== FORM_TYPE && !JSON_TYPES.test(contentType)) {
-    if (route.service === "documents")
-      throw new ApiError(
-        "unsupported_media_type",
-        `Unsupported media type "${contentType.slice(0, 100)}" in request.`,
-      );
-    throw new ApiError(
-      "bad_request",
-      `content-type: must be application/json, not ${contentType.slice(0, 100)}`,
-    );
+  if (route.bodyKind === "large") {
+    checkJsonType(route, contentTypeOf(headers));
+    return largeBody(event, limitBytes);
   }
+  const text = decodeBody(event, limitBytes);
+  const contentType = contentTypeOf(headers);
+  if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
+  checkJsonType(route, contentType);
   // Where every field may be left out, so may all of them.
   const value = route.service === "documents" && text.trim() === "" ? {} : parseJson(text);
   return readPart(route.body, value, "body", faults, WORDS[route.service]);
+}
+
+const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
+  (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+
+/** Throws `unsupported_media_type`, or `bad_request` where the service knows no other word for it. */
+function checkJsonType({ service }: Pick<Route, "service">, contentType: string): void {
+  if (contentType === "" || contentType === FORM_TYPE || JSON_TYPES.test(contentType)) return;
+  const shown = contentType.slice(0, 100);
+  if (service === "documents")
+    throw new ApiError("unsupported_media_type", `Unsupported media type "${shown}" in request.`);
+  throw new ApiError("bad_request", `content-type: must be application/json, not ${shown}`);
+}
+
+function largeBody({ bodyFile, body, isBase64Encoded }: ProxyEvent, limitBytes: number): LargeBody {
+  const whole =
+    bodyFile === undefined ? Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8") : undefined;
+  const bytes = whole?.length ?? bodyFile?.bytes ?? 0;
+  if (bytes > limitBytes) throw tooLarge(limitBytes);
+  return { bytes, chunks: bodyFile === undefined ? once(whole) : createReadStream(bodyFile.path) };
+}
+
+async function* once(whole: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
+  if (whole !== undefined) yield whole;
 }
 
 /** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */

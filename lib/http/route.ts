@@ -28,6 +28,13 @@ export interface BytesBody {
   readonly contentType: string;
 }
 
+/** A JSON body that may be larger than memory should hold: the route reads it as it comes. */
+export interface LargeBody {
+  /** Its length. */
+  readonly bytes: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 export interface RequestInfo {
   readonly requestId: string;
   readonly method: string;
@@ -86,8 +93,10 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** `raw`: the route takes any text, `bytes`: anything. Default `json`. */
-  readonly bodyKind?: "json" | "raw" | "bytes";
+  /** `raw`: the route takes any text, `bytes`: anything, `large`: JSON in chunks. Default `json`. */
+  readonly bodyKind?: "json" | "raw" | "bytes" | "large";
+  /** What a large body is, for the OpenAPI document. */
+  readonly bodySchema?: z.ZodType;
   /** Content types of a raw body or of bytes, for the OpenAPI document. */
   readonly bodyTypes?: readonly string[];
   readonly bodyLimitBytes?: number;

@@ -11,6 +11,7 @@ import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
 import type { CommandRequest } from "../platform/commands.ts";
 import { readConfig } from "../platform/config.ts";
+import type { Converter } from "../platform/converter.ts";
 import { Crashed, type HostileOptions } from "../platform/embedded/hostile.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
@@ -63,6 +64,8 @@ export interface TestDepsOptions {
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
   /** Stands for containers and other hosts; there are none without it. */
   readonly remote?: Remote;
+  /** Stands for the process of conversions; there is none without it. */
+  readonly converter?: Converter;
   /** Stands for the evaluation of a script: its value, `true` without it. */
   readonly script?: (request: ScriptRequest) => Promise<Partial<Extract<ScriptOutcome, { ok: true }>>>;
 }
@@ -129,6 +132,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
     ...(options.remote === undefined ? {} : { remote: options.remote }),
+    ...(options.converter === undefined ? {} : { converter: options.converter }),
   });
   const deps = withScripts(composed);
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);

@@ -5,6 +5,7 @@ import type { StoredDocument } from "../tree/table.ts";
 /** Topics of the documents that the event log and triggers know. */
 export type DocumentTopic =
   | "documents.created"
+  | "documents.updated"
   | "documents.moved"
   | "documents.deleted"
   | "documents.restored";

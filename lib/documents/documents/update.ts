@@ -1,32 +1,40 @@
+import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { denied, openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { UpdateBody } from "./body.ts";
+import { tellLater } from "./untold.ts";
+
+export type UpdateDeps = CommitDeps & SeenDeps & Pick<Ports, "timers">;
 
 /**
  * Changes what a document says of itself; what is not given stays, and where nothing is given nothing is saved. Throws
  * `not_found`, `unauthorized`, `forbidden`. Reference 1.2.
  */
 export async function updateDocument(
-  deps: SeenDeps,
+  deps: UpdateDeps,
   viewer: Viewer,
   id: string,
   { title, excerpt }: UpdateBody,
 ): Promise<Seen> {
-  const seen = await openDocument(deps, viewer, id, "partial_update");
-  const given = Object.fromEntries(
-    Object.entries({ title, excerpt }).filter(([, value]) => value !== undefined),
-  );
-  if (Object.keys(given).length === 0) return seen;
-  const set = { ...given, updated_at: new Date(deps.clock.now()).toISOString() };
-  const change: Write = {
-    ...{ op: "update", table: documentsTable, key: documentKey(id) },
-    change: { set, add: { revision: 1 } },
-    when: [
-      ["pk", "exists"],
-      ["deleted_at", "=", null],
-    ],
+  const given = {
+    ...(title === undefined ? {} : { title }),
+    ...(excerpt === undefined ? {} : { excerpt }),
   };
-  if (!(await deps.tables.write([change])).ok) throw denied(viewer);
-  return { ...seen, document: { ...seen.document, ...set, revision: seen.document.revision + 1 } };
+  const edited = Object.keys(given) as (keyof typeof given)[];
+  return commitChange(deps, async () => {
+    const seen = await openDocument(deps, viewer, id, "partial_update");
+    if (edited.length === 0) return { writes: [], events: [], result: seen };
+    const { document } = seen;
+    const set = { ...given, updated_at: new Date(deps.clock.now()).toISOString() };
+    const told = await tellLater(deps, document, viewer, edited);
+    const write: Write = {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { ...told.change, set: { ...told.change.set, ...set }, add: { revision: 1 } },
+      when: [["pk", "exists"], ["deleted_at", "=", null], ...told.when],
+    };
+    const after = { ...document, ...set, revision: document.revision + 1 };
+    return { writes: [write], events: [], result: { ...seen, document: after } };
+  });
 }

@@ -1,5 +1,6 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { LinkReach, LinkRole } from "../access/links.ts";
+import type { ContentHead } from "../content/table.ts";
 
 /** Levels of a tree, its root among them. Reference 2.1. */
 export const DEPTH_MAX = 36;
@@ -37,6 +38,16 @@ export interface StoredDocument extends Key {
   readonly owners: number;
   /** Moves with each change of what the document itself says. */
   readonly revision: number;
+  /** Its latest content; none was ever saved without it. */
+  readonly content?: ContentHead;
+  /** Where the next look for old versions begins; the empty text is their beginning. */
+  readonly thinned_to?: string;
+  /** When `documents.updated` is to tell of edits, milliseconds since the epoch, and of what: nothing without it. */
+  readonly untold_at?: number;
+  readonly untold_by?: string | null;
+  readonly untold_content?: true;
+  readonly untold_title?: true;
+  readonly untold_excerpt?: true;
 }
 
 export const documentsTable: TableSpec<StoredDocument> = { name: "documents", indexes: {} };

@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { formatContent } from "#lib/documents/content/formatted.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+const FORMAT_MAX_LENGTH = 100;
+
+async function* parts(content: string, more: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
+  yield '{"content":';
+  yield content;
+  yield `,${JSON.stringify(more).slice(1)}`;
+}
+
+/** Seed: documents 4, GET documents/{document_id}/formatted-content/; reference 1.5. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getFormattedContent",
+  method: "GET",
+  path: "/documents/{id}/formatted-content",
+  summary: "A document with its content as blocks, markdown or HTML",
+  tag: "Content",
+  auth: "optional",
+  params: documentParams,
+  query: z.object({
+    content_format: z
+      .string()
+      .max(FORMAT_MAX_LENGTH)
+      .default("json")
+      .describe("json, markdown or html, in letters of either case"),
+  }),
+  status: 200,
+  response: z.custom<FileAnswer>(),
+  fileTypes: ["application/json"],
+  timeoutSeconds: 60,
+  errors: [403, 429, 503],
+  run: async ({ params, query, request }, deps: Deps): Promise<FileAnswer> => {
+    const viewer = await viewerOf(deps, request);
+    const { document, content } = await formatContent(deps, viewer, params.id, query.content_format);
+    const { id, title, created_at, updated_at } = document;
+    const more = { id, title, created_at, updated_at };
+    return { type: "application/json; charset=utf-8", content: parts(content, more) };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { base64Length, base64Of } from "#lib/documents/content/base64.ts";
+import { isKnown } from "#lib/documents/content/conditions.ts";
+import { readContent } from "#lib/documents/content/read.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+const TYPE = "text/plain; charset=utf-8";
+
+async function* nothing(): AsyncGenerator<string> {}
+
+/** Seed: documents 4, GET documents/{document_id}/content/; reference 1.5. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getContent",
+  method: "GET",
+  path: "/documents/{id}/content",
+  summary: "The whole content of a document: a state of Yjs as base64, other text as it is",
+  tag: "Content",
+  auth: "optional",
+  params: documentParams,
+  status: 200,
+  response: z.custom<FileAnswer>(),
+  fileTypes: ["text/plain"],
+  errors: [403],
+  run: async ({ params, request }, deps: Deps): Promise<FileAnswer> => {
+    const content = await readContent(deps, await viewerOf(deps, request), params.id);
+    if (content === undefined)
+      return { type: TYPE, headers: { "cache-control": undefined }, content: nothing() };
+    const { head, open } = content;
+    const headers = {
+      "cache-control": "private, no-cache",
+      etag: `"${head.etag}"`,
+      "last-modified": new Date(head.saved_at).toUTCString(),
+      "x-content-kind": head.kind,
+    };
+    if (isKnown(request.headers, head)) return { status: 304, type: TYPE, headers, content: nothing() };
+    const bytes = await open();
+    const [length, text] =
+      head.kind === "yjs" ? [base64Length(head.bytes), base64Of(bytes)] : [head.bytes, bytes];
+    return { type: TYPE, headers: { ...headers, "content-length": String(length) }, content: text };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { openDocument } from "#lib/documents/access/seen.ts";
+import { Base64Content } from "#lib/documents/content/base64.ts";
+import { CONTENT_BODY_MAX_BYTES, contentBody, contentOf } from "#lib/documents/content/body.ts";
+import { saveContent } from "#lib/documents/content/save.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { readLargeJson } from "#lib/http/large-json.ts";
+import { defineRoute, type LargeBody } from "#lib/http/route.ts";
+
+/** Seed: documents 4, PATCH documents/{document_id}/content/; reference 1.5. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "updateContent",
+  method: "PATCH",
+  path: "/documents/{id}/content",
+  summary: "Replace the content of a document; If-Match keeps others' changes from being lost",
+  tag: "Content",
+  auth: "optional",
+  params: documentParams,
+  body: z.custom<LargeBody>(),
+  bodyKind: "large",
+  bodySchema: contentBody,
+  bodyLimitBytes: CONTENT_BODY_MAX_BYTES,
+  memoryMb: 1024,
+  status: 204,
+  response: z.void(),
+  errors: [403, 412, 413],
+  run: async ({ params, body, request }, deps: Deps) => {
+    const viewer = await viewerOf(deps, request);
+    const seen = await openDocument(deps, viewer, params.id, "content_patch");
+    const sent = new Base64Content(body.bytes);
+    const write = (text: Uint8Array): void => sent.write(text);
+    const { content } = await readLargeJson(contentBody, body, { field: "content", write });
+    sent.write(Buffer.from(content));
+    await saveContent(deps, seen, contentOf(sent), request.headers["if-match"]);
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { deleteVersion, versionIdParam } from "#lib/documents/content/versions.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.7, DELETE documents/{id}/versions/{version_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteVersion",
+  method: "DELETE",
+  path: "/documents/{id}/versions/{versionId}",
+  summary: "Remove an earlier version of a document's content for good",
+  tag: "Content",
+  auth: "optional",
+  params: documentParams.extend({ versionId: versionIdParam }),
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    deleteVersion(deps, await viewerOf(deps, request), params.id, params.versionId),
+});
+
+export const handler = toHandler(route, openDeps);

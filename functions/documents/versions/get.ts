@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { base64Of } from "#lib/documents/content/base64.ts";
+import { readVersion, versionIdParam } from "#lib/documents/content/versions.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** A record whose content may be large, as JSON that is written while it is read. */
+async function* record(
+  content: AsyncIterable<Uint8Array>,
+  more: Readonly<Record<string, string>>,
+): AsyncGenerator<string> {
+  yield '{"content":"';
+  yield* base64Of(content);
+  yield `",${JSON.stringify(more).slice(1)}`;
+}
+
+/** Reference 1.7, GET documents/{id}/versions/{version_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getVersion",
+  method: "GET",
+  path: "/documents/{id}/versions/{versionId}",
+  summary: "A version of a document's content: base64, whatever it is, with its id and time",
+  tag: "Content",
+  auth: "optional",
+  params: documentParams.extend({ versionId: versionIdParam }),
+  status: 200,
+  response: z.custom<FileAnswer>(),
+  fileTypes: ["application/json"],
+  errors: [403],
+  run: async ({ params, request }, deps: Deps): Promise<FileAnswer> => {
+    const viewer = await viewerOf(deps, request);
+    const { version, bytes } = await readVersion(deps, viewer, params.id, params.versionId);
+    const { sk: id, last_modified } = version;
+    return { type: "application/json; charset=utf-8", content: record(bytes, { last_modified, id }) };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { listVersions, versionsPage, versionsQuery } from "#lib/documents/content/versions.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.7, GET documents/{id}/versions/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listVersions",
+  method: "GET",
+  path: "/documents/{id}/versions",
+  summary: "Earlier versions of a document's content, since the caller has had access to it",
+  tag: "Content",
+  auth: "optional",
+  params: documentParams,
+  query: versionsQuery,
+  status: 200,
+  response: versionsPage,
+  errors: [403],
+  run: async ({ params, query, request }, deps: Deps) =>
+    listVersions(deps, await viewerOf(deps, request), params.id, query),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,110 @@
+import { hash } from "node:crypto";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { openDocument, type Seen, type SeenDeps } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { tellLater } from "../documents/untold.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
+import type { Content } from "./body.ts";
+import { isMatch } from "./conditions.ts";
+import { type ContentHead, type StoredVersion, versionBlob, versionKey, versionsTable } from "./table.ts";
+import { lookForSuperseded } from "./thinning.ts";
+
+export type SaveDeps = CommitDeps & SeenDeps & Pick<Ports, "blobs" | "ids" | "timers" | "clock">;
+
+/**
+ * Makes this the content of a document that somebody may change, whole: nothing is merged. The bytes are stored first,
+ * then a version that names them becomes the latest, so a reader sees the old or the new. The same bytes again make no
+ * version. Throws `precondition_failed` where `ifMatch` does not name what is there, `not_found`, `unauthorized`,
+ * `forbidden`. Reference 1.5.
+ */
+export async function saveContent(
+  deps: SaveDeps,
+  first: Seen,
+  content: Content,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const { viewer, document } = first;
+  const etag = hash("md5", content.bytes);
+  const stored: string[] = [];
+  const superseded = await commitChange(deps, async (attempt) => {
+    const seen = attempt === 0 ? first : await openDocument(deps, viewer, document.id, "content_patch");
+    const before = seen.document.content;
+    if (ifMatch !== undefined && !isMatch(ifMatch, before?.etag))
+      throw new ApiError("precondition_failed", "The content has been changed since it was read.");
+    if (before?.etag === etag) return { writes: [touched(deps, seen.document)], events: [], result: [] };
+    const version = await store(deps, seen.document, content, stored);
+    return change(deps, seen, { version, etag, kind: content.kind, bytes: content.bytes.length });
+  });
+  await removeVersionBlobs(deps, document.id, superseded);
+}
+
+/**
+ * Stores the bytes under an id that sorts after those of all versions there are. Answers it. What comes to be named by
+ * nothing, here or by a process that dies, is removed by a later look.
+ */
+async function store(
+  deps: SaveDeps,
+  { id, content: before }: StoredDocument,
+  { bytes }: Content,
+  stored: string[],
+): Promise<string> {
+  const last = stored.at(-1);
+  if (last !== undefined && last > (before?.version ?? "")) return last;
+  const version = deps.ids.ordered();
+  stored.push(version);
+  await deps.blobs.put(versionBlob(id, version), bytes);
+  return version;
+}
+
+function touched({ clock }: Pick<Ports, "clock">, { id }: StoredDocument): Write {
+  const set = { updated_at: new Date(clock.now()).toISOString() };
+  return {
+    ...{ op: "update", table: documentsTable, key: documentKey(id) },
+    change: { set, add: { revision: 1 } },
+    when: [["deleted_at", "=", null]],
+  };
+}
+
+async function change(
+  deps: SaveDeps,
+  { document, viewer }: Seen,
+  head: Omit<ContentHead, "saved_at">,
+): Promise<{ writes: Write[]; events: []; result: readonly string[] }> {
+  const at = new Date(deps.clock.now()).toISOString();
+  const { id, revision } = document;
+  const [told, look] = await Promise.all([
+    tellLater(deps, document, viewer, ["content"]),
+    lookForSuperseded(deps, id, document.thinned_to),
+  ]);
+  const { version, etag, bytes, kind } = head;
+  const item: StoredVersion = {
+    ...{ ...versionKey(id, version), etag, bytes, kind, last_modified: at, author: viewer?.id ?? null },
+  };
+  const set = { content: { ...head, saved_at: at }, updated_at: at, thinned_to: look.end };
+  const writes: Write[] = [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { ...told.change, set: { ...told.change.set, ...set }, add: { revision: 1 } },
+      when: [["revision", "=", revision], ["deleted_at", "=", null], ...told.when],
+    },
+    { op: "put", table: versionsTable, item, when: [["pk", "missing"]] },
+    ...look.superseded.map(
+      (old): Write => ({ op: "delete", table: versionsTable, key: versionKey(id, old) }),
+    ),
+  ];
+  return { writes, events: [], result: look.superseded };
+}
+
+/** Nothing names these blobs any more: that one of them stays does no harm. */
+export async function removeVersionBlobs(
+  { blobs, log }: Pick<SaveDeps, "blobs" | "log">,
+  document: string,
+  versions: readonly string[],
+): Promise<void> {
+  if (versions.length === 0) return;
+  await blobs
+    .delete(versions.map((version) => versionBlob(document, version)))
+    .catch((error: unknown) => log.warn("blobs of old versions were not removed", { document, error }));
+}

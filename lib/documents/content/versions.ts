@@ -1,0 +1,111 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
+import { type ContentDeps, openVersion } from "./read.ts";
+import { removeVersionBlobs, type SaveDeps } from "./save.ts";
+import { type StoredVersion, versionKey, versionsTable } from "./table.ts";
+
+/** Versions on a page. Reference 1.7. */
+const PAGE_MAX = 50;
+const PAGE_DEFAULT = 20;
+
+/** The id in a path; anything else is a version that is not there. */
+export const versionIdParam = z.string().regex(/^[A-Za-z0-9._+\-=~]{1,1024}$/);
+
+export const versionsQuery = z.object({
+  version_id: z.string().max(1024).optional().describe("The last one of the page before"),
+  page_size: z
+    .string()
+    .regex(/^-?\d{1,9}$/, "A valid integer is required.")
+    .default(String(PAGE_DEFAULT))
+    .transform(Number)
+    .pipe(z.number().min(1).max(PAGE_MAX))
+    .meta({ type: "integer", minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+});
+
+/** A page of versions, latest first. Reference 1.7. */
+export const versionsPage = z.object({
+  next_version_id_marker: z.string().describe("What to ask the next page with; empty where there is none"),
+  is_truncated: z.boolean(),
+  versions: z.array(
+    z.object({
+      etag: z.string(),
+      is_latest: z.boolean(),
+      last_modified: z.string(),
+      version_id: z.string(),
+    }),
+  ),
+  count: z.int().describe("Versions on this page"),
+});
+export type VersionsPage = z.infer<typeof versionsPage>;
+
+/**
+ * Versions of a document but for the latest, since the caller has had access to it. Throws `forbidden`, also for anybody
+ * without a name, `not_found`. Reference 1.7.
+ */
+export async function listVersions(
+  deps: ContentDeps,
+  viewer: Viewer,
+  id: string,
+  { version_id: after, page_size }: z.output<typeof versionsQuery>,
+): Promise<VersionsPage> {
+  if (viewer === undefined) throw new ApiError("forbidden", "Authentication required.");
+  const seen = await openDocument(deps, viewer, id, "versions_list");
+  const latest = seen.document.content?.version;
+  const empty = { next_version_id_marker: "", is_truncated: false, versions: [], count: 0 };
+  if (latest === undefined) return empty;
+  const before = after === undefined || after === "" || after > latest ? latest : after;
+  const query = { pk: id, sk: { before }, reverse: true, limit: page_size + 1 };
+  const { items } = await deps.tables.query(versionsTable, query);
+  const visible = items.filter((version) => isVisible(seen, version));
+  const versions = visible.slice(0, page_size).map(({ sk, etag, last_modified }) => {
+    return { etag: `"${etag}"`, is_latest: false, last_modified, version_id: sk };
+  });
+  const more = visible.length > page_size;
+  const next_version_id_marker = more ? (versions.at(-1)?.version_id ?? "") : "";
+  return { next_version_id_marker, is_truncated: more, versions, count: versions.length };
+}
+
+/** Whoever came later does not see what was there before. */
+const isVisible = ({ since }: Seen, { last_modified }: StoredVersion): boolean =>
+  since !== null && last_modified >= since;
+
+/** A version, and its bytes in chunks. Throws `not_found`, `unauthorized`, `forbidden`. */
+export async function readVersion(
+  deps: ContentDeps,
+  viewer: Viewer,
+  id: string,
+  version: string,
+): Promise<{ readonly version: StoredVersion; readonly bytes: AsyncIterable<Uint8Array> }> {
+  const seen = await openDocument(deps, viewer, id, "versions_retrieve");
+  const found = await visibleVersion(deps, seen, version);
+  return { version: found, bytes: await openVersion(deps, id, found.sk) };
+}
+
+async function visibleVersion(
+  { tables }: Pick<ContentDeps, "tables">,
+  seen: Seen,
+  version: string,
+): Promise<StoredVersion> {
+  const found = await tables.get(versionsTable, versionKey(seen.document.id, version));
+  if (found === undefined || !isVisible(seen, found)) throw new ApiError("not_found", "Version not found.");
+  return found;
+}
+
+/**
+ * Removes a version for good; the latest is the document's content, which is not removed so. Throws `bad_request` for
+ * that one, `not_found`, `unauthorized`, `forbidden`. Reference 1.7.
+ */
+export async function deleteVersion(
+  deps: SaveDeps,
+  viewer: Viewer,
+  id: string,
+  version: string,
+): Promise<void> {
+  const seen = await openDocument(deps, viewer, id, "versions_destroy");
+  const { sk } = await visibleVersion(deps, seen, version);
+  if (sk === seen.document.content?.version)
+    throw new ApiError("bad_request", "The latest version is the document's content.");
+  await deps.tables.write([{ op: "delete", table: versionsTable, key: versionKey(id, sk) }]);
+  await removeVersionBlobs(deps, id, [sk]);
+}

@@ -1,0 +1,84 @@
+import type { Ports } from "../../platform/ports.ts";
+import type { Change, Condition } from "../../platform/tables.ts";
+import type { Viewer } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
+import { documentEvent } from "./events.ts";
+
+/** How long edits are gathered until one event tells of them, milliseconds. */
+export const TOLD_AFTER_MS = 30_000;
+/** After its time an event that nobody sent is seen to once more. */
+const LATE_MS = 60_000;
+export const DOCUMENT_UPDATED_QUEUE = "document-updated";
+
+/** What an edit may change. */
+const EDITED = ["content", "title", "excerpt"] as const;
+type Edited = (typeof EDITED)[number];
+
+/** Asks to look whether a document's edits are to be told of. */
+export interface UntoldMessage {
+  readonly document_id: string;
+}
+
+type TimerDeps = Pick<Ports, "timers" | "clock">;
+
+/**
+ * What an edit adds to the update of its document's row so that `documents.updated` tells of it soon, together with
+ * those before and after it; the conditions belong to the same update. Its timer is set first: one that finds nothing to
+ * be told of does no harm.
+ */
+export async function tellLater(
+  deps: TimerDeps,
+  { id, untold_at: since }: Pick<StoredDocument, "id" | "untold_at">,
+  by: Viewer,
+  edited: readonly Edited[],
+): Promise<{ readonly change: Required<Pick<Change, "set" | "setIfMissing">>; readonly when: Condition[] }> {
+  const now = deps.clock.now();
+  const at = now + TOLD_AFTER_MS;
+  if (since === undefined || since < now - LATE_MS) await setTimer(deps, id, at);
+  const marks = Object.fromEntries(edited.map((what) => [`untold_${what}`, true]));
+  return {
+    change: { set: { untold_by: by?.id ?? null, ...marks }, setIfMissing: { untold_at: at } },
+    // Where it was told of meanwhile, there is no timer for this edit yet.
+    when: since === undefined ? [] : [["untold_at", "=", since]],
+  };
+}
+
+async function setTimer({ timers }: TimerDeps, id: string, at: number): Promise<void> {
+  const body = JSON.stringify({ document_id: id } satisfies UntoldMessage);
+  await timers.set(`document-updated:${id}`, at, DOCUMENT_UPDATED_QUEUE, { body });
+}
+
+/** Tells of a document's edits when their time has come; of a deleted one's nothing is told any more. */
+export async function tellOfEdits(
+  deps: CommitDeps & TimerDeps,
+  { document_id: id }: UntoldMessage,
+): Promise<void> {
+  await commitChange(deps, async () => {
+    const document = await deps.tables.get(documentsTable, documentKey(id));
+    const at = document?.untold_at;
+    const nothing = { writes: [], events: [], result: undefined };
+    if (document === undefined || at === undefined) return nothing;
+    if (at > deps.clock.now()) {
+      await setTimer(deps, id, at);
+      return nothing;
+    }
+    const changed = EDITED.filter((what) => document[`untold_${what}`] === true);
+    const told = { user_id: document.untold_by ?? null, changed };
+    return {
+      writes: [
+        {
+          ...{ op: "update", table: documentsTable, key: documentKey(id) },
+          change: { remove: ["untold_at", "untold_by", ...EDITED.map((what) => `untold_${what}`)] },
+          when: [
+            ["untold_at", "=", at],
+            ["revision", "=", document.revision],
+          ],
+        } as const,
+      ],
+      events:
+        document.deleted_at === null ? [documentEvent("documents.updated", document, undefined, told)] : [],
+      result: undefined,
+    };
+  });
+}

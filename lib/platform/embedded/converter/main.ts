@@ -1,0 +1,21 @@
+import { endWithParent } from "./end-with-parent.ts";
+import type { FromConverter, ToConverter } from "./protocol.ts";
+
+/** The process of conversions: ends when the server does, or tells it to. */
+process.on("disconnect", () => process.exit(0));
+endWithParent();
+
+function tell(message: FromConverter): void {
+  process.send?.(message);
+}
+
+const { convert } = await import("./convert.ts");
+
+process.on("message", async ({ id, conversion }: ToConverter) => {
+  try {
+    tell({ kind: "converted", id, value: await convert(conversion) });
+  } catch (error) {
+    tell({ kind: "refused", id, why: String(error).slice(0, 500) });
+  }
+});
+tell({ kind: "ready" });

@@ -1,0 +1,73 @@
+import { readdir, readFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { expect, it, onTestFinished } from "vitest";
+import type { ProxyEvent } from "../lib/http/request.ts";
+import type { Log } from "../lib/platform/log.ts";
+import { createFunctions } from "./functions.ts";
+import { startGateway } from "./gateway.ts";
+import type { TemplateFunction } from "./template.ts";
+
+const MIB = 1024 * 1024;
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+const fn: TemplateFunction = {
+  logicalId: "Large",
+  entry: "large",
+  handlerExport: "handler",
+  timeoutSeconds: 20,
+  memoryMb: 128,
+  bodyLimitBytes: 12 * MIB,
+  largeBody: true,
+  worker: false,
+  routes: [{ method: "POST", path: "/x", stream: false }],
+  sources: [],
+};
+
+async function serve(answer: (event: ProxyEvent) => Promise<string>): Promise<string> {
+  const load = async () => async (event: unknown) => ({
+    ...{ statusCode: 200, headers: {}, body: await answer(event as ProxyEvent) },
+  });
+  const invoke = createFunctions({ root: "/", deps: {}, load });
+  const gateway = await startGateway({ functions: [fn], invoke, log: silent, host: "127.0.0.1", port: 0 });
+  onTestFinished(() => gateway.close(0));
+  return `${gateway.url}/x`;
+}
+
+const left = async (): Promise<string[]> =>
+  (await readdir(tmpdir())).filter((name) => name.startsWith(`weft-body-`));
+
+it("a body beyond what Lambda carries is handed over in a file, which goes with the request", async () => {
+  let path = "";
+  const url = await serve(async ({ body, bodyFile }) => {
+    path = bodyFile?.path ?? "";
+    const bytes = bodyFile === undefined ? Buffer.from(body ?? "") : await readFile(bodyFile.path);
+    return `${bytes.length} ${bodyFile?.bytes ?? "whole"} ${bytes.at(-1)}`;
+  });
+  const send = async (bytes: Uint8Array | ReadableStream) => {
+    const init = { method: "POST", body: bytes as unknown as string, duplex: "half" } as RequestInit;
+    const answer = await fetch(url, init);
+    return [answer.status, await answer.text()];
+  };
+  expect(await send(Buffer.alloc(11 * MIB, "a"))).toEqual([200, `${11 * MIB} ${11 * MIB} 97`]);
+  expect(path).toContain("weft-body-");
+  await expect.poll(left, { timeout: 5_000 }).not.toContain(path.split("/").at(-1));
+  expect(await send(Buffer.alloc(1000, "b"))).toEqual([200, "1000 whole 98"]);
+  // Of a body whose length nobody says it is not known that it is small.
+  expect(await send(new Blob([Buffer.alloc(1000, "c")]).stream())).toEqual([200, "1000 1000 99"]);
+  expect((await send(Buffer.alloc(12 * MIB + 1)))[0]).toBe(413);
+  expect((await send(new Blob([Buffer.alloc(12 * MIB + 1)]).stream()))[0]).toBe(413);
+});
+
+it("a client that goes away in the middle leaves nothing behind", async () => {
+  const before = new Set(await left());
+  const url = await serve(async () => "never");
+  await new Promise<void>((resolve) => {
+    const sending = request(url, { method: "POST", headers: { "content-length": 11 * MIB } });
+    sending.on("error", () => resolve());
+    sending.write(Buffer.alloc(5 * MIB), () => sending.destroy());
+    sending.on("close", () => resolve());
+  });
+  await expect
+    .poll(async () => (await left()).filter((name) => !before.has(name)), { timeout: 5_000 })
+    .toEqual([]);
+});
