@@ -1,4 +1,5 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
+import { mailsTable } from "./documents/mail/table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -69,4 +70,5 @@ export const tables = {
   documentSegments: segmentsTable,
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
+  documentMails: mailsTable,
 };
