@@ -5,6 +5,7 @@ import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Retention } from "./platform/config.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
+import type { Letterhead, Mailer } from "./platform/mail.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
@@ -53,6 +54,9 @@ export interface Deps extends Ports, RecordDeps {
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   readonly documents: DocumentSettings;
+  /** Sends what consumers write to people. */
+  readonly mail: Mailer;
+  readonly letterhead: Letterhead;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

@@ -1,5 +1,7 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
 import { mailsTable } from "./documents/mail/table.ts";
+import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
+import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -71,4 +73,7 @@ export const tables = {
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
   documentMails: mailsTable,
+  documentInvitations: invitationsTable,
+  documentInvited: invitedTable,
+  documentAccessRequests: accessRequestsTable,
 };

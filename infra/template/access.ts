@@ -122,6 +122,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         service: ["GetItem", "UpdateItem"],
         // A run that is over comes into the list of steps.
         steps: ["PutItem", "Query"],
+        // Mails that are to go out.
+        "document-mails": ["Query", "PutItem", "DeleteItem"],
         // When a run's time is over, and when a step is tried again, which may be at once.
         timers: ["PutItem", "DeleteItem"],
         "trigger-state": ["GetItem", "Query", "PutItem"],
@@ -209,6 +211,9 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
         "document-accesses": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "document-children": ["Query", "PutItem", "DeleteItem"],
+        "document-access-requests": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-invitations": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-mails": ["PutItem"],
         "document-relations": ["BatchGetItem", "UpdateItem"],
         "document-segments": ["PutItem"],

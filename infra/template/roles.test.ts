@@ -57,6 +57,7 @@ describe("the roles", () => {
       "DeadLettersFunction",
       "DispatchFunction",
       "IndexEventsFunction",
+      "SendMailFunction",
       "WatchWorkspacesFunction",
     ]);
   });

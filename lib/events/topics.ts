@@ -91,6 +91,31 @@ export const TOPICS = {
     dataType: "webhook",
     data: z.looseObject({}),
   },
+  "documents.shared": {
+    meaning: "A document is shared with somebody otherwise than before",
+    dataType: "document",
+    data: z.object({
+      document_id: z.string(),
+      title: z.string().nullable(),
+      parent_id: z.string().nullable(),
+      user_id: z.string().nullable(),
+      change: z.enum(["given", "changed", "taken", "invited"]),
+      shared_with: z.string().nullable(),
+      team: z.string().nullable(),
+      role: z.string(),
+    }),
+  },
+  "documents.access_requested": {
+    meaning: "Somebody asked for access to a document",
+    dataType: "document",
+    data: z.object({
+      document_id: z.string(),
+      title: z.string().nullable(),
+      parent_id: z.string().nullable(),
+      user_id: z.string().nullable(),
+      role: z.string(),
+    }),
+  },
 } as const;
 
 export type OwnTopic = keyof typeof TOPICS;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
+import { type MailSettings, mailSettings, mailSettingsShape } from "./mail-settings.ts";
 
 const onOff = z
   .string()
@@ -205,6 +206,7 @@ export const settings = z.object({
     .refine((value) => /^\d{1,5}$/.test(value), "must be a whole number of days")
     .transform(Number)
     .meta({ description: "Days after which a deleted document cannot be brought back", default: "30" }),
+  ...mailSettingsShape,
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -244,6 +246,7 @@ export interface Config {
   readonly stepsAtOnce: number;
   readonly retention: Retention;
   readonly documents: DocumentsConfig;
+  readonly mail: MailSettings;
 }
 
 export interface DocumentsConfig {
@@ -312,5 +315,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
     },
+    mail: mailSettings(parsed.data, `http://${parsed.data.HOST}:${parsed.data.PORT}`),
   };
 }

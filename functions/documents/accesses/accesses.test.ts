@@ -27,6 +27,7 @@ let root: string;
 beforeEach(async () => {
   test = await testDeps();
   root = (await call(test.deps, make, { body: { title: "Plans" }, token: TEST_TOKEN })).body.id;
+  test.clock.advance(1_000);
 });
 afterEach(() => test.close());
 

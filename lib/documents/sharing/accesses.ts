@@ -11,7 +11,7 @@ import { type StoredUser, userKey, usersTable } from "../users/table.ts";
 import { findUser } from "../users/users.ts";
 import { type AccessRecord, type ShownAccess, shownAccess, toAccess } from "./access-record.ts";
 import type { AccessBody } from "./body.ts";
-import { type SharingDeps, sharedEvent } from "./deps.ts";
+import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
 
 /**
  * Rows of access of a document and of all that it lies in, root first; of administrators and owners alone, without
@@ -55,7 +55,7 @@ export async function listAccesses(
 /** Oldest first. */
 async function rowsOf(deps: SharingDeps, document: string): Promise<StoredAccess[]> {
   const rows = await readAll(deps, accessesTable, { pk: document });
-  return rows.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
+  return rows.toSorted(byCreation);
 }
 
 async function usersOf(

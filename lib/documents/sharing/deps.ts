@@ -22,3 +22,9 @@ export function sharedEvent(
     ...{ change, shared_with: user, team, role },
   });
 }
+
+/** Oldest first; of the same time, by their ids. */
+export const byCreation = (
+  one: { readonly created_at: string; readonly id: string },
+  other: { readonly created_at: string; readonly id: string },
+): number => (one.created_at + one.id < other.created_at + other.id ? -1 : 1);
