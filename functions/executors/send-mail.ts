@@ -14,6 +14,7 @@ export const consumer = defineConsumer({
   schedule: "rate(5 minutes)",
   queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 1 },
   timeoutSeconds: 120,
+  secrets: true,
   run: async (_messages, deps: Deps, { signal }) => {
     await sendMails(deps, signal);
     return undefined;

@@ -39,6 +39,8 @@ export interface Access {
   readonly readsToken?: true;
   /** Reads the secrets whose names begin with `LLM_`: keys of language models. */
   readonly readsModelKeys?: true;
+  /** Reads the password of the mail server, a secret of that setting's name. */
+  readonly readsMailPassword?: true;
   /** Reads the secrets of workflows from the parameter store. */
   readonly readsSecrets?: true;
 }
@@ -141,6 +143,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         put: ["claims", "dead-letters", "events", "runs"],
         missing: true,
       },
+      readsMailPassword: true,
     },
     schedules: {
       tables: {
