@@ -222,6 +222,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-segments": ["PutItem"],
         documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
         "user-identities": ["Query", "PutItem"],
+        // Those who have an address, and those whose rows of access are listed, are read together.
         users: ["GetItem", "BatchGetItem", "PutItem"],
         // Whatever changes tells of it, and may set off a trigger.
         catalog: ["GetItem"],

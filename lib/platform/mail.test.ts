@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterEach, describe, expect, it } from "vitest";
+import { TEST_CERTIFICATE, TEST_KEY } from "../testing/test-certificate.ts";
 import { readConfig } from "./config.ts";
 import { folderMailer } from "./embedded/mail-folder.ts";
 import { isMailAddress, type Mail, noMailer } from "./mail.ts";
@@ -48,6 +49,8 @@ async function mailServer(options: SMTPServerOptions = {}) {
     },
     ...options,
   });
+  // A client that goes away is what some tests are about.
+  server.on("error", () => undefined);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => new Promise((resolve) => server.close(() => resolve())));
   const { port } = server.server.address() as AddressInfo;
@@ -112,6 +115,17 @@ describe("a mail server", () => {
     const asked = settings(port, { DJANGO_EMAIL_USE_TLS: "true" });
     await expect(smtpMailer(asked, FROM, none).send(mail())).rejects.toThrow();
     expect(received).toEqual([]);
+  });
+
+  it("that is another than it says gets nothing, over TLS from the start or asked for", async () => {
+    const certificate = { key: TEST_KEY, cert: TEST_CERTIFICATE };
+    const tls = await mailServer({ ...certificate, secure: true });
+    const wrapped = settings(tls.port, { DJANGO_EMAIL_USE_SSL: "true" });
+    await expect(smtpMailer(wrapped, FROM, none).send(mail())).rejects.toThrow(/self.signed/);
+    const later = await mailServer({ ...certificate, disabledCommands: [] });
+    const asked = settings(later.port, { DJANGO_EMAIL_USE_TLS: "true" });
+    await expect(smtpMailer(asked, FROM, none).send(mail())).rejects.toThrow(/self.signed/);
+    expect([...tls.received, ...later.received]).toEqual([]);
   });
 
   it("takes nothing of a subject or an address for a header or a further reader", async () => {

@@ -21,17 +21,21 @@ export function smtpMailer(
   return {
     send: async (mail) => {
       if (!isMailAddress(mail.to)) return "refused";
-      // Loaded where the first mail goes out: a server starts without it.
-      const { createTransport } = await import("nodemailer");
+      // Loaded where the first mail goes out: a server starts without it. What starts programs is left out.
+      const [{ default: Sender }, { default: Transport }] = await Promise.all([
+        import("nodemailer/lib/mailer"),
+        import("nodemailer/lib/smtp-transport"),
+      ]);
       const { host, port, user, security } = settings;
       const pass = settings.password ?? (user === undefined ? undefined : await password());
-      const transport = createTransport({
+      const options = {
         ...{ host, port, secure: security === "tls" },
         ...(security === "starttls" ? { requireTLS: true } : { ignoreTLS: true }),
         ...(user === undefined ? {} : { auth: { user, pass: pass ?? "" } }),
         ...{ connectionTimeout: CONNECT_TIMEOUT_MS, greetingTimeout: GREETING_TIMEOUT_MS },
         socketTimeout: SILENCE_TIMEOUT_MS,
-      });
+      };
+      const transport = new Sender(new Transport(options), options);
       try {
         await transport.sendMail(messageOf(mail, from));
         return "sent";

@@ -4,6 +4,7 @@ import { createToken } from "#lib/documents/users/tokens.ts";
 import { getUser } from "#lib/documents/users/users.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as share } from "../accesses/create.ts";
 import { route as make } from "../documents/create.ts";
 import { route as makeChild } from "../documents/create-child.ts";
@@ -176,6 +177,25 @@ describe("whoever comes with the address", () => {
     const newcomer = await person("new");
     expect(await roleOf(newcomer)).toBeUndefined();
     expect((await invitations()).body.count).toBe(1);
+  });
+
+  it("has it also where a command makes them on the tables alone, which tells nobody", async () => {
+    await invite({ email: "new@example.com", role: "editor" });
+    const before = (await readLog(test.deps)).records.length;
+    const { tables, ids, clock } = test.deps;
+    const { token, record } = await createToken({ tables, ids, clock }, { email: "new@example.com" });
+    expect(await roleOf({ id: record.user, token })).toBe("editor");
+    expect((await readLog(test.deps)).records).toHaveLength(before);
+    expect((await invitations()).body.count).toBe(0);
+  });
+
+  it("is told of, by name and not by address", async () => {
+    await invite({ email: "new@example.com", role: "editor" });
+    const { id } = await person("new");
+    const [told, invited] = (await readLog(test.deps)).records.map(({ data }) => JSON.parse(data ?? ""));
+    expect(told).toMatchObject({ change: "given", shared_with: id, role: "editor" });
+    expect(invited).toMatchObject({ change: "invited", shared_with: null, role: "editor" });
+    expect(JSON.stringify(invited)).not.toContain("example.com");
   });
 
   it("keeps a higher role, and has nothing twice however often they come", async () => {

@@ -1,12 +1,13 @@
 import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
 import { higherRole } from "../access/roles.ts";
 import { accessesTable, accessId, accessKey } from "../access/table.ts";
-import { commitChange } from "../commit.ts";
+import { type Change, type CommitDeps, commitChange } from "../commit.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
-import { type SharingDeps, sharedEvent } from "./deps.ts";
+import { sharedEvent } from "./deps.ts";
 import {
   invitationKey,
   invitationsTable,
@@ -19,8 +20,8 @@ import {
 /** Invitations that one address brings at once; what is left is accepted the next time. */
 const ACCEPTED_MAX = 500;
 
-/** What accepting needs, besides what reads documents. */
-export type AcceptDeps = Omit<SharingDeps, "documents">;
+/** Without what tells of changes, they are made and not told of: by a command on a data folder that no server has. */
+export type AcceptDeps = Pick<Ports, "tables" | "clock"> & Partial<CommitDeps>;
 
 /**
  * Makes accesses of the invitations to a user's address that have not expired; documents that nobody made are then made
@@ -32,16 +33,33 @@ export async function acceptInvitations(deps: AcceptDeps, user: StoredUser): Pro
   for (const { sk: document, id } of invited) await accept(deps, user, document, id);
 }
 
+const NOTHING: Change<void> = { writes: [], events: [], result: undefined };
+
+/** Attempts at a change that is not told of. */
+const TRIES_MAX = 10;
+
+async function change(deps: AcceptDeps, plan: () => Promise<Change<void>>): Promise<void> {
+  if (tells(deps)) return commitChange(deps, plan);
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { writes } = await plan();
+    if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
+  }
+}
+
+const tells = (deps: AcceptDeps): deps is AcceptDeps & CommitDeps =>
+  [deps.outbox, deps.matcher, deps.effects, deps.blobs, deps.secrets, deps.ids, deps.log].every(
+    (part) => part !== undefined,
+  );
+
 async function accept(deps: AcceptDeps, user: StoredUser, id: string, invitationId: string): Promise<void> {
-  await commitChange(deps, async () => {
-    const nothing = { writes: [], events: [], result: undefined };
+  await change(deps, async () => {
     const key = invitationKey(id, invitationId);
     const [invitation, document, access] = await Promise.all([
       deps.tables.get(invitationsTable, key),
       deps.tables.get(documentsTable, documentKey(id)),
       deps.tables.get(accessesTable, accessKey(id, accessId(id, { user: user.id }))),
     ]);
-    if (invitation === undefined || isExpired(invitation, deps.clock.now())) return nothing;
+    if (invitation === undefined || isExpired(invitation, deps.clock.now())) return NOTHING;
     const gone: Write[] = [
       {
         ...{ op: "delete", table: invitationsTable, key },
@@ -49,10 +67,10 @@ async function accept(deps: AcceptDeps, user: StoredUser, id: string, invitation
       },
       { op: "delete", table: invitedTable, key: invitedKey(invitation.email, id) },
     ];
-    if (document === undefined) return { ...nothing, writes: gone };
+    if (document === undefined) return { ...NOTHING, writes: gone };
     const role = higherRole(access?.role ?? null, invitation.role) ?? invitation.role;
-    if (access?.role === role) return { ...nothing, writes: gone };
-    if (document.accesses >= ACCESSES_MAX) return nothing;
+    if (access?.role === role) return { ...NOTHING, writes: gone };
+    if (document.accesses >= ACCESSES_MAX) return NOTHING;
     const given =
       access === undefined
         ? planGrant(deps, document, { user: user.id }, role).writes

@@ -135,9 +135,9 @@ export async function getAccess(
   id: string,
   accessId: string,
 ): Promise<AccessRecord> {
-  const { shown, seen } = await openAccess(deps, viewer, id, accessId);
+  const { shown } = await openAccess(deps, viewer, id, accessId);
   if (!shown.abilities.retrieve) throw denied(viewer);
-  return toAccess(shown, { light: !isPrivileged(seen.role) });
+  return toAccess(shown, { light: false });
 }
 
 /** Gives a row another role, or leaves it as it is. Throws `not_found`, `forbidden`. Reference 1.9. */
@@ -162,8 +162,7 @@ export async function updateAccess(
           result: undefined,
         };
   });
-  const { seen, shown } = await openAccess(deps, viewer, id, accessId);
-  return toAccess(shown, { light: !isPrivileged(seen.role) });
+  return toAccess((await openAccess(deps, viewer, id, accessId)).shown, { light: false });
 }
 
 /**

@@ -13,6 +13,7 @@ export const accessBody = z.object({
     .nullish(),
   team: z
     .string()
+    .trim()
     .max(TEAM_MAX_LENGTH)
     .nullish()
     .transform((team) => team || null),
