@@ -8,7 +8,10 @@ import { EVENT_INDEX } from "./events/log/table.ts";
 import { memoryThrottle } from "./http/throttle.ts";
 import type { Config } from "./platform/config.ts";
 import type { Log } from "./platform/log.ts";
+import { type Mailer, noMailer } from "./platform/mail.ts";
+import type { MailSender } from "./platform/mail-message.ts";
 import type { Ports } from "./platform/ports.ts";
+import { smtpMailer } from "./platform/smtp.ts";
 import { RankedIndex } from "./ranked-index/ranked-index.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
 import { cachedDefinitions } from "./workflow/definitions/store.ts";
@@ -36,7 +39,10 @@ export function composeDeps(
     | "workspaceSync"
     | "remote"
     | "converter"
-  >,
+  > & {
+    /** Takes mails where no mail server is set up. */
+    readonly layMails?: (from: MailSender) => Mailer;
+  },
 ): Deps {
   const catalog = catalogReader(ports);
   const records = recordDeps(ports);
@@ -69,10 +75,22 @@ export function composeDeps(
       rates: config.documents.throttles,
       passKey: config.documents.yProviderApiKey,
     }),
+    mail: openMailer(ports, config.mail, own.layMails),
+    letterhead: config.mail.letterhead,
     network: openNetwork(config.network),
     llm: config.llm,
   };
   return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
+}
+
+function openMailer(
+  { secrets, log }: Ports,
+  { smtp, from, letterhead }: Config["mail"],
+  layMails: ((from: MailSender) => Mailer) | undefined,
+): Mailer {
+  const sender = { name: letterhead.brandName, address: from };
+  if (smtp !== undefined) return smtpMailer(smtp, sender, () => secrets.get("DJANGO_EMAIL_HOST_PASSWORD"));
+  return layMails?.(sender) ?? noMailer(log);
 }
 
 export function findShell(log: Log): string {

@@ -8,6 +8,7 @@ import { withScripts } from "./deps-scripts.ts";
 import { hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Config } from "./platform/config.ts";
 import { converterProcess } from "./platform/embedded/converter/client.ts";
+import { folderMailer } from "./platform/embedded/mail-folder.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
 import { PlatformFault } from "./platform/faults.ts";
@@ -88,6 +89,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
     for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
+    if (config.mail.smtp?.password !== undefined) secrets.alsoRedact(config.mail.smtp.password);
     const settings = remoteSettings(config.remote, dataDir);
     const isOver = (runId: string) => isRunOver(opened.ports, runId);
     const remote = openRemote({ settings, dataDir, log, isOver });
@@ -97,6 +99,7 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
       paths: stepPaths(dataDir, config.functionFolders),
       queueNames: resources.queues.map(({ name }) => name),
       sharesWorkspaces: options.shareWorkspaces !== undefined,
+      layMails: (from) => folderMailer(join(dataDir, "mail"), from),
       ...(options.shareWorkspaces === undefined
         ? {}
         : { workspaceSync: options.shareWorkspaces(opened.ports, dataDir) }),

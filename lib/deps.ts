@@ -9,6 +9,7 @@ import type { Throttle } from "./http/throttle.ts";
 import type { Retention } from "./platform/config.ts";
 import type { Converter } from "./platform/converter.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
+import type { Letterhead, Mailer } from "./platform/mail.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
@@ -62,6 +63,9 @@ export interface Deps extends Ports, RecordDeps {
   readonly throttle: Throttle;
   /** Where this process opens one: functions in Lambda have none. */
   readonly converter?: Converter;
+  /** Sends what consumers write to people. */
+  readonly mail: Mailer;
+  readonly letterhead: Letterhead;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

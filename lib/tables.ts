@@ -1,5 +1,8 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
 import { versionsTable } from "./documents/content/table.ts";
+import { mailsTable } from "./documents/mail/table.ts";
+import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
+import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -73,4 +76,8 @@ export const tables = {
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
   documentVersions: versionsTable,
+  documentMails: mailsTable,
+  documentInvitations: invitationsTable,
+  documentInvited: invitedTable,
+  documentAccessRequests: accessRequestsTable,
 };

@@ -23,6 +23,7 @@ const BUILT = [
   "IndexEventsFunction",
   "FireFunction",
   "GetHealthFunction",
+  "SendMailFunction",
 ];
 
 type AnyHandler = (event: unknown, context?: unknown) => Promise<unknown>;
@@ -191,12 +192,16 @@ describe("a built bundle", () => {
     for (const [logicalId, size] of sizes) {
       expect(sizeFaults(size), logicalId).toEqual([]);
       expect(size.packages.get("zod"), logicalId).toBeGreaterThan(0);
-      // Only what the SDK asks for where Lambda's own credentials are missing.
+      // Only what the SDK asks for where Lambda's own credentials are missing, and what one function alone comes to.
+      const ownWay = /credential-provider|^nodemailer\//;
       expect(
-        size.asked.filter((path) => !path.includes("credential-provider")),
+        size.asked.filter((path) => !ownWay.test(path)),
         logicalId,
       ).toEqual([]);
     }
+    const mailing = [...sizes].filter(([, { packages }]) => packages.has("nodemailer"));
+    expect(mailing.map(([logicalId]) => logicalId)).toEqual(["SendMailFunction"]);
+    expect(sizes.get("SendMailFunction")?.asked.filter((path) => path.startsWith("nodemailer"))).toEqual([]);
   });
 });
 

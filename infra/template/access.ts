@@ -39,6 +39,8 @@ export interface Access {
   readonly readsToken?: true;
   /** Reads the secrets whose names begin with `LLM_`: keys of language models. */
   readonly readsModelKeys?: true;
+  /** Reads the password of the mail server, a secret of that setting's name. */
+  readonly readsMailPassword?: true;
   /** Reads the secrets of workflows from the parameter store. */
   readonly readsSecrets?: true;
 }
@@ -125,6 +127,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         service: ["GetItem", "UpdateItem"],
         // A run that is over comes into the list of steps.
         steps: ["PutItem", "Query"],
+        // Mails that are to go out.
+        "document-mails": ["Query", "PutItem", "DeleteItem"],
         // When a run's time is over, and when a step is tried again, which may be at once.
         timers: ["PutItem", "DeleteItem"],
         "trigger-state": ["GetItem", "Query", "PutItem"],
@@ -144,6 +148,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         remove: ["documents"],
         missing: true,
       },
+      readsMailPassword: true,
     },
     schedules: {
       tables: {
@@ -212,15 +217,20 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       tables: {
         "access-token-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
-        "document-accesses": ["Query", "PutItem"],
+        "document-accesses": ["Query", "PutItem", "GetItem", "UpdateItem", "DeleteItem"],
         "document-children": ["Query", "PutItem", "DeleteItem"],
         "document-relations": ["BatchGetItem", "Query", "UpdateItem"],
+        "document-access-requests": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-invitations": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
+        "document-mails": ["PutItem"],
         "document-segments": ["PutItem"],
         "document-versions": ["GetItem", "Query", "PutItem", "DeleteItem"],
         documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
         "user-directory": ["GetItem", "Query", "PutItem", "UpdateItem"],
         "user-identities": ["GetItem", "Query", "PutItem"],
         users: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+        // Those who have an address, and those whose rows of access are listed, are read together.
         // Whatever changes tells of it, and may set off a trigger.
         catalog: ["GetItem"],
         "event-log": ["PutItem"],

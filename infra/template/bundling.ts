@@ -19,6 +19,7 @@ const UNUSED_PACKAGES = [
 const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // A step is executed by the function of its type; many at once are a worker's.
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
+  nodemailer: /(?:^|\/)send-mail\.ts$/,
 };
 
 /** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */

@@ -95,7 +95,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   const properties = { ...sizes(timeout, memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
   const build = buildProperties(entry, {
     scripts,
-    opener: consumer.executor === true ? "executor" : "inner",
+    opener: consumer.executor === true ? "executor" : consumer.secrets === true ? "stored" : "inner",
   });
   return {
     [functionId(consumer.name)]: toFunction(entry, consumer.summary, build, properties, events, weft),

@@ -58,6 +58,7 @@ describe("the roles", () => {
       "DispatchFunction",
       "DocumentUpdatedFunction",
       "IndexEventsFunction",
+      "SendMailFunction",
       "WatchWorkspacesFunction",
     ]);
   });
@@ -94,7 +95,7 @@ describe("the roles", () => {
     }
   });
 
-  it("let the token be read by requests alone, and secrets, but for keys of models, by what executes steps alone", () => {
+  it("let the token be read by requests alone, and secrets, but for keys of models and the mail server's, by what executes steps alone", () => {
     const granted = ROLES.map((role) => [role, grantedFor(role, "ssm:GetParameter")]);
     const parameters = (...names: readonly string[]): string =>
       JSON.stringify(
@@ -104,7 +105,7 @@ describe("the roles", () => {
       );
     expect(Object.fromEntries(granted)).toEqual({
       HttpRole: parameters("${AccessTokenParameter}", "${SecretsPath}/LLM_*"),
-      ConsumersRole: "[]",
+      ConsumersRole: parameters("${SecretsPath}/DJANGO_EMAIL_HOST_PASSWORD"),
       SchedulesRole: "[]",
       ExecutorsRole: parameters("${SecretsPath}/*"),
     });

@@ -118,6 +118,14 @@ function statements(
     ...(access.readsModelKeys === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/LLM_*`)])]
       : []),
+    ...(access.readsMailPassword === true
+      ? [
+          allow(
+            ["ssm:GetParameter"],
+            [storedParameter(`\${${SECRETS_PARAMETER}}/DJANGO_EMAIL_HOST_PASSWORD`)],
+          ),
+        ]
+      : []),
     ...(access.readsSecrets === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/*`)])]
       : []),

@@ -168,6 +168,54 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Further settings of documents by their names, together: JSON, an object of texts",
     otherwise: "",
   },
+  EmailHost: {
+    variable: "DJANGO_EMAIL_HOST",
+    description: "Mail server that takes mails by SMTP; without it none are sent",
+    otherwise: "",
+  },
+  EmailPort: {
+    variable: "DJANGO_EMAIL_PORT",
+    description: "Its port",
+    otherwise: "25",
+    pattern: "^[1-9][0-9]{0,4}$",
+  },
+  EmailHostUser: {
+    variable: "DJANGO_EMAIL_HOST_USER",
+    description: "Whom mails are sent as, where it asks",
+    otherwise: "",
+  },
+  EmailUseTls: {
+    variable: "DJANGO_EMAIL_USE_TLS",
+    description: "Whether it is asked for TLS by STARTTLS",
+    otherwise: "false",
+    values: ["true", "false"],
+  },
+  EmailUseSsl: {
+    variable: "DJANGO_EMAIL_USE_SSL",
+    description: "Whether it speaks TLS from the start",
+    otherwise: "false",
+    values: ["true", "false"],
+  },
+  EmailFrom: {
+    variable: "DJANGO_EMAIL_FROM",
+    description: "Address that mails come from",
+    otherwise: "from@example.com",
+  },
+  EmailBrandName: {
+    variable: "DJANGO_EMAIL_BRAND_NAME",
+    description: "What mails call the service",
+    otherwise: "Docs",
+  },
+  EmailLogoImg: {
+    variable: "DJANGO_EMAIL_LOGO_IMG",
+    description: "Picture at the top of mails",
+    otherwise: "",
+  },
+  EmailUrlApp: {
+    variable: "DJANGO_EMAIL_URL_APP",
+    description: "Where readers of mails open documents",
+    otherwise: "",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */
@@ -177,9 +225,9 @@ export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
   ...["STEPS_CONCURRENCY_MAX", "SCHEDULER_ENABLED"],
   // Files, containers and hosts are for workers.
   ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
-  ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS", "LLM_API_KEY"],
   // Neither a parameter nor the environment of a function is a place for secrets, and it has no file of the operator's.
   ...[...DOCUMENT_SECRETS, "THEME_CUSTOMIZATION_FILE_PATH"],
+  ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS", "LLM_API_KEY", "DJANGO_EMAIL_HOST_PASSWORD"],
 ]);
 
 const settings = Object.entries(STEP_SETTINGS);

@@ -62,6 +62,8 @@ export interface Consumer<Body = unknown, Deps = never> {
   readonly executor?: true;
   /** Records events, and evaluates the filters of triggers that they meet. */
   readonly scripts?: true;
+  /** Reads secrets of the installation: in Lambda, its bundle has the parameter store's client. */
+  readonly secrets?: true;
   /** Keeps the reason of a last failure where the function itself has no tables to keep it in. */
   readonly noteFailure?: (deps: Deps, failure: LastFailure) => Promise<void>;
   run(

@@ -122,11 +122,6 @@ export const TOPICS = {
     dataType: "document",
     data: z.looseObject(documentBase),
   },
-  "documents.shared": {
-    meaning: "Somebody was given access to a document, or its link was set",
-    dataType: "document",
-    data: z.looseObject(documentBase),
-  },
   "documents.commented": {
     meaning: "Somebody commented on a document",
     dataType: "document",
@@ -136,6 +131,31 @@ export const TOPICS = {
     meaning: "A request came to the address of a webhook trigger",
     dataType: "webhook",
     data: z.looseObject({}),
+  },
+  "documents.shared": {
+    meaning: "A document is shared with somebody otherwise than before",
+    dataType: "document",
+    data: z.object({
+      document_id: z.string(),
+      title: z.string().nullable(),
+      parent_id: z.string().nullable(),
+      user_id: z.string().nullable(),
+      change: z.enum(["given", "changed", "taken", "invited"]),
+      shared_with: z.string().nullable(),
+      team: z.string().nullable(),
+      role: z.string(),
+    }),
+  },
+  "documents.access_requested": {
+    meaning: "Somebody asked for access to a document",
+    dataType: "document",
+    data: z.object({
+      document_id: z.string(),
+      title: z.string().nullable(),
+      parent_id: z.string().nullable(),
+      user_id: z.string().nullable(),
+      role: z.string(),
+    }),
   },
 } as const;
 

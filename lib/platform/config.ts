@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type DocumentSettingsRead, documentEnvironment, readDocumentSettings } from "./document-config.ts";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
+import { type MailSettings, mailSettings, mailSettingsShape } from "./mail-settings.ts";
 import { type OidcSettings, oidcRows, oidcSettings } from "./oidc-settings.ts";
 
 const onOff = z
@@ -213,6 +214,7 @@ export const settings = z.object({
     default: String(USERS_LIST_LIMIT),
   }),
   ...oidcRows,
+  ...mailSettingsShape,
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -254,6 +256,7 @@ export interface Config {
   readonly documents: DocumentsConfig;
   /** Undefined where no tokens of an issuer are taken. */
   readonly oidc: OidcSettings | undefined;
+  readonly mail: MailSettings;
 }
 
 export interface DocumentsConfig extends DocumentSettingsRead {
@@ -327,5 +330,6 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
       ...readDocumentSettings(environment, parsed.data),
     },
     oidc: oidcSettings(parsed.data),
+    mail: mailSettings(parsed.data, `http://${parsed.data.HOST}:${parsed.data.PORT}`),
   };
 }

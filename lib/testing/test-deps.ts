@@ -13,6 +13,7 @@ import type { CommandRequest } from "../platform/commands.ts";
 import { readConfig } from "../platform/config.ts";
 import type { Converter } from "../platform/converter.ts";
 import { Crashed, type HostileOptions } from "../platform/embedded/hostile.ts";
+import { folderMailer } from "../platform/embedded/mail-folder.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
@@ -131,6 +132,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
+    layMails: (from) => folderMailer(join(folder, "mail"), from),
     ...(options.remote === undefined ? {} : { remote: options.remote }),
     ...(options.converter === undefined ? {} : { converter: options.converter }),
   });

@@ -8,7 +8,9 @@ export type DocumentTopic =
   | "documents.updated"
   | "documents.moved"
   | "documents.deleted"
-  | "documents.restored";
+  | "documents.restored"
+  | "documents.shared"
+  | "documents.access_requested";
 
 /** The event that tells what somebody did with a document. */
 export function documentEvent(

@@ -1,0 +1,28 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { accessRecord } from "#lib/documents/sharing/access-record.ts";
+import { createAccess } from "#lib/documents/sharing/accesses.ts";
+import { accessBody } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.9, POST documents/{id}/accesses/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createAccess",
+  method: "POST",
+  path: "/documents/{id}/accesses",
+  summary: "Give a user or a team a role on a document; the user gets a mail",
+  tag: "Sharing",
+  auth: "token",
+  params: documentParams,
+  body: accessBody,
+  status: 201,
+  response: accessRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    createAccess(deps, await signedIn(deps, request), params.id, body),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { deleteAccess } from "#lib/documents/sharing/accesses.ts";
+import { accessParams } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.9, DELETE documents/{id}/accesses/{accessId}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteAccess",
+  method: "DELETE",
+  path: "/documents/{id}/accesses/{accessId}",
+  summary: "Take a row of access away; a root keeps its last owner",
+  tag: "Sharing",
+  auth: "token",
+  params: accessParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    deleteAccess(deps, await signedIn(deps, request), params.id, params.accessId),
+});
+
+export const handler = toHandler(route, openDeps);

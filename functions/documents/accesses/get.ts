@@ -1,0 +1,26 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { accessRecord } from "#lib/documents/sharing/access-record.ts";
+import { getAccess } from "#lib/documents/sharing/accesses.ts";
+import { accessParams } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.9, GET documents/{id}/accesses/{accessId}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getAccess",
+  method: "GET",
+  path: "/documents/{id}/accesses/{accessId}",
+  summary: "One row of access of a document",
+  tag: "Sharing",
+  auth: "token",
+  params: accessParams,
+  status: 200,
+  response: accessRecord,
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    getAccess(deps, await signedIn(deps, request), params.id, params.accessId),
+});
+
+export const handler = toHandler(route, openDeps);

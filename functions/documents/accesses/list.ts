@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { accessRecord } from "#lib/documents/sharing/access-record.ts";
+import { listAccesses } from "#lib/documents/sharing/accesses.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.9, GET documents/{id}/accesses/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listAccesses",
+  method: "GET",
+  path: "/documents/{id}/accesses",
+  summary: "Who has a role on a document, or on what it lies in",
+  tag: "Sharing",
+  auth: "token",
+  params: documentParams,
+  status: 200,
+  response: z.array(accessRecord),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    listAccesses(deps, await signedIn(deps, request), params.id),
+});
+
+export const handler = toHandler(route, openDeps);

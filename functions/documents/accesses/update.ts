@@ -1,0 +1,27 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { accessRecord } from "#lib/documents/sharing/access-record.ts";
+import { updateAccess } from "#lib/documents/sharing/accesses.ts";
+import { accessChangeBody, accessParams } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.9, PATCH documents/{id}/accesses/{accessId}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "updateAccess",
+  method: "PATCH",
+  path: "/documents/{id}/accesses/{accessId}",
+  summary: "Change the role of a row of access; user and team stay",
+  tag: "Sharing",
+  auth: "token",
+  params: accessParams,
+  body: accessChangeBody,
+  status: 200,
+  response: accessRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    updateAccess(deps, await signedIn(deps, request), params.id, params.accessId, body),
+});
+
+export const handler = toHandler(route, openDeps);

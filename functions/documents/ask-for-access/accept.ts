@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { acceptRequestBody } from "#lib/documents/sharing/access-request-record.ts";
+import { acceptAccessRequest } from "#lib/documents/sharing/access-requests.ts";
+import { requestParams } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.11, POST documents/{id}/ask-for-access/{request_id}/accept/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "acceptAccessRequest",
+  method: "POST",
+  path: "/documents/{id}/ask-for-access/{requestId}/accept",
+  summary: "Give who asked the role that they asked for, or another one",
+  tag: "Sharing",
+  auth: "token",
+  params: requestParams,
+  body: acceptRequestBody,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    acceptAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId, body.role ?? null),
+});
+
+export const handler = toHandler(route, openDeps);

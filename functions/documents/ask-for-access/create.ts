@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { accessRequestBody } from "#lib/documents/sharing/access-request-record.ts";
+import { askForAccess } from "#lib/documents/sharing/access-requests.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+
+/** Reference 1.11, POST documents/{id}/ask-for-access/: the answer is empty. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "askForAccess",
+  method: "POST",
+  path: "/documents/{id}/ask-for-access",
+  summary: "Ask for a role on a root; its owners and administrators get a mail",
+  tag: "Sharing",
+  auth: "token",
+  params: documentParams,
+  body: accessRequestBody,
+  status: 201,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) => {
+    await askForAccess(deps, await signedIn(deps, request), params.id, body.role);
+    return new OtherAnswer("", { contentType: "text/plain; charset=utf-8" });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

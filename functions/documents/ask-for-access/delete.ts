@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { deleteAccessRequest } from "#lib/documents/sharing/access-requests.ts";
+import { requestParams } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.11, DELETE documents/{id}/ask-for-access/{request_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteAccessRequest",
+  method: "DELETE",
+  path: "/documents/{id}/ask-for-access/{requestId}",
+  summary: "Turn a request for access down",
+  tag: "Sharing",
+  auth: "token",
+  params: requestParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    deleteAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId),
+});
+
+export const handler = toHandler(route, openDeps);

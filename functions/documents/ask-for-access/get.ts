@@ -1,0 +1,26 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
+import { getAccessRequest } from "#lib/documents/sharing/access-requests.ts";
+import { requestParams } from "#lib/documents/sharing/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.11, GET documents/{id}/ask-for-access/{request_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getAccessRequest",
+  method: "GET",
+  path: "/documents/{id}/ask-for-access/{requestId}",
+  summary: "A request for access",
+  tag: "Sharing",
+  auth: "token",
+  params: requestParams,
+  status: 200,
+  response: accessRequestRecord,
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    getAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId),
+});
+
+export const handler = toHandler(route, openDeps);

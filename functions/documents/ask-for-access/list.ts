@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
+import { listAccessRequests } from "#lib/documents/sharing/access-requests.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.11, GET documents/{id}/ask-for-access/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listAccessRequests",
+  method: "GET",
+  path: "/documents/{id}/ask-for-access",
+  summary: "Who asks for access to a root: all for those who may answer, else one's own",
+  tag: "Sharing",
+  auth: "token",
+  params: documentParams,
+  query: z.object(numberedQuery),
+  status: 200,
+  response: numbered(accessRequestRecord),
+  errors: [403],
+  run: async ({ params, query, request }, deps: Deps) => {
+    const viewer = await signedIn(deps, request);
+    return numberedAnswer(
+      request,
+      query,
+      await listAccessRequests(deps, viewer, params.id, numberedPage(query)),
+    );
+  },
+});
+
+export const handler = toHandler(route, openDeps);

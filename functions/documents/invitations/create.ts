@@ -1,0 +1,27 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
+import { createInvitation } from "#lib/documents/sharing/invitations.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.10, POST documents/{id}/invitations/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createInvitation",
+  method: "POST",
+  path: "/documents/{id}/invitations",
+  summary: "Invite an address to a document; it gets a mail",
+  tag: "Sharing",
+  auth: "token",
+  params: documentParams,
+  body: invitationBody,
+  status: 201,
+  response: invitationRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    createInvitation(deps, await signedIn(deps, request), params.id, body),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { invitationParams } from "#lib/documents/sharing/body.ts";
+import { deleteInvitation } from "#lib/documents/sharing/invitations.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.10, DELETE documents/{id}/invitations/{invitation_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteInvitation",
+  method: "DELETE",
+  path: "/documents/{id}/invitations/{invitationId}",
+  summary: "Take an invitation back",
+  tag: "Sharing",
+  auth: "token",
+  params: invitationParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    deleteInvitation(deps, await signedIn(deps, request), params.id, params.invitationId),
+});
+
+export const handler = toHandler(route, openDeps);

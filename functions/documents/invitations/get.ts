@@ -1,0 +1,26 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { invitationParams } from "#lib/documents/sharing/body.ts";
+import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
+import { getInvitation } from "#lib/documents/sharing/invitations.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.10, GET documents/{id}/invitations/{invitation_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getInvitation",
+  method: "GET",
+  path: "/documents/{id}/invitations/{invitationId}",
+  summary: "An invitation",
+  tag: "Sharing",
+  auth: "token",
+  params: invitationParams,
+  status: 200,
+  response: invitationRecord,
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    getInvitation(deps, await signedIn(deps, request), params.id, params.invitationId),
+});
+
+export const handler = toHandler(route, openDeps);

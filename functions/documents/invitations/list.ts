@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
+import { listInvitations } from "#lib/documents/sharing/invitations.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.10, GET documents/{id}/invitations/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listInvitations",
+  method: "GET",
+  path: "/documents/{id}/invitations",
+  summary: "Who was invited to a document and did not come yet, latest first",
+  tag: "Sharing",
+  auth: "token",
+  params: documentParams,
+  query: z.object(numberedQuery),
+  status: 200,
+  response: numbered(invitationRecord),
+  errors: [403],
+  run: async ({ params, query, request }, deps: Deps) => {
+    const viewer = await signedIn(deps, request);
+    return numberedAnswer(
+      request,
+      query,
+      await listInvitations(deps, viewer, params.id, numberedPage(query)),
+    );
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,27 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { invitationParams } from "#lib/documents/sharing/body.ts";
+import { invitationChangeBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
+import { updateInvitation } from "#lib/documents/sharing/invitations.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.10, PATCH documents/{id}/invitations/{invitation_id}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "updateInvitation",
+  method: "PATCH",
+  path: "/documents/{id}/invitations/{invitationId}",
+  summary: "Change the role or the address of an invitation",
+  tag: "Sharing",
+  auth: "token",
+  params: invitationParams,
+  body: invitationChangeBody,
+  status: 200,
+  response: invitationRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    updateInvitation(deps, await signedIn(deps, request), params.id, params.invitationId, body),
+});
+
+export const handler = toHandler(route, openDeps);

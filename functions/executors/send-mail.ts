@@ -1,0 +1,24 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { sendMails } from "#lib/documents/mail/send.ts";
+import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
+
+export const consumer = defineConsumer({
+  name: "send-mail",
+  summary: "Sends the mails that tell people of documents that are shared with them or asked for",
+  rule: {
+    source: ["weft.events"],
+    "detail-type": ["event.recorded"],
+    detail: { topic: ["documents.shared", "documents.access_requested"] },
+  },
+  // For mails that could not be sent at once, and those whose message was lost.
+  schedule: "rate(5 minutes)",
+  queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 1 },
+  timeoutSeconds: 120,
+  secrets: true,
+  run: async (_messages, deps: Deps, { signal }) => {
+    await sendMails(deps, signal);
+    return undefined;
+  },
+});
+
+export const handler = toConsumerHandler(consumer, openDeps);

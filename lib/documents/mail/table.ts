@@ -1,0 +1,29 @@
+import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { Role } from "../access/roles.ts";
+
+/** What mails are about: a document was shared, with a user or with an address that is nobody's; or somebody asks for it. */
+export type MailKind = "shared" | "invited" | "asked";
+
+/** A mail that is to go out: written along with what it tells of, and gone when it was sent. */
+export interface StoredMail extends Key {
+  readonly id: string;
+  readonly kind: MailKind;
+  /** One address. */
+  readonly to: string;
+  /** Of the reader, as users have it: `fr-fr`. */
+  readonly language: string | null;
+  /** Whoever shared or asked, with their address. */
+  readonly sender: string;
+  readonly document: string;
+  readonly title: string | null;
+  readonly role: Role;
+  readonly created_at: string;
+  /** How often it was tried before. */
+  readonly attempts: number;
+}
+
+export const mailsTable: TableSpec<StoredMail> = { name: "document-mails", indexes: {} };
+
+/** All that wait are one partition, in the order in which they are due. */
+export const WAITING_MAILS = "waiting";
+export const mailKey = (dueAt: string, id: string): Key => ({ pk: WAITING_MAILS, sk: `${dueAt}/${id}` });

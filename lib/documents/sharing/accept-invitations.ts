@@ -1,0 +1,94 @@
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
+import { higherRole } from "../access/roles.ts";
+import { accessesTable, accessId, accessKey } from "../access/table.ts";
+import { type Change, type CommitDeps, commitChange } from "../commit.ts";
+import { documentKey, documentsTable } from "../tree/table.ts";
+import type { StoredUser } from "../users/table.ts";
+import { sharedEvent } from "./deps.ts";
+import {
+  invitationKey,
+  invitationsTable,
+  invitedKey,
+  invitedPartition,
+  invitedTable,
+  isExpired,
+} from "./invitations-table.ts";
+
+/** Invitations that one address brings at once; what is left is accepted the next time. */
+const ACCEPTED_MAX = 500;
+
+/** Without what tells of changes, they are made and not told of: by a command on a data folder that no server has. */
+export type AcceptDeps = Pick<Ports, "tables" | "clock"> & Partial<CommitDeps>;
+
+/**
+ * Makes accesses of the invitations to a user's address that have not expired; documents that nobody made are then made
+ * by them. What was accepted before is not there any more, so it may be called whenever a user comes. Reference 2.4.
+ */
+export async function acceptInvitations(deps: AcceptDeps, user: StoredUser): Promise<void> {
+  if (user.email === null) return;
+  const invited = await readAll(deps, invitedTable, { pk: invitedPartition(user.email) }, ACCEPTED_MAX);
+  for (const { sk: document, id } of invited) await accept(deps, user, document, id);
+}
+
+const NOTHING: Change<void> = { writes: [], events: [], result: undefined };
+
+/** Attempts at a change that is not told of. */
+const TRIES_MAX = 10;
+
+async function change(deps: AcceptDeps, plan: () => Promise<Change<void>>): Promise<void> {
+  if (tells(deps)) return commitChange(deps, plan);
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { writes } = await plan();
+    if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
+  }
+}
+
+const tells = (deps: AcceptDeps): deps is AcceptDeps & CommitDeps =>
+  [deps.outbox, deps.matcher, deps.effects, deps.blobs, deps.secrets, deps.ids, deps.log].every(
+    (part) => part !== undefined,
+  );
+
+async function accept(deps: AcceptDeps, user: StoredUser, id: string, invitationId: string): Promise<void> {
+  await change(deps, async () => {
+    const key = invitationKey(id, invitationId);
+    const [invitation, document, access] = await Promise.all([
+      deps.tables.get(invitationsTable, key),
+      deps.tables.get(documentsTable, documentKey(id)),
+      deps.tables.get(accessesTable, accessKey(id, accessId(id, { user: user.id }))),
+    ]);
+    if (invitation === undefined || isExpired(invitation, deps.clock.now())) return NOTHING;
+    const gone: Write[] = [
+      {
+        ...{ op: "delete", table: invitationsTable, key },
+        when: [["revision", "=", invitation.revision]],
+      },
+      { op: "delete", table: invitedTable, key: invitedKey(invitation.email, id) },
+    ];
+    if (document === undefined) return { ...NOTHING, writes: gone };
+    const role = higherRole(access?.role ?? null, invitation.role) ?? invitation.role;
+    if (access?.role === role) return { ...NOTHING, writes: gone };
+    if (document.accesses >= ACCESSES_MAX) return NOTHING;
+    const given =
+      access === undefined
+        ? planGrant(deps, document, { user: user.id }, role).writes
+        : planRole(document, access, role);
+    return {
+      writes: [...gone, ...(document.creator === null ? madeBy(given, id, user) : given)],
+      events: [sharedEvent(document, user, { user: user.id, team: null, role }, "given")],
+      result: undefined,
+    };
+  });
+}
+
+/** The same writes, by which the document also gets to be somebody's work: an item is written once in a transaction. */
+function madeBy(writes: readonly Write[], document: string, user: StoredUser): Write[] {
+  const { pk } = documentKey(document);
+  return writes.map((write) =>
+    write.op === "update" && write.table === documentsTable && write.key.pk === pk
+      ? { ...write, change: { ...write.change, set: { ...write.change.set, creator: user.id } } }
+      : write,
+  );
+}

@@ -1,0 +1,79 @@
+import * as z from "zod";
+import { higherRole, ROLES, type Role } from "../access/roles.ts";
+import { type RowAbilities, rowAbilitiesOf } from "../access/row-abilities.ts";
+import type { StoredAccess } from "../access/table.ts";
+import { type Placed, pathOf } from "../tree/chain.ts";
+import type { StoredUser } from "../users/table.ts";
+import { lightUserRecord, toLightUser, toUser, userRecord } from "../users/users.ts";
+
+const role = z.enum(ROLES);
+
+/** A row of access as clients see it. Reference 1.9. */
+export const accessRecord = z
+  .object({
+    id: z.string(),
+    document: z.object({ id: z.string(), path: z.string(), depth: z.int() }),
+    user: z
+      .union([userRecord, lightUserRecord])
+      .nullable()
+      .describe("Names alone for whoever may not manage accesses"),
+    team: z.string().nullable(),
+    role,
+    abilities: z.object({
+      destroy: z.boolean(),
+      update: z.boolean(),
+      partial_update: z.boolean(),
+      retrieve: z.boolean(),
+      set_role_to: z.array(role).describe("What the role may be changed to"),
+    }),
+    max_ancestors_role: role
+      .nullable()
+      .describe("Highest role of the same user or team above; in lists alone"),
+    max_role: role,
+  })
+  .meta({ id: "DocumentAccess" });
+export type AccessRecord = z.infer<typeof accessRecord>;
+
+/** A row of access with all that is shown of it. */
+export interface ShownAccess {
+  readonly access: StoredAccess;
+  /** The document that it belongs to. */
+  readonly place: Placed;
+  readonly user: StoredUser | undefined;
+  readonly abilities: RowAbilities;
+  readonly maxAncestorsRole: Role | null;
+}
+
+/** The abilities of a row, with the row. */
+export function shownAccess(
+  access: StoredAccess,
+  place: Placed,
+  viewer: StoredUser,
+  known: {
+    readonly callerRole: Role | null;
+    readonly user: StoredUser | undefined;
+    readonly maxAncestorsRole: Role | null;
+  },
+): ShownAccess {
+  const { callerRole, user, maxAncestorsRole } = known;
+  const { document } = place;
+  const abilities = rowAbilitiesOf({
+    ...{ callerRole, maxAncestorsRole, role: access.role, isOwn: access.user === viewer.id },
+    ...{ isRoot: document.parent === null, owners: document.owners },
+  });
+  return { access, place, user, abilities, maxAncestorsRole };
+}
+
+/** `light`: for whoever may not manage accesses. */
+export function toAccess(shown: ShownAccess, { light }: { readonly light: boolean }): AccessRecord {
+  const { access, place, user, abilities, maxAncestorsRole } = shown;
+  const { id, team } = access;
+  return {
+    ...{ id, team, role: access.role },
+    document: { id: place.document.id, path: pathOf(place), depth: place.ancestors.length + 1 },
+    user: user === undefined ? null : light ? toLightUser(user) : toUser(user),
+    abilities: { ...abilities, set_role_to: [...abilities.set_role_to] },
+    max_ancestors_role: maxAncestorsRole,
+    max_role: higherRole(maxAncestorsRole, access.role) ?? access.role,
+  };
+}

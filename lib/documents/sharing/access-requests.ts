@@ -1,0 +1,192 @@
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import type { Write } from "../../platform/tables.ts";
+import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
+import { higherRole, isPrivileged, type Role, rolesUpTo } from "../access/roles.ts";
+import { denied, findSeen, type Seen } from "../access/seen.ts";
+import { accessesTable, accessId, accessKey } from "../access/table.ts";
+import { commitChange } from "../commit.ts";
+import { documentEvent } from "../documents/events.ts";
+import { planMail } from "../mail/plan.ts";
+import { type StoredUser, userKey, usersTable } from "../users/table.ts";
+import { findUser } from "../users/users.ts";
+import { type AccessRequestRecord, toAccessRequest } from "./access-request-record.ts";
+import {
+  accessRequestId,
+  accessRequestKey,
+  accessRequestsTable,
+  type StoredAccessRequest,
+} from "./access-requests-table.ts";
+import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
+
+/** Owners and administrators that a request is mailed to. */
+const ASKED_MAX = 50;
+
+/** Requests are for roots: what lies in one inherits its accesses. Throws `not_found`. */
+async function findRoot(deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> {
+  const seen = await findSeen(deps, viewer, id);
+  if (seen.document.parent !== null) throw new ApiError("not_found", "Document not found.");
+  return seen;
+}
+
+/** Throws `not_found`, and `forbidden` for who is neither administrator nor owner. */
+async function openManaged(deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> {
+  const seen = await findRoot(deps, viewer, id);
+  if (!seen.abilities.accesses_manage) throw denied(viewer);
+  return seen;
+}
+
+/**
+ * Asks for a role on a root, once; its owners and administrators get a mail. Throws `bad_request` where the caller is one
+ * of them or has asked before, `not_found`. Reference 1.11.
+ */
+export async function askForAccess(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  document: string,
+  role: Role,
+): Promise<void> {
+  await commitChange(deps, async () => {
+    const seen = await findRoot(deps, viewer, document);
+    if (isPrivileged(seen.role))
+      throw new ApiError("bad_request", "You already have privileged access to this document.");
+    const id = accessRequestId(document, viewer.id);
+    const key = accessRequestKey(document, id);
+    if ((await deps.tables.get(accessRequestsTable, key)) !== undefined)
+      throw new ApiError("bad_request", "You already ask to access to this document.");
+    const created_at = new Date(deps.clock.now()).toISOString();
+    const item: StoredAccessRequest = { ...key, id, document, user: viewer.id, role, created_at };
+    const asked = await managersOf(deps, document);
+    return {
+      writes: [
+        { op: "put", table: accessRequestsTable, item, when: [["pk", "missing"]] },
+        ...asked.flatMap(({ email, language }) =>
+          planMail(deps, {
+            ...{ kind: "asked", to: email, language, role },
+            ...{ document: seen.document, sender: viewer },
+          }),
+        ),
+      ],
+      events: [documentEvent("documents.access_requested", seen.document, viewer, { role })],
+      result: undefined,
+    };
+  });
+}
+
+/** Those who can answer: the first of them. */
+async function managersOf(deps: SharingDeps, document: string): Promise<StoredUser[]> {
+  const rows = await readAll(deps, accessesTable, { pk: document });
+  const ids = rows.flatMap(({ user, role }) => (user !== null && isPrivileged(role) ? [user] : []));
+  const users = await deps.tables.batchGet(usersTable, ids.slice(0, ASKED_MAX).map(userKey));
+  return users.filter(({ is_active }) => is_active);
+}
+
+/**
+ * A page of the requests for a root, oldest first, and how many there are: all for administrators and owners, their own
+ * for everybody else. Throws `not_found`. Reference 1.11.
+ */
+export async function listAccessRequests(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly count: number; readonly results: readonly AccessRequestRecord[] }> {
+  const seen = await findRoot(deps, viewer, id);
+  const own = await deps.tables.get(
+    accessRequestsTable,
+    accessRequestKey(id, accessRequestId(id, viewer.id)),
+  );
+  const all = seen.abilities.accesses_manage
+    ? await readAll(deps, accessRequestsTable, { pk: id })
+    : own === undefined
+      ? []
+      : [own];
+  const sorted = all.toSorted(byCreation);
+  const page = sorted.slice(offset, offset + limit);
+  const users = await deps.tables.batchGet(
+    usersTable,
+    page.map(({ user }) => userKey(user)),
+  );
+  const known = new Map(users.map((user) => [user.id, user]));
+  return {
+    count: sorted.length,
+    results: page.flatMap((request) => {
+      const user = known.get(request.user);
+      return user === undefined ? [] : [toAccessRequest(request, user, seen.role)];
+    }),
+  };
+}
+
+/** Throws `not_found`, `forbidden`. Reference 1.11. */
+export async function getAccessRequest(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  requestId: string,
+): Promise<AccessRequestRecord> {
+  const seen = await openManaged(deps, viewer, id);
+  const request = await readRequest(deps, id, requestId);
+  const user = await findUser(deps, request.user);
+  if (user === undefined) throw noRequest();
+  return toAccessRequest(request, user, seen.role);
+}
+
+/** Throws `not_found`, `forbidden`. Reference 1.11. */
+export async function deleteAccessRequest(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  requestId: string,
+): Promise<void> {
+  await openManaged(deps, viewer, id);
+  const { pk, sk } = await readRequest(deps, id, requestId);
+  await deps.tables.write([{ op: "delete", table: accessRequestsTable, key: { pk, sk } }]);
+}
+
+/**
+ * Gives who asked the role that they asked for, or another one; never less than they have. Throws `bad_request` for more
+ * than the caller has, `not_found`, `forbidden`. Reference 1.11.
+ */
+export async function acceptAccessRequest(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  requestId: string,
+  wanted: Role | null,
+): Promise<void> {
+  await commitChange(deps, async () => {
+    const seen = await openManaged(deps, viewer, id);
+    const request = await readRequest(deps, id, requestId);
+    const asked = wanted ?? request.role;
+    if (seen.role === null || !rolesUpTo(seen.role).includes(asked))
+      throw new ApiError("bad_request", "You cannot accept a role higher than your own.");
+    const grantee = { user: request.user };
+    const access = await deps.tables.get(accessesTable, accessKey(id, accessId(id, grantee)));
+    const role = higherRole(access?.role ?? null, asked) ?? asked;
+    const gone: Write = {
+      ...{ op: "delete", table: accessRequestsTable, key: { pk: request.pk, sk: request.sk } },
+      when: [["pk", "exists"]],
+    };
+    if (access?.role === role) return { writes: [gone], events: [], result: undefined };
+    if (access === undefined && seen.document.accesses >= ACCESSES_MAX)
+      throw new ApiError("bad_request", "This document is shared with as many as it may be.");
+    const given =
+      access === undefined
+        ? planGrant(deps, seen.document, grantee, role).writes
+        : planRole(seen.document, access, role);
+    return {
+      writes: [gone, ...given],
+      events: [sharedEvent(seen.document, viewer, { ...grantee, team: null, role }, "given")],
+      result: undefined,
+    };
+  });
+}
+
+async function readRequest(deps: SharingDeps, document: string, id: string): Promise<StoredAccessRequest> {
+  const request = await deps.tables.get(accessRequestsTable, accessRequestKey(document, id));
+  if (request === undefined) throw noRequest();
+  return request;
+}
+
+const noRequest = (): ApiError =>
+  new ApiError("not_found", "No DocumentAskForAccess matches the given query.");

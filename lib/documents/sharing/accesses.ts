@@ -1,0 +1,202 @@
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import { ACCESSES_MAX, type Grantee, planGrant, planRevoke, planRole } from "../access/grants.ts";
+import { higherRole, isPrivileged, type Role } from "../access/roles.ts";
+import { denied, findSeen, openDocument, type Seen } from "../access/seen.ts";
+import { accessesTable, accessId, accessKey, type StoredAccess } from "../access/table.ts";
+import { commitChange } from "../commit.ts";
+import { planMail } from "../mail/plan.ts";
+import { lineOf, type Placed } from "../tree/chain.ts";
+import { type StoredUser, userKey, usersTable } from "../users/table.ts";
+import { findUser } from "../users/users.ts";
+import { type AccessRecord, type ShownAccess, shownAccess, toAccess } from "./access-record.ts";
+import type { AccessBody } from "./body.ts";
+import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
+
+/**
+ * Rows of access of a document and of all that it lies in, root first; of administrators and owners alone, without
+ * addresses, for a caller who is neither; none for one without a role. Throws `not_found`, and `forbidden` in the
+ * trash. Reference 1.9.
+ */
+export async function listAccesses(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+): Promise<AccessRecord[]> {
+  const seen = await findSeen(deps, viewer, id);
+  if (seen.role === null) return [];
+  if (!seen.abilities.accesses_view) throw denied(viewer);
+  const line = lineOf(seen);
+  const rows = await Promise.all(line.map((document) => rowsOf(deps, document.id)));
+  const users = await usersOf(deps, rows.flat());
+  const light = !isPrivileged(seen.role);
+  const above = new Map<string, Role>();
+  let callerRole: Role | null = null;
+  const shown: ShownAccess[] = [];
+  line.forEach((document, at) => {
+    const place: Placed = { document, ancestors: line.slice(0, at) };
+    const own = rows[at] ?? [];
+    callerRole = higherRole(callerRole, own.find(({ user }) => user === viewer.id)?.role ?? null);
+    for (const access of own) {
+      const user = access.user === null ? undefined : users.get(access.user);
+      const maxAncestorsRole = above.get(granteeKey(access)) ?? null;
+      shown.push(shownAccess(access, place, viewer, { callerRole, user, maxAncestorsRole }));
+    }
+    for (const access of own) {
+      const role = higherRole(above.get(granteeKey(access)) ?? null, access.role);
+      if (role !== null) above.set(granteeKey(access), role);
+    }
+  });
+  return shown
+    .filter(({ access }) => !light || isPrivileged(access.role))
+    .map((one) => toAccess(one, { light }));
+}
+
+/** Oldest first. */
+async function rowsOf(deps: SharingDeps, document: string): Promise<StoredAccess[]> {
+  const rows = await readAll(deps, accessesTable, { pk: document });
+  return rows.toSorted(byCreation);
+}
+
+async function usersOf(
+  { tables }: SharingDeps,
+  rows: readonly StoredAccess[],
+): Promise<ReadonlyMap<string, StoredUser>> {
+  const ids = new Set(rows.flatMap(({ user }) => (user === null ? [] : [user])));
+  const users = await tables.batchGet(usersTable, [...ids].map(userKey));
+  return new Map(users.map((user) => [user.id, user]));
+}
+
+const granteeKey = ({ user, team }: StoredAccess): string =>
+  user === null ? `team:${team}` : `user:${user}`;
+
+/**
+ * Gives a user or a team a role on a document, and writes to the user. Throws `bad_request` in the words of each field,
+ * `not_found`, `forbidden`. Reference 1.9.
+ */
+export async function createAccess(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  body: AccessBody,
+): Promise<AccessRecord> {
+  const { role } = body;
+  const made = await commitChange(deps, async () => {
+    const seen = await openDocument(deps, viewer, id, "accesses_manage");
+    const { document } = seen;
+    const { grantee, user } = await granteeOf(deps, body);
+    if (role === "owner" && !seen.abilities.invite_owner)
+      throw new ApiError("forbidden", "Only owners of a document can assign other users as owners.");
+    if ((await deps.tables.get(accessesTable, accessKey(id, accessId(id, grantee)))) !== undefined)
+      throw refused(
+        user === undefined
+          ? "This team is already in this document."
+          : "This user is already in this document.",
+      );
+    if (document.accesses >= ACCESSES_MAX)
+      throw refused("This document is shared with as many as it may be.");
+    const { access, writes } = planGrant(deps, document, grantee, role);
+    const mail =
+      user === undefined
+        ? []
+        : planMail(deps, {
+            ...{ kind: "shared", to: user.email, language: user.language, role, document, sender: viewer },
+          });
+    const owners = document.owners + (role === "owner" ? 1 : 0);
+    const place: Placed = { ...seen, document: { ...document, owners } };
+    return {
+      writes: [...writes, ...mail],
+      events: [sharedEvent(document, viewer, access, "given")],
+      result: shownAccess(access, place, viewer, { callerRole: seen.role, user, maxAncestorsRole: null }),
+    };
+  });
+  return toAccess(made, { light: false });
+}
+
+async function granteeOf(
+  deps: SharingDeps,
+  { user_id, team }: AccessBody,
+): Promise<{ readonly grantee: Grantee; readonly user: StoredUser | undefined }> {
+  if ((user_id == null) === (team === null)) throw refused("Either user or team must be set, not both.");
+  if (user_id == null) return { grantee: { team: team ?? "" }, user: undefined };
+  const user = await findUser(deps, user_id);
+  if (user !== undefined) return { grantee: { user: user_id }, user };
+  const message = `Invalid pk "${user_id}" - object does not exist.`;
+  throw new ApiError("bad_request", message, { body: { user_id: [message] } });
+}
+
+const refused = (message: string): ApiError =>
+  new ApiError("bad_request", message, { body: { __all__: [message] } });
+
+/** A row of access of a document. Throws `not_found`, `forbidden`. Reference 1.9. */
+export async function getAccess(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  accessId: string,
+): Promise<AccessRecord> {
+  const { shown } = await openAccess(deps, viewer, id, accessId);
+  if (!shown.abilities.retrieve) throw denied(viewer);
+  return toAccess(shown, { light: false });
+}
+
+/** Gives a row another role, or leaves it as it is. Throws `not_found`, `forbidden`. Reference 1.9. */
+export async function updateAccess(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  accessId: string,
+  { role }: { readonly role?: Role | undefined },
+): Promise<AccessRecord> {
+  await commitChange(deps, async () => {
+    const { seen, shown } = await openAccess(deps, viewer, id, accessId);
+    const { access, abilities } = shown;
+    const wanted = role ?? access.role;
+    if (!abilities.update || !abilities.set_role_to.includes(wanted)) throw denied(viewer);
+    const changed = { ...access, role: wanted };
+    return wanted === access.role
+      ? { writes: [], events: [], result: undefined }
+      : {
+          writes: planRole(seen.document, access, wanted),
+          events: [sharedEvent(seen.document, viewer, changed, "changed")],
+          result: undefined,
+        };
+  });
+  return toAccess((await openAccess(deps, viewer, id, accessId)).shown, { light: false });
+}
+
+/**
+ * Takes a row of access away; a root keeps its last owner, also where two leave at the same time. Throws `not_found`,
+ * `forbidden`. Reference 1.9.
+ */
+export async function deleteAccess(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  accessId: string,
+): Promise<void> {
+  await commitChange(deps, async () => {
+    const { seen, shown } = await openAccess(deps, viewer, id, accessId);
+    if (!shown.abilities.destroy) throw denied(viewer);
+    return {
+      writes: planRevoke(seen.document, shown.access),
+      events: [sharedEvent(seen.document, viewer, shown.access, "taken")],
+      result: undefined,
+    };
+  });
+}
+
+/** A row as somebody stands to it who has a role on its live document. */
+async function openAccess(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  accessId: string,
+): Promise<{ readonly seen: Seen; readonly shown: ShownAccess }> {
+  const seen = await openDocument(deps, viewer, id, "accesses_view");
+  const access = await deps.tables.get(accessesTable, accessKey(id, accessId));
+  if (access === undefined) throw new ApiError("not_found", "No DocumentAccess matches the given query.");
+  const user = access.user === null ? undefined : await findUser(deps, access.user);
+  const known = { callerRole: seen.role, user, maxAncestorsRole: null };
+  return { seen, shown: shownAccess(access, seen, viewer, known) };
+}

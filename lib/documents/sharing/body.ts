@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { ROLES } from "../access/roles.ts";
+
+const TEAM_MAX_LENGTH = 100;
+
+const id = z.guid().transform((text) => text.toLowerCase());
+
+/** Whom a document is to be shared with: one of the two. Reference 1.9. */
+export const accessBody = z.object({
+  user_id: z
+    .guid("Must be a valid UUID.")
+    .transform((text) => text.toLowerCase())
+    .nullish(),
+  team: z
+    .string()
+    .trim()
+    .max(TEAM_MAX_LENGTH)
+    .nullish()
+    .transform((team) => team || null),
+  role: z.enum(ROLES).default("reader"),
+});
+export type AccessBody = z.infer<typeof accessBody>;
+
+/** A change of a row of access: nothing but its role. */
+export const accessChangeBody = z.object({ role: z.enum(ROLES).optional() });
+
+/** Ids in the path of something that belongs to a document; anything else is not there. */
+export const accessParams = z.object({ id, accessId: id });
+export const invitationParams = z.object({ id, invitationId: id });
+export const requestParams = z.object({ id, requestId: id });

@@ -1,0 +1,47 @@
+import * as z from "zod";
+import { ROLES } from "../access/roles.ts";
+import { isExpired, type StoredInvitation } from "./invitations-table.ts";
+
+const EMAIL_MAX_LENGTH = 254;
+
+const email = z
+  .email()
+  .max(EMAIL_MAX_LENGTH)
+  .transform((address) => address.toLowerCase());
+
+/** Body of an invitation. Reference 1.10. */
+export const invitationBody = z.object({ email, role: z.enum(ROLES).default("reader") });
+export type InvitationBody = z.infer<typeof invitationBody>;
+
+/** Body of a change of one; what is not given stays. */
+export const invitationChangeBody = z.object({ email: email.optional(), role: z.enum(ROLES).optional() });
+export type InvitationChange = z.infer<typeof invitationChangeBody>;
+
+/** An invitation as clients see it. Reference 1.10. */
+export const invitationRecord = z
+  .object({
+    id: z.string(),
+    abilities: z.object({
+      destroy: z.boolean(),
+      update: z.boolean(),
+      partial_update: z.boolean(),
+      retrieve: z.boolean(),
+    }),
+    created_at: z.string(),
+    email: z.string(),
+    document: z.string(),
+    role: z.enum(ROLES),
+    issuer: z.string().nullable().describe("Id of the user who invited"),
+    is_expired: z.boolean(),
+  })
+  .meta({ id: "Invitation" });
+export type InvitationRecord = z.infer<typeof invitationRecord>;
+
+/** For whoever manages the accesses of its document: nobody else comes to see one. */
+export function toInvitation(invitation: StoredInvitation, now: number): InvitationRecord {
+  const { id, created_at, email: address, document, role, issuer } = invitation;
+  return {
+    ...{ id, abilities: { destroy: true, update: true, partial_update: true, retrieve: true } },
+    ...{ created_at, email: address, document, role, issuer, is_expired: isExpired(invitation, now) },
+  };
+}

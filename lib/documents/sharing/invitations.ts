@@ -1,0 +1,190 @@
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { Role } from "../access/roles.ts";
+import { findSeen, openDocument, type Seen } from "../access/seen.ts";
+import { commitChange } from "../commit.ts";
+import { planMail } from "../mail/plan.ts";
+import type { StoredUser } from "../users/table.ts";
+import { usersByEmail } from "../users/users.ts";
+import { acceptInvitations } from "./accept-invitations.ts";
+import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
+import {
+  type InvitationBody,
+  type InvitationChange,
+  type InvitationRecord,
+  toInvitation,
+} from "./invitation-record.ts";
+import {
+  invitationKey,
+  invitationsTable,
+  invitedKey,
+  invitedTable,
+  type StoredInvitation,
+} from "./invitations-table.ts";
+
+/** Invitations that one document has at most: a page of them is found among all. */
+export const INVITATIONS_MAX = 1_000;
+
+/** Only for whoever manages accesses, be it by a role on what the document lies in. */
+const openManaged = (deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> =>
+  openDocument(deps, viewer, id, "accesses_manage");
+
+/**
+ * A page of the invitations to a document, latest first, and how many there are; none for a caller who may not manage
+ * its accesses. Throws `not_found`. Reference 1.10.
+ */
+export async function listInvitations(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly count: number; readonly results: readonly InvitationRecord[] }> {
+  const seen = await findSeen(deps, viewer, id);
+  if (!seen.abilities.accesses_manage) return { count: 0, results: [] };
+  const all = await readAll(deps, invitationsTable, { pk: id });
+  const sorted = all.toSorted(byCreation).toReversed();
+  const now = deps.clock.now();
+  return {
+    count: sorted.length,
+    results: sorted.slice(offset, offset + limit).map((one) => toInvitation(one, now)),
+  };
+}
+
+/**
+ * Invites an address to a document, and writes to it. Throws `bad_request` in the words of each field, `not_found`,
+ * `forbidden`. Reference 1.10.
+ */
+export async function createInvitation(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  { email, role }: InvitationBody,
+): Promise<InvitationRecord> {
+  const invitation = await commitChange(deps, async () => {
+    const seen = await openManaged(deps, viewer, id);
+    mayGive(seen, role);
+    await mayInvite(deps, id, email);
+    if ((await readAll(deps, invitationsTable, { pk: id })).length >= INVITATIONS_MAX)
+      throw refused("__all__", `There are ${INVITATIONS_MAX} invitations to this document: delete some.`);
+    const { writes, made } = planInvitation(deps, { document: id, email, role, issuer: viewer.id });
+    const { document } = seen;
+    const mail = { kind: "invited", to: email, language: viewer.language, role, document } as const;
+    return {
+      writes: [...writes, ...planMail(deps, { ...mail, sender: viewer })],
+      events: [sharedEvent(document, viewer, { user: null, team: null, role }, "invited")],
+      result: made,
+    };
+  });
+  // Whoever came with the address meanwhile has found no invitation.
+  for (const user of await usersByEmail(deps, email)) await acceptInvitations(deps, user);
+  return toInvitation(invitation, deps.clock.now());
+}
+
+/** A new invitation and its writes, which do not hold where the address has one to the document. */
+export function planInvitation(
+  { ids, clock }: Pick<SharingDeps, "ids" | "clock">,
+  made: Pick<StoredInvitation, "document" | "email" | "role" | "issuer">,
+): { made: StoredInvitation; writes: Write[] } {
+  const id = ids.random();
+  const invitation: StoredInvitation = {
+    ...{ ...invitationKey(made.document, id), ...made, id, revision: 1 },
+    created_at: new Date(clock.now()).toISOString(),
+  };
+  return {
+    made: invitation,
+    writes: [{ op: "put", table: invitationsTable, item: invitation }, putInvited(invitation)],
+  };
+}
+
+const putInvited = ({ email, document, id }: StoredInvitation): Write => ({
+  ...{ op: "put", table: invitedTable, item: { ...invitedKey(email, document), id } },
+  when: [["pk", "missing"]],
+});
+
+/** What takes an invitation away: it does not hold where it has changed. */
+export const planUninvite = ({ pk, sk, email, document, revision }: StoredInvitation): Write[] => [
+  { op: "delete", table: invitationsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
+  { op: "delete", table: invitedTable, key: invitedKey(email, document) },
+];
+
+/** Throws `not_found`, `forbidden`. Reference 1.10. */
+export async function getInvitation(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  invitationId: string,
+): Promise<InvitationRecord> {
+  await openManaged(deps, viewer, id);
+  return toInvitation(await readInvitation(deps, id, invitationId), deps.clock.now());
+}
+
+/** Changes role or address; its time goes on. Throws `bad_request`, `not_found`, `forbidden`. Reference 1.10. */
+export async function updateInvitation(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  invitationId: string,
+  change: InvitationChange,
+): Promise<InvitationRecord> {
+  const changed = await commitChange(deps, async () => {
+    const seen = await openManaged(deps, viewer, id);
+    const before = await readInvitation(deps, id, invitationId);
+    const { role = before.role, email = before.email } = change;
+    if (role !== before.role) mayGive(seen, role);
+    const result: StoredInvitation = { ...before, role, email, revision: before.revision + 1 };
+    const moves = email !== before.email;
+    if (moves) await mayInvite(deps, id, email);
+    if (!moves && role === before.role) return { writes: [], events: [], result: before };
+    const writes: Write[] = [
+      {
+        ...{ op: "put", table: invitationsTable, item: result },
+        when: [["revision", "=", before.revision]],
+      },
+    ];
+    if (moves)
+      writes.push(
+        { op: "delete", table: invitedTable, key: invitedKey(before.email, id) },
+        putInvited(result),
+      );
+    return { writes, events: [], result };
+  });
+  return toInvitation(changed, deps.clock.now());
+}
+
+/** Throws `not_found`, `forbidden`. Reference 1.10. */
+export async function deleteInvitation(
+  deps: SharingDeps,
+  viewer: StoredUser,
+  id: string,
+  invitationId: string,
+): Promise<void> {
+  await commitChange(deps, async () => {
+    await openManaged(deps, viewer, id);
+    const invitation = await readInvitation(deps, id, invitationId);
+    return { writes: planUninvite(invitation), events: [], result: undefined };
+  });
+}
+
+async function readInvitation(deps: SharingDeps, document: string, id: string): Promise<StoredInvitation> {
+  const invitation = await deps.tables.get(invitationsTable, invitationKey(document, id));
+  if (invitation === undefined) throw new ApiError("not_found", "No Invitation matches the given query.");
+  return invitation;
+}
+
+function mayGive({ abilities }: Seen, role: Role): void {
+  if (role === "owner" && !abilities.invite_owner)
+    throw refused("role", "Only owners of a document can invite other users as owners.");
+}
+
+/** Throws `bad_request` for an address that is a user's, or has an invitation. */
+async function mayInvite(deps: SharingDeps, document: string, email: string): Promise<void> {
+  const isOwners = email === deps.documents.ownerEmail.toLowerCase();
+  if (isOwners || (await usersByEmail(deps, email)).length > 0)
+    throw refused("email", "This email is already associated to a registered user.");
+  if ((await deps.tables.get(invitedTable, invitedKey(email, document))) !== undefined)
+    throw refused("__all__", "Document invitation with this Email address and Document already exists.");
+}
+
+const refused = (field: string, message: string): ApiError =>
+  new ApiError("bad_request", message, { body: { [field]: [message] } });

@@ -1,0 +1,35 @@
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isMailAddress, type Mailer } from "../mail.ts";
+import { type MailSender, messageOf } from "../mail-message.ts";
+
+/** Mails that are kept; of more, the oldest go. */
+export const KEPT_MAILS_MAX = 1_000;
+
+const ID = /^[\w-]{1,64}$/;
+
+/** Lays mails into a folder, a file each, which any mail program opens: for where there is no server that takes them. */
+export function folderMailer(folder: string, from: MailSender, most = KEPT_MAILS_MAX): Mailer {
+  return {
+    send: async (mail) => {
+      if (!isMailAddress(mail.to) || !ID.test(mail.id)) return "refused";
+      const { createTransport } = await import("nodemailer");
+      const transport = createTransport({ streamTransport: true, buffer: true });
+      const { message } = await transport.sendMail(messageOf(mail, from));
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = join(folder, `${mail.id}.eml`);
+      await writeFile(`${path}.part`, message as Buffer, { mode: 0o600 });
+      // One that was written before is the same.
+      await rename(`${path}.part`, path);
+      await forgetOld(folder, most);
+      return "sent";
+    },
+  };
+}
+
+/** Names begin with the time. */
+async function forgetOld(folder: string, most: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".eml")).toSorted();
+  for (const name of names.slice(0, Math.max(0, names.length - most)))
+    await rm(join(folder, name), { force: true });
+}
