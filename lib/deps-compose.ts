@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
+import { DocumentLists } from "./documents/lists/lists.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
 import type { Config } from "./platform/config.ts";
@@ -52,6 +53,7 @@ export function composeDeps(
     receiverEnabled: config.receiverEnabled,
     retention: config.retention,
     documents: config.documents,
+    documentLists: new DocumentLists(),
     network: openNetwork(config.network),
     llm: config.llm,
   };

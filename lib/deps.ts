@@ -1,4 +1,5 @@
 import { openedOnce } from "./deps-once.ts";
+import type { DocumentLists } from "./documents/lists/lists.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
@@ -53,6 +54,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly receiverEnabled: boolean;
   readonly retention: Retention;
   readonly documents: DocumentSettings;
+  /** What lists of documents are made from; one for all of this process. */
+  readonly documentLists: DocumentLists;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

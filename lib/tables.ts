@@ -1,4 +1,5 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
+import { changesTable, countsTable } from "./documents/lists/changes.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -69,4 +70,6 @@ export const tables = {
   documentSegments: segmentsTable,
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
+  documentChanges: changesTable,
+  documentChangeCounts: countsTable,
 };

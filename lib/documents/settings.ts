@@ -8,3 +8,5 @@ export interface DocumentSettings {
   /** How long what was deleted can be brought back, days. */
   readonly trashbinCutoffDays: number;
 }
+
+export const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,7 @@
+import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { denied, openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { noted } from "../lists/changes.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { UpdateBody } from "./body.ts";
 
@@ -8,7 +10,7 @@ import type { UpdateBody } from "./body.ts";
  * `not_found`, `unauthorized`, `forbidden`. Reference 1.2.
  */
 export async function updateDocument(
-  deps: SeenDeps,
+  deps: SeenDeps & Pick<Ports, "ids">,
   viewer: Viewer,
   id: string,
   { title, excerpt }: UpdateBody,
@@ -27,6 +29,6 @@ export async function updateDocument(
       ["deleted_at", "=", null],
     ],
   };
-  if (!(await deps.tables.write([change])).ok) throw denied(viewer);
+  if (!(await deps.tables.write(noted(deps, [change]))).ok) throw denied(viewer);
   return { ...seen, document: { ...seen.document, ...set, revision: seen.document.revision + 1 } };
 }
