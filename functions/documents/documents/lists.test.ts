@@ -49,7 +49,7 @@ const titles = async (name: keyof typeof lists, query: Query = {}, token: string
   return body.results.map(({ title }: { title: string }) => title);
 };
 const on = (
-  route: typeof get | typeof remove | typeof restore | typeof favorite | typeof unfavorite | typeof leave,
+  route: typeof get | typeof remove | typeof restore | typeof favorite | typeof mask,
   id: string,
   token: string | null = TEST_TOKEN,
 ) => call(test.deps, route as typeof get, { params: { id }, ...as(token) });
@@ -213,7 +213,7 @@ describe("favorites", () => {
 describe("a masked document", () => {
   it("was opened before, and is left out where that is asked", async () => {
     const id = await make("masked");
-    const set = (route: typeof mask | typeof unmask) => on(route as typeof get, id);
+    const set = (route: typeof mask | typeof unmask) => on(route, id);
     expect(await set(mask)).toEqual({
       status: 400,
       body: { detail: "User never accessed this document before." },
