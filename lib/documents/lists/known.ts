@@ -11,31 +11,44 @@ import {
 } from "../tree/table.ts";
 import { fold } from "./fold.ts";
 
-/** What lists know of a document. */
-export interface Known {
+const NO_CHILDREN: Set<Known> = new Set();
+
+/** What lists know of a document. A class, so that all are alike and quick to walk through. */
+export class Known {
   readonly id: string;
   /** As it is searched; null without a title. */
-  title: string | null;
-  creator: string | null;
+  title: string | null = null;
+  creator: string | null = null;
   /** Its own link lets others in. */
-  isOpen: boolean;
+  isOpen = false;
   /** Milliseconds. */
-  createdAt: number;
-  updatedAt: number;
+  createdAt = Number.NaN;
+  updatedAt = Number.NaN;
   /** When it was itself deleted. */
-  deletedAt: number | null;
+  deletedAt: number | null = null;
   /** Its key among its siblings. */
-  order: string;
-  parentId: string | null;
+  order = "";
+  parentId: string | null = null;
   /** Known whenever a list is made. */
-  parent: Known | undefined;
+  parent: Known | undefined = undefined;
   /** Those that are known, deleted or not. */
-  children: Set<Known>;
+  children: Set<Known> = NO_CHILDREN;
   /** Whether they are all that are live, and all that were deleted. */
   hasLive: boolean;
   hasDeleted: boolean;
   /** Of the last look that met it. */
-  mark: number;
+  mark = 0;
+  /** What a look found out: of which version or mark that is, and whether it is so. */
+  liveAt = 0;
+  isLive = false;
+  belowAt = 0;
+  isBelow = false;
+
+  constructor({ id, numchild, has_deleted_children }: StoredDocument) {
+    this.id = id;
+    this.hasLive = numchild === 0;
+    this.hasDeleted = has_deleted_children !== true;
+  }
 }
 
 type KnownDeps = Pick<Ports, "tables">;
@@ -45,13 +58,13 @@ const READ_AT_ONCE = 2_000;
 const CHILDREN_AT_ONCE = 16;
 /** Of parents whose children cannot be listed here at once. */
 const EVERY_CHILD = Number.MAX_SAFE_INTEGER;
-const NO_CHILDREN: Set<Known> = new Set();
-
 /** Documents in the memory of this process, each with all that it lies in. */
 export class KnownDocuments {
   readonly #known = new Map<string, Known>();
   readonly #people = new Map<string, string>();
   #mark = 0;
+  /** Moves when anything that was known may have changed: what was found out before holds no longer. */
+  version = 1;
 
   get size(): number {
     return this.#known.size;
@@ -83,6 +96,7 @@ export class KnownDocuments {
   async refresh(deps: KnownDeps, ids: Iterable<string>): Promise<void> {
     const isAsked = ({ id, parent }: StoredDocument) =>
       this.#known.has(id) || (parent !== null && this.#known.has(parent));
+    this.version += 1;
     await this.#read(deps, [...ids], isAsked);
   }
 
@@ -128,7 +142,7 @@ export class KnownDocuments {
 
   #put(document: StoredDocument): Known {
     const { id, title, parent, deleted_at } = document;
-    const known = this.#known.get(id) ?? newKnown(document);
+    const known = this.#known.get(id) ?? new Known(document);
     this.#known.set(id, known);
     known.title = title === null ? null : fold(title);
     known.creator = document.creator === null ? null : this.#person(document.creator);
@@ -164,15 +178,6 @@ export class KnownDocuments {
   }
 }
 
-function newKnown({ id, numchild, has_deleted_children }: StoredDocument): Known {
-  return {
-    ...{ id, title: null, creator: null, isOpen: false, createdAt: 0, updatedAt: 0, deletedAt: null },
-    ...{ order: "", parentId: null, parent: undefined, children: NO_CHILDREN, mark: 0 },
-    hasLive: numchild === 0,
-    hasDeleted: has_deleted_children !== true,
-  };
-}
-
 async function deletedIds(deps: KnownDeps, parent: string): Promise<string[]> {
   const items = await readAll(deps, childrenTable, { pk: deletedChildrenOf(parent) });
   return items.map(({ id }) => id);
@@ -182,25 +187,25 @@ async function deletedIds(deps: KnownDeps, parent: string): Promise<string[]> {
 const STEPS_MAX = DEPTH_MAX * 2;
 
 /** Whether neither it nor anything that it lies in was deleted; false where that cannot be told. */
-export function isLive(known: Known): boolean {
-  let steps = 0;
-  let at: Known | undefined = known;
-  for (; at !== undefined; at = at.parent) {
-    steps += 1;
-    if (at.deletedAt !== null || steps > STEPS_MAX) return false;
-    if (at.parentId !== null && at.parent === undefined) return false;
-  }
-  return true;
+export function isLive(known: Known, version: number, steps = 0): boolean {
+  if (known.liveAt === version) return known.isLive;
+  const { parent, parentId, deletedAt } = known;
+  const isAlone = deletedAt === null && steps < STEPS_MAX;
+  const live = isAlone && (parent === undefined ? parentId === null : isLive(parent, version, steps + 1));
+  known.liveAt = version;
+  known.isLive = live;
+  return live;
 }
 
 /** Whether anything that it lies in has the mark. */
-export function isBelow(known: Known, mark: number): boolean {
-  let steps = 0;
-  for (let at = known.parent; at !== undefined && steps < STEPS_MAX; at = at.parent) {
-    if (at.mark === mark) return true;
-    steps += 1;
-  }
-  return false;
+export function isBelow(known: Known, mark: number, steps = 0): boolean {
+  if (known.belowAt === mark) return known.isBelow;
+  const { parent } = known;
+  const below =
+    parent !== undefined && steps < STEPS_MAX && (parent.mark === mark || isBelow(parent, mark, steps + 1));
+  known.belowAt = mark;
+  known.isBelow = below;
+  return below;
 }
 
 /** When it was deleted, itself or with what it lies in, milliseconds; null where it is live. */

@@ -49,7 +49,7 @@ export function listDocuments(
 ): Promise<DocumentPage> {
   return pageOf(deps, viewer, asked, async (user, { known, rowsOf }) => {
     const rows = await rowsOf(user.id);
-    sortRows(rows, ordered(asked.ordering ?? NEWEST));
+    sortRows(known, rows, asked.ordering ?? NEWEST);
     return highestOf(known, rows, fitting(user.id, asked)).filter(keptAs(rows, asked));
   });
 }
@@ -64,8 +64,8 @@ export function listAll(
     const rows = await library.rowsOf(user.id);
     const fits = fitting(user.id, asked);
     const isKept = keptAs(rows, asked);
-    const found = (await reachedBy(deps, library, rows)).filter((known) => fits(known) && isKept(known));
-    return found.sort(ordered(asked.ordering ?? NEWEST));
+    const found = await reachedBy(deps, library, rows, asked.ordering ?? NEWEST);
+    return found.filter((known) => fits(known) && isKept(known));
   });
 }
 
@@ -73,11 +73,13 @@ export function listAll(
 export function listFavorites(deps: ListDeps, viewer: StoredUser, asked: PageAsked): Promise<DocumentPage> {
   return pageOf(deps, viewer, asked, async (user, { known, rowsOf }) => {
     const rows = await rowsOf(user.id);
-    sortRows(rows, ordered(NEWEST));
+    sortRows(known, rows, NEWEST);
     const mark = known.newMark();
     for (const row of rows.all) if (row.known !== undefined && isMember(row)) row.known.mark = mark;
     return rows.all.flatMap(({ known: document, favorite }) =>
-      favorite && document !== undefined && isLive(document) && isMarked(document, mark) ? [document] : [],
+      favorite && document !== undefined && isLive(document, known.version) && isMarked(document, mark)
+        ? [document]
+        : [],
     );
   });
 }
@@ -109,12 +111,21 @@ export function listTrash(
 }
 
 /** All that the viewer was let into, with what lies in it. */
-export const reachedBy = (deps: ListDeps, { known }: Library, rows: Rows): Promise<Known[]> =>
-  reached(
-    deps,
-    known,
-    highestOf(known, rows, () => true),
-  );
+export async function reachedBy(
+  deps: ListDeps,
+  { known }: Library,
+  rows: Rows,
+  ordering: Ordering,
+): Promise<readonly Known[]> {
+  const { version } = known;
+  const { found } = rows;
+  const kept = found.reached?.version === version ? found.reached : undefined;
+  if (kept?.ordering === ordering) return kept.documents;
+  const documents = kept?.documents ?? (await reached(deps, known, highestOf(known, rows)));
+  documents.sort(ordered(ordering));
+  found.reached = { version, ordering, documents };
+  return documents;
+}
 
 /** Documents with all that lies in them, once that is known. */
 export async function reached(

@@ -120,7 +120,9 @@ async function plain(ids: readonly string[], user: StoredUser) {
     ),
     found: all.filter((id) => documents.get(id)?.title?.includes("1") === true),
   };
-  return Object.fromEntries(Object.entries(expected).map(([name, of]) => [name, sorted(of)])) as typeof expected;
+  return Object.fromEntries(
+    Object.entries(expected).map(([name, of]) => [name, sorted(of)]),
+  ) as typeof expected;
 }
 
 const sorted = (ids: readonly string[]): string[] => ids.toSorted();

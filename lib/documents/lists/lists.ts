@@ -17,8 +17,25 @@ export interface Row {
 /** All that documents are to somebody. */
 export interface Rows {
   readonly byDocument: ReadonlyMap<string, Row>;
-  /** In no order that anybody may lean on: whoever sorts them leaves them sorted, which spares the next one. */
+  /** In the order that was last asked for. */
   readonly all: Row[];
+  /** What was found out of them, each at a version of the documents. */
+  readonly found: Found;
+}
+
+interface Sorted {
+  readonly version: number;
+  readonly ordering: string;
+}
+
+export interface Found {
+  sorted?: Sorted;
+  highest?: {
+    readonly version: number;
+    readonly sorted: Sorted | undefined;
+    readonly documents: readonly Known[];
+  };
+  reached?: Sorted & { readonly documents: Known[] };
 }
 
 /** What lists are made from, as it is now. It is used within a turn, and no longer. */
@@ -130,7 +147,7 @@ export class DocumentLists {
       deps,
       relations.map(({ sk }) => sk),
     );
-    const rows: KeptRows = { byDocument: new Map(), all: [] };
+    const rows: KeptRows = { byDocument: new Map(), all: [], found: {} };
     for (const relation of relations) this.#put(rows, relation);
     this.#users.set(user, rows);
     return rows;

@@ -6,7 +6,7 @@ import { segmentKey, segmentsTable } from "../tree/table.ts";
 import { isWithin } from "../tree/target.ts";
 import { fold } from "./fold.ts";
 import { type DocumentPage, type ListDeps, type PageAsked, reached, reachedBy, readPage } from "./list.ts";
-import { fitting, type Ordering, ordered, rankOf } from "./select.ts";
+import { fitting, type Ordering, rankOf } from "./select.ts";
 
 export interface SearchAsked extends PageAsked {
   /** Part of the title; everything fits what is empty. */
@@ -55,14 +55,12 @@ async function searchAll(deps: ListDeps, viewer: Viewer, asked: SearchAsked): Pr
   const { q, title, ordering } = asked;
   return readPage(deps, viewer, asked, async (library) => {
     const rows = await library.rowsOf(viewer.id);
-    const found = (await reachedBy(deps, library, rows)).filter(fitting(viewer.id, { q, title }));
-    const by = ordered(ordering ?? "-updated_at");
-    if (ordering !== undefined || q === "") return found.sort(by);
+    const reached = await reachedBy(deps, library, rows, ordering ?? "-updated_at");
+    const found = reached.filter(fitting(viewer.id, { q, title }));
+    if (ordering !== undefined || q === "") return found;
     const needle = fold(q);
     const ranked = found.map((known) => ({ known, rank: rankOf(known.title, needle) }));
-    return ranked
-      .sort((one, other) => one.rank - other.rank || by(one.known, other.known))
-      .map(({ known }) => known);
+    return ranked.sort((one, other) => one.rank - other.rank).map(({ known }) => known);
   });
 }
 

@@ -21,12 +21,13 @@ export const isMember = ({ known, role, trace }: Row): boolean =>
   known !== undefined && (role !== undefined || (trace && known.isOpen));
 
 type Fits = (known: Known) => boolean;
+const EVERY: Fits = () => true;
 type Compare<Item> = (one: Item, other: Item) => number;
 
 /** Whether a document has all the texts in its title, and was made by the caller where that is asked. */
 export function fitting(user: string | undefined, { title, q, is_creator_me }: Filters): Fits {
   const needles = [title, q].flatMap((text) => (text === undefined || text === "" ? [] : [fold(text)]));
-  if (needles.length === 0 && is_creator_me === undefined) return () => true;
+  if (needles.length === 0 && is_creator_me === undefined) return EVERY;
   return (known) =>
     needles.every((needle) => known.title?.includes(needle) === true) &&
     (is_creator_me === undefined || (known.creator === user) === is_creator_me);
@@ -34,33 +35,41 @@ export function fitting(user: string | undefined, { title, q, is_creator_me }: F
 
 /** Whether a document is a favorite and masked, or neither, as is asked. */
 export function keptAs(rows: Rows, { is_favorite, is_masked }: Filters): Fits {
-  if (is_favorite === undefined && is_masked === undefined) return () => true;
+  if (is_favorite === undefined && is_masked === undefined) return EVERY;
   return ({ id }) => {
     const { favorite = false, masked = false } = rows.byDocument.get(id) ?? {};
     return (is_favorite ?? favorite) === favorite && (is_masked ?? masked) === masked;
   };
 }
 
-/** Puts all rows in order, and leaves them so: whoever asks for the same again finds them sorted. */
-export function sortRows({ all }: Rows, by: Compare<Known>): void {
+/** Puts all rows in order, unless they are. */
+export function sortRows({ version }: KnownDocuments, { all, found }: Rows, ordering: Ordering): void {
+  if (found.sorted?.version === version && found.sorted.ordering === ordering) return;
+  const by = ordered(ordering);
   all.sort(({ known: one }, { known: other }) => {
     if (one === undefined || other === undefined)
       return Number(one === undefined) - Number(other === undefined);
     return by(one, other);
   });
+  found.sorted = { version, ordering };
 }
 
 /** Documents in the order of the rows that the caller was let into which fit and lie in no other of them. Reference 1.2. */
-export function highestOf(known: KnownDocuments, rows: Rows, fits: Fits): Known[] {
+export function highestOf(known: KnownDocuments, rows: Rows, fits: Fits = EVERY): readonly Known[] {
+  const { version } = known;
+  const { highest, sorted } = rows.found;
+  if (fits === EVERY && highest?.version === version && highest.sorted === sorted) return highest.documents;
   const mark = known.newMark();
   const members: Known[] = [];
   for (const row of rows.all) {
     const document = row.known;
-    if (document === undefined || !isMember(row) || !fits(document) || !isLive(document)) continue;
+    if (document === undefined || !isMember(row) || !fits(document) || !isLive(document, version)) continue;
     document.mark = mark;
     members.push(document);
   }
-  return members.filter((document) => !isBelow(document, mark));
+  const documents = members.filter((document) => !isBelow(document, mark));
+  if (fits === EVERY) rows.found.highest = { version, sorted, documents };
+  return documents;
 }
 
 /**
