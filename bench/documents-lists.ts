@@ -58,7 +58,7 @@ function sizesAsked(): number {
 }
 
 async function questions(server: Server, size: number): Promise<Asked[]> {
-  const { trees, inTrees, wideRows, smallRows } = documentData(size);
+  const { trees, inTrees, deepFlat, wideRows, smallRows } = documentData(size);
   const token = async (name: string): Promise<string> => {
     const body = { email: `${name}@example.com`, name: "benchmark" };
     const { json } = await server.call("POST", "//api/v1.0/access-tokens/", { body });
@@ -82,12 +82,12 @@ async function questions(server: Server, size: number): Promise<Asked[]> {
   const last = Math.min(500, Math.ceil(wideRows / PAGE_SIZE));
   return [
     list(`list, ${smallRows} rows`, small, smallRows),
-    list(`list, ${inTrees} rows in ${trees + 1} trees`, deep, trees + 1),
-    list(`list, ${wideRows} rows`, wide, wideRows),
-    list(`list, ${wideRows} rows, page ${last}`, wide, wideRows, last),
+    list(`list, ${inTrees + deepFlat} rows, most in trees`, deep, trees + 1 + deepFlat),
+    list(`list, ${wideRows} flat rows`, wide, wideRows),
+    list(`list, ${wideRows} flat rows, page ${last}`, wide, wideRows, last),
     search(`search, ${smallRows} rows`, small, inTrees, smallRows),
-    search(`search, ${inTrees} rows in trees`, deep, 0, inTrees),
-    search(`search, ${wideRows} rows`, wide, inTrees, wideRows),
+    search(`search, ${inTrees + deepFlat} rows, most in trees`, deep, 0, inTrees + deepFlat),
+    search(`search, ${wideRows} flat rows`, wide, inTrees, wideRows),
   ];
 }
 

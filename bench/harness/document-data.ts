@@ -7,12 +7,16 @@ export interface DocumentData {
   readonly beside: number;
   /** Of one node. */
   readonly children: number;
-  /** Documents in trees, all of which one user has a row for. */
+  /** Documents in trees, all of which one user has a row for; and flat roots that they have one for besides. */
   readonly inTrees: number;
+  readonly deepFlat: number;
   /** Flat roots that another user has rows for, and a third. */
   readonly wideRows: number;
   readonly smallRows: number;
 }
+
+/** Rows of one user. */
+const ROWS_MAX = 10_000;
 
 /** Of how many documents there are. */
 export function documentData(count: number): DocumentData {
@@ -24,7 +28,8 @@ export function documentData(count: number): DocumentData {
   const users = count > 10_000 ? 1_000 : Math.ceil(200 * part);
   return {
     ...{ users, trees, levels, beside, children, inTrees },
-    ...{ wideRows: Math.min(10_000, count - inTrees), smallRows: 20 },
+    deepFlat: Math.min(ROWS_MAX, count) - inTrees,
+    ...{ wideRows: Math.min(ROWS_MAX, count - inTrees), smallRows: 20 },
   };
 }
 

@@ -37,6 +37,7 @@ export async function fillDocuments(deps: Deps, count: number): Promise<void> {
     deep,
     inTrees.filter(({ isRoot }) => !isRoot).map(({ id }) => id),
   );
+  await giveEach(deps, deep, flat.slice(0, data.deepFlat));
   await giveEach(deps, wide, flat.slice(0, data.wideRows));
   await giveEach(deps, small, flat.slice(0, data.smallRows));
 }
