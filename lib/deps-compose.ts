@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
 import { themeReader } from "./documents/configuration/theme.ts";
+import { DocumentLists } from "./documents/lists/lists.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
 import { userDirectory } from "./documents/users/directory.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";
@@ -77,6 +78,7 @@ export function composeDeps(
     }),
     mail: openMailer(ports, config.mail, own.layMails),
     letterhead: config.mail.letterhead,
+    documentLists: new DocumentLists(),
     network: openNetwork(config.network),
     llm: config.llm,
   };

@@ -1,5 +1,6 @@
 import { openedOnce } from "./deps-once.ts";
 import type { ThemeReader } from "./documents/configuration/theme.ts";
+import type { DocumentLists } from "./documents/lists/lists.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
 import type { UserDirectory } from "./documents/users/directory.ts";
 import type { LastFailure } from "./events/consumer.ts";
@@ -66,6 +67,8 @@ export interface Deps extends Ports, RecordDeps {
   /** Sends what consumers write to people. */
   readonly mail: Mailer;
   readonly letterhead: Letterhead;
+  /** What lists of documents are made from; one for all of this process. */
+  readonly documentLists: DocumentLists;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */

@@ -3,6 +3,7 @@ import { versionsTable } from "./documents/content/table.ts";
 import { mailsTable } from "./documents/mail/table.ts";
 import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
 import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
+import { changesTable, countsTable } from "./documents/lists/changes.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -80,4 +81,6 @@ export const tables = {
   documentInvitations: invitationsTable,
   documentInvited: invitedTable,
   documentAccessRequests: accessRequestsTable,
+  documentChanges: changesTable,
+  documentChangeCounts: countsTable,
 };

@@ -7,6 +7,7 @@ import { jsonLog } from "../../lib/platform/json-log.ts";
 import type { Queues } from "../../lib/platform/queues.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplateOnce } from "../../localstack/template-cache.ts";
+import { fillDocuments } from "./fill-documents.ts";
 import { fillLists } from "./fill-lists.ts";
 import { assetDraft, eventDraft, type RecordKind } from "./records.ts";
 
@@ -40,6 +41,7 @@ async function fill({ dataDir, kind, count }: Filling): Promise<void> {
   const names = resources.queues.map(({ name }) => name);
   const waiting = () => backlog(opened.ports.queues, names);
   if (kind === "lists") await fillLists(opened.deps, count);
+  else if (kind === "documents") await fillDocuments(opened.deps, count);
   else await emitAll(opened.deps, kind === "events" ? eventDraft : assetDraft, count, waiting);
   while ((await waiting()) > 0) await sleep(POLL_MS);
   await platform.close();

@@ -13,12 +13,15 @@ const CHILD = fileURLToPath(new URL("./fill-child.ts", import.meta.url));
 
 /** Code that shapes what lies in a filled data folder: a change of it makes the folder anew. */
 const SHAPING = [
+  "bench/harness/document-data.ts",
   "bench/harness/fill-child.ts",
+  "bench/harness/fill-documents.ts",
   "bench/harness/fill-lists.ts",
   "bench/harness/list-records.ts",
   "bench/harness/records.ts",
   "functions/executors",
   "lib/deps-compose.ts",
+  "lib/documents",
   "lib/events",
   "lib/platform/embedded",
   "lib/ranked-index",

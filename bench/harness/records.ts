@@ -1,7 +1,7 @@
 import type { EventDraft } from "../../lib/events/publish.ts";
 
 /** What data folders can be filled with. */
-export type RecordKind = "events" | "assets" | "lists";
+export type RecordKind = "events" | "assets" | "lists" | "documents";
 
 const TOPICS = ["custom.host.seen", "custom.port.seen"] as const;
 const WORKSPACES = 5;

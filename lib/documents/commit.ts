@@ -3,6 +3,7 @@ import { ApiError } from "../errors.ts";
 import { composeEvents, type EventDeps, type EventDraft } from "../events/publish.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
+import { noted } from "./lists/changes.ts";
 
 export type CommitDeps = EventDeps & Pick<Ports, "tables">;
 
@@ -19,7 +20,7 @@ const TRIES_MAX = 30;
 const PAUSE_MS = 4;
 
 /**
- * Makes a change and tells of it, in one transaction. `plan` reads what it leans on and has it as conditions of its
+ * Makes a change and tells of it, lists among others, in one transaction. `plan` reads what it leans on and has it as conditions of its
  * writes; where they do not hold it is asked again. Throws what `plan` throws, and `conflict` after many lost turns.
  */
 export async function commitChange<Result>(
@@ -31,7 +32,10 @@ export async function commitChange<Result>(
     const { writes, events, result } = await plan(attempt);
     if (writes.length === 0 && events.length === 0) return result;
     const told = await composeEvents(deps, events);
-    const outcome = await deps.outbox.commit({ writes: [...writes, ...told.writes], publish: told.publish });
+    const outcome = await deps.outbox.commit({
+      writes: [...noted(deps, writes), ...told.writes],
+      publish: told.publish,
+    });
     if (outcome.ok) return result;
   }
   throw new ApiError("conflict", "The document is being changed by others, try again");

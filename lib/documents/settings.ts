@@ -11,3 +11,5 @@ export interface DocumentSettings extends DocumentSettingsRead {
   /** Users that a search answers at most. */
   readonly usersListLimit: number;
 }
+
+export const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { DocumentSettings } from "../settings.ts";
-import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/chain.ts";
+import { DAY_MS, type DocumentSettings } from "../settings.ts";
+import { deletedAt, lineOf, type Placed, placedAll, readPlaced } from "../tree/chain.ts";
 import type { StoredDocument } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import { type Abilities, type Ability, abilitiesOf, type Standing } from "./abilities.ts";
@@ -28,8 +28,6 @@ export interface Seen extends Placed {
   /** When it was deleted, itself or with what it lies in. */
   readonly deletedAt: string | null;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What documents are to a viewer, by their ids. */
 export async function relationsOf(
@@ -93,6 +91,18 @@ export async function seenTogether(
 ): Promise<Seen[]> {
   const relations = await relationsOf(deps, viewer, [...ancestors, ...documents]);
   return documents.map((document) => seenWith(deps, viewer, { document, ancestors }, relations));
+}
+
+/** Likewise of any documents, and what they and all that they lie in are to the viewer: three reads at most. */
+export async function seenAll(
+  deps: SeenDeps,
+  viewer: Viewer,
+  documents: readonly StoredDocument[],
+): Promise<{ readonly seen: readonly Seen[]; readonly relations: ReadonlyMap<string, StoredRelation> }> {
+  const places = await placedAll(deps, documents);
+  const lines = new Map(places.flatMap(lineOf).map((one) => [one.id, one]));
+  const relations = await relationsOf(deps, viewer, [...lines.values()]);
+  return { seen: places.map((place) => seenWith(deps, viewer, place, relations)), relations };
 }
 
 /**

@@ -1,15 +1,21 @@
+import type { Ports } from "../../platform/ports.ts";
 import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
 import { relationKey, relationsTable } from "../access/table.ts";
+import { noted } from "../lists/changes.ts";
 
 /**
  * A document for somebody who opens it; whoever has a name is remembered to have been there. Throws `not_found`,
  * `unauthorized`, `forbidden`. Reference 1.2.
  */
-export async function readDocument(deps: SeenDeps, viewer: Viewer, id: string): Promise<Seen> {
+export async function readDocument(
+  deps: SeenDeps & Pick<Ports, "ids">,
+  viewer: Viewer,
+  id: string,
+): Promise<Seen> {
   const seen = await openDocument(deps, viewer, id, "retrieve");
   if (viewer === undefined || seen.relation?.trace === true) return seen;
   const key = relationKey(viewer.id, id);
   const change = { set: { document: id, trace: true } } as const;
-  await deps.tables.write([{ op: "update", table: relationsTable, key, change }]);
+  await deps.tables.write(noted(deps, [{ op: "update", table: relationsTable, key, change }]));
   return seen;
 }

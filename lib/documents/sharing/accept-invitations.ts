@@ -5,6 +5,7 @@ import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
 import { higherRole } from "../access/roles.ts";
 import { accessesTable, accessId, accessKey } from "../access/table.ts";
 import { type Change, type CommitDeps, commitChange } from "../commit.ts";
+import { noted } from "../lists/changes.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import { sharedEvent } from "./deps.ts";
@@ -21,7 +22,7 @@ import {
 const ACCEPTED_MAX = 500;
 
 /** Without what tells of changes, they are made and not told of: by a command on a data folder that no server has. */
-export type AcceptDeps = Pick<Ports, "tables" | "clock"> & Partial<CommitDeps>;
+export type AcceptDeps = Pick<Ports, "tables" | "clock" | "ids"> & Partial<CommitDeps>;
 
 /**
  * Makes accesses of the invitations to a user's address that have not expired; documents that nobody made are then made
@@ -42,7 +43,7 @@ async function change(deps: AcceptDeps, plan: () => Promise<Change<void>>): Prom
   if (tells(deps)) return commitChange(deps, plan);
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const { writes } = await plan();
-    if (writes.length === 0 || (await deps.tables.write(writes)).ok) return;
+    if (writes.length === 0 || (await deps.tables.write(noted(deps, writes))).ok) return;
   }
 }
 

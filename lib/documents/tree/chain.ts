@@ -37,6 +37,24 @@ export async function placed(deps: TreeDeps, document: StoredDocument): Promise<
   return { document, ancestors };
 }
 
+/** Likewise of several documents that were just read, with one read for all as a rule. */
+export async function placedAll(
+  deps: TreeDeps,
+  documents: readonly StoredDocument[],
+): Promise<readonly Placed[]> {
+  const ids = new Set(documents.flatMap(({ chain }) => chain));
+  const told = ids.size === 0 ? [] : await deps.tables.batchGet(documentsTable, [...ids].map(documentKey));
+  const known = new Map(told.map((ancestor) => [ancestor.id, ancestor]));
+  return Promise.all(
+    documents.map((document) => {
+      const { chain, parent } = document;
+      const ancestors = chain.flatMap((id) => known.get(id) ?? []);
+      const holds = ancestors.length === chain.length && (chain.at(-1) ?? null) === parent;
+      return holds && isUnbroken(ancestors) ? { document, ancestors } : placed(deps, document);
+    }),
+  );
+}
+
 /** Whether each lies in the one before it, and the first in none. */
 function isUnbroken(ancestors: readonly StoredDocument[]): boolean {
   return ancestors.every(({ parent }, at) => parent === (ancestors[at - 1]?.id ?? null));

@@ -19,7 +19,11 @@ export class TooDeep extends Error {}
 class Documents {
   readonly #asked = new Map<
     string,
-    { when: Condition[]; set: Record<string, string | number | null>; add: Record<string, number> }
+    {
+      when: Condition[];
+      set: Record<string, string | number | boolean | null>;
+      add: Record<string, number>;
+    }
   >();
 
   #of(id: string) {
@@ -45,6 +49,12 @@ class Documents {
   add(id: string, name: "numchild", number: number): void {
     const { add } = this.#of(id);
     add[name] = (add[name] ?? 0) + number;
+  }
+
+  /** What was a child of it is deleted. */
+  loses(id: string): void {
+    this.add(id, "numchild", -1);
+    this.#of(id).set.has_deleted_children = true;
   }
 
   writes(): Write[] {
@@ -158,7 +168,7 @@ export function planMove({ document }: Placed, target: Target, at: string): Writ
 export function planDelete({ document }: Placed, at: string): Write[] {
   const { id, parent, place } = document;
   const documents = new Documents();
-  if (parent !== null) documents.add(parent, "numchild", -1);
+  if (parent !== null) documents.loses(parent);
   return [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(id) },

@@ -33,6 +33,8 @@ export interface StoredDocument extends Key {
   readonly height: number;
   /** Children that are not deleted. */
   readonly numchild: number;
+  /** There may be children that were deleted. */
+  readonly has_deleted_children?: true;
   /** Rows of access of its own, and those of owners among them. */
   readonly accesses: number;
   readonly owners: number;

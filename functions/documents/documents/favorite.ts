@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { setFavorite } from "#lib/documents/access/kept.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+
+/** Reference 1.6, POST documents/{id}/favorite/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "favoriteDocument",
+  method: "POST",
+  path: "/documents/{id}/favorite",
+  summary: "Mark a document as a favorite",
+  tag: "Documents",
+  auth: "token",
+  params: documentParams,
+  status: 201,
+  response: z.object({ detail: z.string() }),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => {
+    const changed = await setFavorite(deps, await signedIn(deps, request), params.id, true);
+    if (changed) return { detail: "Document marked as favorite" };
+    return new OtherAnswer({ detail: "Document already marked as favorite" }, { status: 200 });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { leaveDocument } from "#lib/documents/lists/leave.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.6, POST documents/{id}/leave/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "leaveDocument",
+  method: "POST",
+  path: "/documents/{id}/leave",
+  summary: "Give up what the caller was given on a document and in all that lies in it",
+  tag: "Documents",
+  auth: "token",
+  params: documentParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    leaveDocument(deps, await signedIn(deps, request), params.id),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { listAll } from "#lib/documents/lists/list.ts";
+import { listQuery } from "#lib/documents/lists/query.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.2, GET documents/all/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listAllDocuments",
+  method: "GET",
+  path: "/documents/all",
+  summary: "Documents that the caller was let into, with all that lies in them",
+  tag: "Documents",
+  auth: "optional",
+  query: z.object({ ...numberedQuery, ...listQuery }),
+  status: 200,
+  response: numbered(documentRecord),
+  run: async ({ query, request }, deps: Deps) => {
+    const asked = { ...query, ...numberedPage(query) };
+    const { count, seen } = await listAll(deps, await viewerOf(deps, request), asked);
+    return numberedAnswer(request, query, { count, results: seen.map(toDocument) });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { listFavorites } from "#lib/documents/lists/list.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Seed: documents 3; reference 1.2, GET documents/favorite_list/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listFavorites",
+  method: "GET",
+  path: "/documents/favorite_list",
+  summary: "Favorites of the caller, changed last first",
+  tag: "Documents",
+  auth: "token",
+  query: z.object({ ...numberedQuery }),
+  status: 200,
+  response: numbered(documentRecord),
+  run: async ({ query, request }, deps: Deps) => {
+    const asked = { ...query, ...numberedPage(query) };
+    const { count, seen } = await listFavorites(deps, await signedIn(deps, request), asked);
+    return numberedAnswer(request, query, { count, results: seen.map(toDocument) });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { setMasked } from "#lib/documents/access/kept.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+
+/** Reference 1.6, POST documents/{id}/mask/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "maskDocument",
+  method: "POST",
+  path: "/documents/{id}/mask",
+  summary: "Mask a document that was opened, so that lists can leave it out",
+  tag: "Documents",
+  auth: "token",
+  params: documentParams,
+  status: 201,
+  response: z.object({ detail: z.string() }),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => {
+    const changed = await setMasked(deps, await signedIn(deps, request), params.id, true);
+    if (changed) return { detail: "Document was masked" };
+    return new OtherAnswer({ detail: "Document was already masked" }, { status: 200 });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { searchQuery } from "#lib/documents/lists/query.ts";
+import { searchDocuments } from "#lib/documents/lists/search.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+const found = documentRecord
+  .extend({
+    parent: documentRecord
+      .nullable()
+      .describe("The highest document that it lies in and the caller may read; null for itself"),
+  })
+  .meta({ id: "FoundDocument" });
+
+/** Seed: documents 4; reference 1.4, GET documents/search/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "searchDocuments",
+  method: "GET",
+  path: "/documents/search",
+  summary: "Search documents by their titles",
+  tag: "Documents",
+  auth: "optional",
+  query: z.object({ ...numberedQuery, ...searchQuery }),
+  status: 200,
+  response: numbered(found),
+  errors: [403],
+  run: async ({ query, request }, deps: Deps) => {
+    const asked = { ...query, ...numberedPage(query) };
+    const { count, found: results } = await searchDocuments(deps, await viewerOf(deps, request), asked);
+    return numberedAnswer(request, query, {
+      count,
+      results: results.map(({ seen, parent }) => ({
+        ...toDocument(seen),
+        parent: parent === undefined ? null : toDocument(parent),
+      })),
+    });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { setMasked } from "#lib/documents/access/kept.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+
+/** Reference 1.6, DELETE documents/{id}/mask/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "unmaskDocument",
+  method: "DELETE",
+  path: "/documents/{id}/mask",
+  summary: "Show a masked document again",
+  tag: "Documents",
+  auth: "token",
+  params: documentParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => {
+    const changed = await setMasked(deps, await signedIn(deps, request), params.id, false);
+    return changed
+      ? undefined
+      : new OtherAnswer({ detail: "Document was already not masked" }, { status: 200 });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

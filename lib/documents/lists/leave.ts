@@ -1,0 +1,64 @@
+import type { Write } from "../../platform/tables.ts";
+import { countAccesses } from "../access/grants.ts";
+import { openDocument } from "../access/seen.ts";
+import { accessesTable, accessId, accessKey, relationKey, relationsTable } from "../access/table.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { documentKey, documentsTable } from "../tree/table.ts";
+import type { StoredUser } from "../users/table.ts";
+import { isBelow } from "./known.ts";
+import type { ListDeps } from "./list.ts";
+
+type LeaveDeps = CommitDeps & ListDeps;
+
+/** Three writes each, and what tells of them. */
+const LEFT_AT_ONCE = 30;
+
+/**
+ * Takes from the user all that was given to them, and the traces of links that they followed, on a document and in all
+ * that lies in it; what they have above it stays, and favorites do. What lies deepest comes first and the document
+ * last, so that whoever is interrupted can leave again. Throws `not_found`, `forbidden`. Reference 1.6.
+ */
+export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: string): Promise<void> {
+  await openDocument(deps, user, id, "leave");
+  const below = await deps.documentLists.look(deps, async ({ known, rowsOf }) => {
+    const { byDocument } = await rowsOf(user.id);
+    await known.load(deps, [id]);
+    const mark = known.newMark();
+    const top = known.get(id);
+    if (top !== undefined) top.mark = mark;
+    return [...byDocument].flatMap(([document, row]) =>
+      row.known !== undefined && isBelow(row.known, mark) ? [document] : [],
+    );
+  });
+  for (let from = 0; from < below.length; from += LEFT_AT_ONCE)
+    await leaveEach(deps, user, below.slice(from, from + LEFT_AT_ONCE));
+  await leaveEach(deps, user, [id]);
+}
+
+function leaveEach(deps: LeaveDeps, user: StoredUser, documents: readonly string[]): Promise<void> {
+  return commitChange(deps, async () => {
+    const keys = documents.map((document) => relationKey(user.id, document));
+    const [relations, shared] = await Promise.all([
+      deps.tables.batchGet(relationsTable, keys),
+      deps.tables.batchGet(documentsTable, documents.map(documentKey)),
+    ]);
+    const byId = new Map(shared.map((one) => [one.id, one]));
+    const writes = relations.flatMap(({ sk: document, role, trace, masked }): Write[] => {
+      const one = byId.get(document);
+      if (one === undefined || (role === undefined && trace !== true && masked !== true)) return [];
+      const left: Write = {
+        ...{ op: "update", table: relationsTable, key: relationKey(user.id, document) },
+        change: { remove: ["role", "since", "trace", "masked"] },
+        when: [role === undefined ? ["role", "missing"] : ["role", "=", role]],
+      };
+      if (role === undefined) return [left];
+      const access = accessKey(document, accessId(document, { user: user.id }));
+      return [
+        left,
+        { op: "delete", table: accessesTable, key: access, when: [["role", "=", role]] },
+        countAccesses(one, -1, role === "owner" ? -1 : 0),
+      ];
+    });
+    return { writes, events: [], result: undefined };
+  });
+}

@@ -1,0 +1,51 @@
+import * as z from "zod";
+import { ORDERINGS } from "./select.ts";
+
+const TEXT_MAX_LENGTH = 255;
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };
+
+/** What is neither true nor false is as if not given. Reference 1.0. */
+const flag = (description: string) =>
+  z
+    .string()
+    .optional()
+    .transform((text) => (text === undefined ? undefined : BOOLEANS[text.toLowerCase()]))
+    .meta({ description, type: "boolean" });
+
+/** One of several; anything else is as if not given. Reference 1.0. */
+const oneOf = <const Choice extends string>(choices: readonly Choice[], description: string) =>
+  z
+    .string()
+    .optional()
+    .transform((text) => choices.find((choice) => choice === text))
+    .meta({ description, type: "string", enum: [...choices] });
+
+/** Filters and orders of lists. Reference 1.2. */
+export const listQuery = {
+  title: z
+    .string()
+    .max(TEXT_MAX_LENGTH)
+    .optional()
+    .describe("Part of the title, whatever its case and accents"),
+  q: z.string().max(TEXT_MAX_LENGTH).optional().describe("The same"),
+  is_creator_me: flag("Made by the caller, or not"),
+  is_favorite: flag("A favorite of the caller, or not"),
+  is_masked: flag("Masked by the caller, or not"),
+  ordering: oneOf(ORDERINGS, "Default `-updated_at`"),
+};
+
+/** Reference 1.2. */
+export const trashQuery = { ordering: oneOf(["deleted_at", "-deleted_at"], "Default `-deleted_at`") };
+
+/** Reference 1.4. */
+export const searchQuery = {
+  q: z.string().trim().max(TEXT_MAX_LENGTH).describe("Part of the title; everything fits what is empty"),
+  title: listQuery.title,
+  document: z
+    .guid("Must be a valid UUID.")
+    .transform((id) => id.toLowerCase())
+    .optional()
+    .describe("In this document and what lies in it"),
+  path: z.string().min(1).optional().describe("Likewise, by its path"),
+  ordering: oneOf(ORDERINGS, "Best first without it; in a document, the order of its tree"),
+};
