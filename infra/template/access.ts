@@ -207,7 +207,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       tables: {
         "access-token-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
-        "document-accesses": ["PutItem"],
+        "document-accesses": ["Query", "PutItem", "DeleteItem"],
         "document-children": ["Query", "PutItem", "DeleteItem"],
         "document-relations": ["BatchGetItem", "UpdateItem"],
         "document-segments": ["PutItem"],

@@ -4,13 +4,14 @@ import { planFirstAccess } from "../access/grants.ts";
 import { type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
 import { readPlaced } from "../tree/chain.ts";
-import { planInsert, type Target, TooDeep } from "../tree/place.ts";
+import { planInsert, type Target } from "../tree/place.ts";
 import { newSegment } from "../tree/segment.ts";
 import { orderAt } from "../tree/siblings.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import type { CreateBody } from "./body.ts";
 import { documentEvent } from "./events.ts";
+import { withinLevels } from "./levels.ts";
 
 export type CreateDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 
@@ -49,13 +50,15 @@ async function create(
     const at = new Date(deps.clock.now()).toISOString();
     const to = await target(attempt);
     const isRoot = to === undefined;
-    const { document, writes } = insert(
-      {
-        ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
-        ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
-        ...{ segment: newSegment(deps), accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
-      },
-      to,
+    const { document, writes } = withinLevels(() =>
+      planInsert(
+        {
+          ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
+          ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
+          ...{ segment: newSegment(deps), accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
+        },
+        to,
+      ),
     );
     const ancestors = to === undefined ? [] : [...to.parent.ancestors, to.parent.document];
     return {
@@ -65,16 +68,6 @@ async function create(
     };
   });
   return seenBy(deps, user, place);
-}
-
-function insert(...parts: Parameters<typeof planInsert>): ReturnType<typeof planInsert> {
-  try {
-    return planInsert(...parts);
-  } catch (error) {
-    if (!(error instanceof TooDeep)) throw error;
-    const message = "There are as many levels as there may be.";
-    throw new ApiError("bad_request", message, { body: { non_field_errors: [message] } });
-  }
 }
 
 function taken(): ApiError {

@@ -122,11 +122,17 @@ function dropChild({ parent, order, id }: StoredDocument): Write[] {
   return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
 }
 
+/** What else is written to a document along with its move, and what must hold of it. */
+export interface Along {
+  readonly set: Readonly<Record<string, number>>;
+  readonly when: readonly Condition[];
+}
+
 /**
  * Moves a live document with all that lies in it, however much that is: it and its parents are written, what is below
  * finds its way by itself. The target lies outside of it.
  */
-export function planMove({ document }: Placed, target: Target, at: string): Write[] {
+export function planMove({ document }: Placed, target: Target, at: string, along?: Along): Write[] {
   const documents = new Documents();
   if (target !== undefined) {
     leanOn(documents, target, document.height);
@@ -139,13 +145,14 @@ export function planMove({ document }: Placed, target: Target, at: string): Writ
     {
       ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
       change: {
-        set: { parent, order, chain: chainIn(target), updated_at: at },
+        set: { parent, order, chain: chainIn(target), updated_at: at, ...along?.set },
         add: { place: 1, revision: 1 },
       },
       when: [
         ["place", "=", document.place],
         ["height", "=", document.height],
         ["deleted_at", "=", null],
+        ...(along?.when ?? []),
       ],
     },
     ...dropChild(document),
