@@ -161,6 +161,46 @@ export function planMove({ document }: Placed, target: Target, at: string, along
   ];
 }
 
+/**
+ * When what is not attached yet counts as deleted: so long ago that nobody sees it or brings it back, nor what lies in
+ * it.
+ */
+export const DETACHED_AT = "0001-01-01T00:00:00.000Z";
+
+/** Writes of a document that is part of a detached tree, whose root has `DETACHED_AT`. */
+export function planDetached(document: StoredDocument): Write[] {
+  const { id, segment } = document;
+  return [
+    { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
+    { op: "put", table: segmentsTable, item: { ...segmentKey(segment), id }, when: [["pk", "missing"]] },
+    ...putChild(document),
+  ];
+}
+
+/** Puts the root of a detached tree to its place: all of it is there at once. */
+export function planAttach(document: StoredDocument, target: Target): Write[] {
+  const documents = new Documents();
+  if (target !== undefined) {
+    leanOn(documents, target, document.height);
+    documents.add(target.parent.document.id, "numchild", 1);
+  }
+  const { id, place } = document;
+  const parent = target?.parent.document.id ?? null;
+  const order = target?.order ?? ROOT_ORDER;
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { parent, order, chain: chainIn(target), deleted_at: null }, add: { place: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "=", DETACHED_AT],
+      ],
+    },
+    ...putChild({ parent, order, id }),
+    ...documents.writes(),
+  ];
+}
+
 /** Deletes a live document, and with it what lies in it. Reference 3.1. */
 export function planDelete({ document }: Placed, at: string): Write[] {
   const { id, parent, place } = document;
