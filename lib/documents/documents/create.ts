@@ -1,9 +1,8 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { planFirstAccess } from "../access/grants.ts";
-import { type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
-import { readPlaced } from "../tree/chain.ts";
 import { planInsert, type Target } from "../tree/place.ts";
 import { newSegment } from "../tree/segment.ts";
 import { orderAt } from "../tree/siblings.ts";
@@ -31,8 +30,9 @@ export async function createChild(
   body: CreateBody,
 ): Promise<Seen> {
   return create(deps, user, body, async (attempt) => {
-    const now = attempt === 0 ? parent : await readPlaced(deps, parent.document.id);
-    if (now === undefined) throw new ApiError("not_found", "No Document matches the given query.");
+    // What was changed meanwhile may have been deleted.
+    const now =
+      attempt === 0 ? parent : await openDocument(deps, user, parent.document.id, "children_create");
     return { parent: now, order: await orderAt(deps, parent.document.id, "last") };
   });
 }
