@@ -203,6 +203,26 @@ describe("rights of a document that is moved", () => {
     expect([await statusOf(moved, bea.token), await statusOf(moved, cid.token)]).toEqual([403, 403]);
   });
 
+  it("are ended forty at a time at least; of many more the move is refused, and nothing of it happens", async () => {
+    const [from, to] = [await root(), await root()];
+    const moved = await child(from);
+    const users = Array.from({ length: 60 }, () => test.deps.ids.random());
+    for (const user of users) await grant(test.deps, moved, user, "reader");
+    expect(await move(moved, to)).toEqual(
+      said(
+        "More accesses of the document and its owners end or begin with this move than can at once: remove some first.",
+      ),
+    );
+    expect(await stored(test.deps, moved)).toMatchObject({ parent: from, accesses: 60 });
+    expect(await rolesOn(test.deps, moved)).toHaveLength(60);
+    const few = await child(from);
+    for (const user of users.slice(0, 40)) await grant(test.deps, few, user, "reader");
+    expect(await move(few, to)).toEqual(DONE);
+    expect(await rolesOn(test.deps, few)).toEqual([]);
+    expect(await move(moved, few, "left")).toMatchObject({ status: 400 });
+    expect(await move(moved, await child(from))).toEqual(DONE);
+  });
+
   it("come down to its owners' where a root stays one", async () => {
     const [moved, beside] = [await root(), await root()];
     await grant(test.deps, moved, ann.id, "reader");

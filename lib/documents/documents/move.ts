@@ -55,7 +55,7 @@ export async function moveDocument(
       ...withinLevels(() => planMove(moved, target, at, rights?.along)),
       ...(rights?.writes ?? []),
     ];
-    checkSize(writes, moved.document);
+    checkSize(writes);
     const { document } = moved;
     const now = { id, title: document.title, parent: target?.parent.document.id ?? null };
     const before = { previous_parent_id: document.parent };
@@ -91,10 +91,11 @@ async function rightsMoved(deps: MoveDeps, moved: Placed, target: Target): Promi
   return stays ? undefined : planChangeOfTree(deps, moved.document);
 }
 
-function checkSize(writes: readonly Write[], { accesses }: StoredDocument): void {
+/** A move is whole or not at all: what does not fit into one transaction is refused before it begins. */
+function checkSize(writes: readonly Write[]): void {
   if (writes.length <= WRITES_MAX) return;
   throw refused(
-    `The document has ${accesses} accesses of its own, which are more than can end with one move: remove some first.`,
+    "More accesses of the document and its owners end or begin with this move than can at once: remove some first.",
   );
 }
 
