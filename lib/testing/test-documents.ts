@@ -1,7 +1,8 @@
-import { countAccesses, planFirstAccess } from "../documents/access/grants.ts";
+import { planFirstAccess } from "../documents/access/grants.ts";
 import type { LinkReach, LinkRole } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
 import { accessesTable, accessId, accessKey, type StoredAccess } from "../documents/access/table.ts";
+import { commitChange } from "../documents/commit.ts";
 import {
   childrenOf,
   childrenTable,
@@ -10,6 +11,7 @@ import {
   type StoredDocument,
 } from "../documents/tree/table.ts";
 import { createToken } from "../documents/users/tokens.ts";
+import type { Write } from "../platform/tables.ts";
 import type { TestDeps } from "./test-deps.ts";
 
 type Deps = TestDeps["deps"];
@@ -25,31 +27,38 @@ export async function person(deps: Deps, name: string): Promise<Person> {
   return { id: record.user, token };
 }
 
-/** Gives somebody a role on a document, as sharing does. */
-export async function grant(deps: Deps, document: string, user: string, role: Role): Promise<void> {
-  const counted = countAccesses(document, 1, role === "owner" ? 1 : 0);
-  await deps.tables.write([...planFirstAccess(deps, document, user, role), counted]);
-}
+/** Writes as every change of the documents does: so all that is made from them comes to know. */
+export const write = (deps: Deps, writes: readonly Write[]): Promise<void> =>
+  commitChange(deps, async () => ({ writes, events: [], result: undefined }));
+
+const counted = (document: string, role: Role): Write => ({
+  ...{ op: "update", table: documentsTable, key: documentKey(document) },
+  change: { add: { accesses: 1, owners: role === "owner" ? 1 : 0 } },
+});
+
+/** Gives somebody a role on a document. */
+export const grant = (deps: Deps, document: string, user: string, role: Role): Promise<void> =>
+  write(deps, [...planFirstAccess(deps, document, user, role), counted(document, role)]);
 
 /** Gives a team a role on a document. */
-export async function grantTeam(deps: Deps, document: string, team: string, role: Role): Promise<void> {
+export function grantTeam(deps: Deps, document: string, team: string, role: Role): Promise<void> {
   const id = accessId(document, { team });
   const item: StoredAccess = {
     ...{ ...accessKey(document, id), id, document, user: null, team, role, revision: 1 },
     created_at: new Date(deps.clock.now()).toISOString(),
   };
-  const counted = countAccesses(document, 1, role === "owner" ? 1 : 0);
-  await deps.tables.write([{ op: "put", table: accessesTable, item }, counted]);
+  return write(deps, [{ op: "put", table: accessesTable, item }, counted(document, role)]);
 }
 
 /** Sets the link of a document, whatever lies above it. */
-export async function setLink(
+export function setLink(
   deps: Deps,
   document: string,
   link_reach: LinkReach,
   link_role: LinkRole,
 ): Promise<void> {
-  await deps.tables.update(documentsTable, documentKey(document), { set: { link_reach, link_role } });
+  const change = { set: { link_reach, link_role } };
+  return write(deps, [{ op: "update", table: documentsTable, key: documentKey(document), change }]);
 }
 
 /** A document as it is stored. Throws where there is none. */

@@ -18,7 +18,7 @@ import {
 } from "../documents/tree/table.ts";
 import type { Write } from "../platform/tables.ts";
 import type { TestDeps } from "./test-deps.ts";
-import { type Person, person } from "./test-documents.ts";
+import { type Person, person, write } from "./test-documents.ts";
 
 /** Who asks: by role, by the link alone, seen there before or not, with a name or without; and who made the document. */
 export const ASKERS = {
@@ -160,12 +160,12 @@ export async function setStage({ deps }: TestDeps): Promise<Stage> {
       const mother = { numchild: isChild ? 1 : 0, deleted_at: state === "below" ? at : null };
       writes.push(documentOf(parent, { ...mother, ...(isInherited ? shared : {}) }));
     }
-    await deps.tables.write(writes);
+    await write(deps, writes);
     return id;
   };
 
   const shelf = deps.ids.random();
-  await deps.tables.write([documentOf(shelf, counted), ...grants(shelf)]);
+  await write(deps, [documentOf(shelf, counted), ...grants(shelf)]);
   const made = new Map<string, Promise<string>>();
   const shared = (situation: Situation): Promise<string> => {
     const name = nameOf({ ...situation, asker: "none" });
