@@ -5,6 +5,7 @@ import { type Handler, toHandler } from "#lib/http/handler.ts";
 import type { Route } from "#lib/http/route.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { stored } from "#lib/testing/test-documents.ts";
 import {
   abilitiesIn,
   nameOf,
@@ -132,6 +133,34 @@ describe("who may do what", () => {
         of: nameOf(situation),
         abilities: abilitiesIn(situation),
       });
+    }
+  });
+
+  it("is the same in lists and trees as on each document's own page", async () => {
+    const of = async <P, Q, B, R>(one: Route<P, Q, B, R, Deps>, id: string, { asker }: Situation) => {
+      const token = stage.people.get(asker)?.token ?? null;
+      return call(test.deps, endpoint(one, "retrieve").handler, { params: { id }, token });
+    };
+    interface Node {
+      readonly id: string;
+      readonly children?: readonly Node[];
+    }
+    const all = ({ children = [], ...shown }: Node): Node[] => [shown, ...children.flatMap(all)];
+    for (const situation of SITUATIONS) {
+      const id = await stage.own(situation);
+      const { parent } = await stored(test.deps, id);
+      const list = parent === null ? undefined : await of(listChildren, parent, situation);
+      const tree = await of(getTree, id, situation);
+      const listed: Node[] = list?.status === 200 ? list.json.results : [];
+      const shown: Node[] = [...listed, ...(tree.status === 200 ? all(tree.json) : [])];
+      const pages = new Map<string, Node>();
+      for (const node of shown) {
+        const page = pages.get(node.id) ?? (await of(get, node.id, situation)).json;
+        pages.set(node.id, page);
+        expect({ of: nameOf(situation), ...node }).toEqual({ of: nameOf(situation), ...page });
+      }
+      const isListed = list?.status === 200 && situation.state === "live";
+      expect([nameOf(situation), listed.length]).toEqual([nameOf(situation), isListed ? 1 : 0]);
     }
   });
 });
