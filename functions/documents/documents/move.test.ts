@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { accessesTable, accessId, accessKey } from "#lib/documents/access/table.ts";
+import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
 import { POSITIONS } from "#lib/documents/tree/target.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
 import { call } from "#lib/testing/test-calls.ts";
@@ -12,6 +14,7 @@ import {
   rolesOn,
   setLink,
   stored,
+  write,
 } from "#lib/testing/test-documents.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "./create.ts";
@@ -221,6 +224,21 @@ describe("rights of a document that is moved", () => {
     expect(await rolesOn(test.deps, few)).toEqual([]);
     expect(await move(moved, few, "left")).toMatchObject({ status: 400 });
     expect(await move(moved, await child(from))).toEqual(DONE);
+  });
+
+  it("are never left with nobody: what would have no owner does not become a root", async () => {
+    const [from, beside] = [await root(), await root()];
+    const moved = await child(from);
+    await grant(test.deps, from, ann.id, "administrator");
+    await grant(test.deps, moved, ann.id, "owner");
+    const id = accessId(from, { user: OWNER_ID });
+    const fewer = { add: { accesses: -1, owners: -1 } };
+    await write(test.deps, [
+      { op: "delete", table: accessesTable, key: accessKey(from, id) },
+      { op: "update", table: documentsTable, key: documentKey(from), change: fewer },
+    ]);
+    expect(await move(moved, beside, "right", ann.token)).toEqual(said("The document would have no owner."));
+    expect(await rolesOn(test.deps, moved)).toEqual([`${ann.id} owner`]);
   });
 
   it("come down to its owners' where a root stays one", async () => {
