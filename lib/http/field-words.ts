@@ -26,6 +26,7 @@ export function fieldWords(issue: Issue): string | undefined {
       return TYPES[issue.expected] ?? `Invalid data. Expected a dictionary, but got ${nameOf(input)}.`;
     case "invalid_value":
       if (input === undefined) return "This field is required.";
+      if (input === null) return "This field may not be null.";
       return `"${String(input).slice(0, SHOWN_MAX)}" is not a valid choice.`;
     case "invalid_format":
       return FORMATS[issue.format];

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-const TITLE_MAX_LENGTH = 255;
+export const TITLE_MAX_LENGTH = 255;
 const EXCERPT_MAX_LENGTH = 300;
 /** Versions 1, 3, 4 and 5 of RFC 9562. Reference 0.2. */
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1345][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;

@@ -1,16 +1,16 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { planFirstAccess } from "../access/grants.ts";
-import { type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
-import { readPlaced } from "../tree/chain.ts";
-import { planInsert, type Target, TooDeep } from "../tree/place.ts";
+import { planInsert, type Target } from "../tree/place.ts";
 import { newSegment } from "../tree/segment.ts";
 import { orderAt } from "../tree/siblings.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import type { CreateBody } from "./body.ts";
 import { documentEvent } from "./events.ts";
+import { withinLevels } from "./levels.ts";
 
 export type CreateDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 
@@ -30,8 +30,9 @@ export async function createChild(
   body: CreateBody,
 ): Promise<Seen> {
   return create(deps, user, body, async (attempt) => {
-    const now = attempt === 0 ? parent : await readPlaced(deps, parent.document.id);
-    if (now === undefined) throw new ApiError("not_found", "No Document matches the given query.");
+    // What was changed meanwhile may have been deleted.
+    const now =
+      attempt === 0 ? parent : await openDocument(deps, user, parent.document.id, "children_create");
     return { parent: now, order: await orderAt(deps, parent.document.id, "last") };
   });
 }
@@ -49,13 +50,15 @@ async function create(
     const at = new Date(deps.clock.now()).toISOString();
     const to = await target(attempt);
     const isRoot = to === undefined;
-    const { document, writes } = insert(
-      {
-        ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
-        ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
-        ...{ segment: newSegment(deps), accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
-      },
-      to,
+    const { document, writes } = withinLevels(() =>
+      planInsert(
+        {
+          ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
+          ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
+          ...{ segment: newSegment(deps), accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
+        },
+        to,
+      ),
     );
     const ancestors = to === undefined ? [] : [...to.parent.ancestors, to.parent.document];
     return {
@@ -65,16 +68,6 @@ async function create(
     };
   });
   return seenBy(deps, user, place);
-}
-
-function insert(...parts: Parameters<typeof planInsert>): ReturnType<typeof planInsert> {
-  try {
-    return planInsert(...parts);
-  } catch (error) {
-    if (!(error instanceof TooDeep)) throw error;
-    const message = "There are as many levels as there may be.";
-    throw new ApiError("bad_request", message, { body: { non_field_errors: [message] } });
-  }
 }
 
 function taken(): ApiError {

@@ -4,6 +4,7 @@ import { LINK_REACHES, LINK_ROLES } from "../access/links.ts";
 import { ROLES } from "../access/roles.ts";
 import type { Seen } from "../access/seen.ts";
 import { lineOf, pathOf } from "../tree/chain.ts";
+import type { Branch } from "./tree.ts";
 
 const reach = z.enum(LINK_REACHES);
 const linkRole = z.enum(LINK_ROLES);
@@ -38,6 +39,22 @@ export const documentRecord = z
   })
   .meta({ id: "Document" });
 export type DocumentRecord = z.infer<typeof documentRecord>;
+
+/** A document in a tree. Reference 1.3. */
+export interface TreeNode extends DocumentRecord {
+  children: TreeNode[];
+}
+
+export const treeNode: z.ZodType<TreeNode> = documentRecord
+  .extend({
+    children: z.array(z.lazy(() => treeNode)).describe("In their order; none where the branch is not open"),
+  })
+  .meta({ id: "TreeNode" });
+
+export const toTree = ({ seen, children }: Branch): TreeNode => ({
+  ...toDocument(seen),
+  children: children.map(toTree),
+});
 
 export function toDocument(seen: Seen): DocumentRecord {
   const { document, ancestors, standing, abilities, role, relation } = seen;

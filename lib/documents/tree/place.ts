@@ -132,11 +132,17 @@ function dropChild({ parent, order, id }: StoredDocument): Write[] {
   return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
 }
 
+/** What else is written to a document along with its move, and what must hold of it. */
+export interface Along {
+  readonly set: Readonly<Record<string, number>>;
+  readonly when: readonly Condition[];
+}
+
 /**
  * Moves a live document with all that lies in it, however much that is: it and its parents are written, what is below
  * finds its way by itself. The target lies outside of it.
  */
-export function planMove({ document }: Placed, target: Target, at: string): Write[] {
+export function planMove({ document }: Placed, target: Target, at: string, along?: Along): Write[] {
   const documents = new Documents();
   if (target !== undefined) {
     leanOn(documents, target, document.height);
@@ -149,17 +155,58 @@ export function planMove({ document }: Placed, target: Target, at: string): Writ
     {
       ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
       change: {
-        set: { parent, order, chain: chainIn(target), updated_at: at },
+        set: { parent, order, chain: chainIn(target), updated_at: at, ...along?.set },
         add: { place: 1, revision: 1 },
       },
       when: [
         ["place", "=", document.place],
         ["height", "=", document.height],
         ["deleted_at", "=", null],
+        ...(along?.when ?? []),
       ],
     },
     ...dropChild(document),
     ...putChild({ parent, order, id: document.id }),
+    ...documents.writes(),
+  ];
+}
+
+/**
+ * When what is not attached yet counts as deleted: so long ago that nobody sees it or brings it back, nor what lies in
+ * it.
+ */
+export const DETACHED_AT = "0001-01-01T00:00:00.000Z";
+
+/** Writes of a document that is part of a detached tree, whose root has `DETACHED_AT`. */
+export function planDetached(document: StoredDocument): Write[] {
+  const { id, segment } = document;
+  return [
+    { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
+    { op: "put", table: segmentsTable, item: { ...segmentKey(segment), id }, when: [["pk", "missing"]] },
+    ...putChild(document),
+  ];
+}
+
+/** Puts the root of a detached tree to its place: all of it is there at once. */
+export function planAttach(document: StoredDocument, target: Target): Write[] {
+  const documents = new Documents();
+  if (target !== undefined) {
+    leanOn(documents, target, document.height);
+    documents.add(target.parent.document.id, "numchild", 1);
+  }
+  const { id, place } = document;
+  const parent = target?.parent.document.id ?? null;
+  const order = target?.order ?? ROOT_ORDER;
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { parent, order, chain: chainIn(target), deleted_at: null }, add: { place: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "=", DETACHED_AT],
+      ],
+    },
+    ...putChild({ parent, order, id }),
     ...documents.writes(),
   ];
 }

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { LINK_REACHES, LINK_ROLES } from "#lib/documents/access/links.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { configureLink, linkBody } from "#lib/documents/documents/link.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { lateBody } from "#lib/http/late-body.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.6, PUT documents/{id}/link-configuration/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "configureDocumentLink",
+  method: "PUT",
+  path: "/documents/{id}/link-configuration",
+  summary: "Set who reaches a document by its link, and what they may do",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  body: lateBody(linkBody),
+  status: 200,
+  response: z.object({ link_reach: z.enum(LINK_REACHES), link_role: z.enum(LINK_ROLES) }),
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    configureLink(deps, await viewerOf(deps, request), params.id, body),
+});
+
+export const handler = toHandler(route, openDeps);

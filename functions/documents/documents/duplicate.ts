@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { languageOf } from "#lib/documents/documents/copy-title.ts";
+import { duplicateBody, duplicateDocument } from "#lib/documents/documents/duplicate.ts";
+import { signedIn } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.3, 3.4, POST documents/{id}/duplicate/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "duplicateDocument",
+  method: "POST",
+  path: "/documents/{id}/duplicate",
+  summary: "Copy a document, by wish with what lies in it and who has access",
+  tag: "Documents",
+  auth: "token",
+  params: documentParams,
+  body: duplicateBody,
+  status: 201,
+  response: z.object({ id: z.string().describe("Of the copy") }),
+  errors: [403, 409],
+  run: async ({ params, body, request }, deps: Deps) => {
+    const user = await signedIn(deps, request);
+    const id = await duplicateDocument(deps, user, params.id, {
+      withAccesses: body.with_accesses,
+      withDescendants: body.with_descendants,
+      language: languageOf(request.headers["accept-language"], user.language),
+    });
+    return { id };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

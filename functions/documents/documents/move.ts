@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { moveBody, moveDocument } from "#lib/documents/documents/move.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { lateBody } from "#lib/http/late-body.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Seed: documents 3; reference 1.3, 3.3, POST documents/{id}/move/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "moveDocument",
+  method: "POST",
+  path: "/documents/{id}/move",
+  summary: "Move a document, with all that lies in it, below or beside another",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  body: lateBody(moveBody),
+  status: 200,
+  response: z.object({ message: z.string() }),
+  errors: [403, 409],
+  run: async ({ params, body, request }, deps: Deps) => {
+    await moveDocument(deps, await viewerOf(deps, request), params.id, body);
+    return { message: "Document moved successfully." };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

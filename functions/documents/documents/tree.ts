@@ -1,0 +1,26 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { toTree, treeNode } from "#lib/documents/documents/record.ts";
+import { readTree } from "#lib/documents/documents/tree.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.3, GET documents/{id}/tree/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getDocumentTree",
+  method: "GET",
+  path: "/documents/{id}/tree",
+  summary: "The tree around a document, from the highest ancestor that the caller may read",
+  tag: "Documents",
+  auth: "optional",
+  params: documentParams,
+  status: 200,
+  response: treeNode,
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    toTree(await readTree(deps, await viewerOf(deps, request), params.id)),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,176 @@
+import * as z from "zod";
+import { accessesOfOthers, planCopiedAccess } from "../access/copied.ts";
+import { planFirstAccess } from "../access/grants.ts";
+import { isPrivileged, ROLES } from "../access/roles.ts";
+import { noDocument, openDocument, type Seen } from "../access/seen.ts";
+import type { StoredAccess } from "../access/table.ts";
+import { commitChange } from "../commit.ts";
+import { deletedAt, idsOf, readPlaced } from "../tree/chain.ts";
+import { DETACHED_AT, planAttach, planDetached, ROOT_ORDER, type Target } from "../tree/place.ts";
+import { newSegment } from "../tree/segment.ts";
+import { orderAt } from "../tree/siblings.ts";
+import { documentKey, type StoredDocument } from "../tree/table.ts";
+import type { StoredUser } from "../users/table.ts";
+import { copyTitle } from "./copy-title.ts";
+import type { CreateDeps } from "./create.ts";
+import { documentEvent } from "./events.ts";
+import { withinLevels } from "./levels.ts";
+import { readSubtree } from "./subtree.ts";
+
+/** Body of a copy. Reference 3.4. */
+export const duplicateBody = z.object({
+  with_accesses: z
+    .boolean()
+    .default(false)
+    .describe("With the link, and who has access where one manages that"),
+  with_descendants: z.boolean().default(false).describe("With what lies in the document"),
+});
+
+export interface DuplicateOptions {
+  readonly withAccesses: boolean;
+  readonly withDescendants: boolean;
+  /** Of the copies' titles. */
+  readonly language: string;
+  /** Gives a copy what is in the document; nobody sees the copy yet. */
+  readonly copyContent?: (from: StoredDocument, to: StoredDocument) => Promise<void>;
+}
+
+/** Documents of one transaction: each is three items at most. */
+const DOCUMENTS_AT_ONCE = 30;
+/** Accesses of one transaction: each is two items at most. */
+const ACCESSES_AT_ONCE = 45;
+/** Contents that are copied at the same time. */
+const CONTENTS_AT_ONCE = 8;
+
+/**
+ * Copies a document; answers the copy's id. It is made where nobody sees it, and put to its place last: all of it is
+ * there at once, or, where something fails, none of it. Throws `not_found`, `forbidden`; `bad_request` where it is more
+ * than may be copied at a time; `conflict`. Reference 3.4.
+ */
+export async function duplicateDocument(
+  deps: CreateDeps,
+  user: StoredUser,
+  id: string,
+  { withAccesses, withDescendants, language, copyContent }: DuplicateOptions,
+): Promise<string> {
+  const seen = await openDocument(deps, user, id, "duplicate");
+  const { document } = seen;
+  const originals = withDescendants ? await readSubtree(deps, document) : [document];
+  const copiesAccesses = withAccesses && isPrivileged(seen.role);
+  const accesses = copiesAccesses ? await accessesOfOthers(deps, originals, user.id) : new Map();
+
+  const parent = placeOf(seen);
+  const above = parent === null ? [] : idsOf(seen.ancestors);
+  const at = new Date(deps.clock.now()).toISOString();
+  const copies = copiesOf(deps, originals, above).map(({ original, ...lies }): StoredDocument => {
+    const { excerpt } = original;
+    const { link_reach, link_role } = withAccesses ? original : UNSHARED;
+    const rows: readonly StoredAccess[] = accesses.get(original.id) ?? [];
+    // Its maker's own access is written when it is attached.
+    const made = original.id === id && parent === null ? 1 : 0;
+    return {
+      ...{ ...documentKey(lies.id), ...lies, title: copyTitle(original.title, language), excerpt },
+      ...{ link_reach, link_role, creator: user.id, duplicated_from: original.id },
+      ...{ created_at: at, updated_at: at, deleted_at: original.id === id ? DETACHED_AT : null },
+      ...{ place: 1, revision: 1, segment: "", accesses: rows.length + made },
+      owners: rows.filter(({ role }) => role === "owner").length + made,
+    };
+  });
+
+  await inTurn(copies, DOCUMENTS_AT_ONCE, (some) =>
+    commitChange(deps, async () => ({
+      writes: some.flatMap((copy) => planDetached({ ...copy, segment: newSegment(deps) })),
+      ...{ events: [], result: undefined },
+    })),
+  );
+  const pairs = originals.flatMap((from, index) => {
+    const to = copies[index];
+    return to === undefined ? [] : [{ from, to }];
+  });
+  await inTurn(pairs, CONTENTS_AT_ONCE, (some) =>
+    Promise.all(some.map(({ from, to }) => copyContent?.(from, to))),
+  );
+  const granted = pairs.flatMap(({ from, to }) =>
+    (accesses.get(from.id) ?? []).map((access: StoredAccess) => ({ access, to: to.id })),
+  );
+  await inTurn(granted, ACCESSES_AT_ONCE, (some) =>
+    commitChange(deps, async () => ({
+      writes: some.flatMap(({ access, to }) => planCopiedAccess(access, to, at)),
+      ...{ events: [], result: undefined },
+    })),
+  );
+  return attach(deps, user, copies, parent);
+}
+
+const UNSHARED = { link_reach: "restricted", link_role: "reader" } as const;
+
+/** Where the copy comes: beside the document for who may write there, else it is a root of its maker's. */
+function placeOf({ document, role }: Seen): string | null {
+  const writes = role !== null && ROLES.indexOf(role) >= ROLES.indexOf("editor");
+  return writes ? document.parent : null;
+}
+
+type Lies = Pick<StoredDocument, "id" | "parent" | "order" | "chain" | "height" | "numchild">;
+
+/** How the copies lie in each other; parents come first. */
+function copiesOf(
+  { ids }: Pick<CreateDeps, "ids">,
+  originals: readonly StoredDocument[],
+  above: readonly string[],
+): ({ original: StoredDocument } & Lies)[] {
+  const made = new Map<string, { original: StoredDocument } & { -readonly [K in keyof Lies]: Lies[K] }>();
+  for (const original of originals) {
+    const parent = original.parent === null ? undefined : made.get(original.parent);
+    if (parent !== undefined) parent.numchild += 1;
+    made.set(original.id, {
+      ...{ original, id: ids.random(), parent: parent?.id ?? null, height: 0, numchild: 0 },
+      order: parent === undefined ? ROOT_ORDER : original.order,
+      // As it will be once the first of them is attached.
+      chain: parent === undefined ? [...above] : [...parent.chain, parent.id],
+    });
+  }
+  for (const { original, height } of [...made.values()].toReversed()) {
+    const parent = made.get(original.parent ?? "");
+    if (parent !== undefined) parent.height = Math.max(parent.height, height + 1);
+  }
+  return [...made.values()];
+}
+
+async function attach(
+  deps: CreateDeps,
+  user: StoredUser,
+  copies: readonly StoredDocument[],
+  parent: string | null,
+): Promise<string> {
+  const [copy] = copies;
+  if (copy === undefined) throw noDocument();
+  return commitChange(deps, async () => {
+    const target = parent === null ? undefined : await lastIn(deps, parent);
+    return {
+      writes: [
+        ...withinLevels(() => planAttach(copy, target)),
+        ...(target === undefined ? planFirstAccess(deps, copy.id, user.id, "owner") : []),
+      ],
+      events: [
+        documentEvent("documents.created", { ...copy, parent }, user, {
+          ...{ duplicated_from: copy.duplicated_from, documents: copies.length },
+        }),
+      ],
+      result: copy.id,
+    };
+  });
+}
+
+async function lastIn(deps: CreateDeps, id: string): Promise<Target> {
+  const parent = await readPlaced(deps, id);
+  if (parent === undefined || deletedAt(parent) !== null) throw noDocument();
+  return { parent, order: await orderAt(deps, id, "last") };
+}
+
+async function inTurn<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (some: readonly Item[]) => Promise<unknown>,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += atOnce) await work(items.slice(at, at + atOnce));
+}

@@ -1,0 +1,80 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import {
+  LINK_REACHES,
+  LINK_ROLES,
+  type LinkReach,
+  type LinkRole,
+  type LinkSelectOptions,
+} from "../access/links.ts";
+import { openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { documentKey, documentsTable } from "../tree/table.ts";
+
+/** Body of a link's settings. Reference 1.6. */
+export const linkBody = z.object({
+  link_reach: z.enum(LINK_REACHES).describe("Not less than what the document lies in"),
+  link_role: z.enum(LINK_ROLES).nullish().describe("Not with `restricted`; else needed"),
+});
+export type LinkBody = z.infer<typeof linkBody>;
+
+export interface LinkSettings {
+  readonly link_reach: LinkReach;
+  readonly link_role: LinkRole;
+}
+
+/**
+ * Sets who reaches a document by its link. `body` is asked once the caller may do so. Throws `not_found`,
+ * `unauthorized`, `forbidden`; `bad_request` where it is less than the link of what the document lies in. Reference 1.6.
+ */
+export async function configureLink(
+  deps: CommitDeps & SeenDeps,
+  viewer: Viewer,
+  id: string,
+  body: () => LinkBody,
+): Promise<LinkSettings> {
+  return commitChange(deps, async () => {
+    const { document, abilities } = await openDocument(deps, viewer, id, "link_configuration");
+    const { link_reach, link_role } = body();
+    checkLink(abilities.link_select_options, link_reach, link_role ?? null);
+    const set: LinkSettings = { link_reach, link_role: link_role ?? document.link_role };
+    const updated_at = new Date(deps.clock.now()).toISOString();
+    return {
+      writes: [
+        {
+          ...{ op: "update", table: documentsTable, key: documentKey(id) },
+          change: { set: { ...set, updated_at }, add: { revision: 1 } },
+          when: [
+            ["place", "=", document.place],
+            ["deleted_at", "=", null],
+          ],
+        },
+      ],
+      ...{ events: [], result: set },
+    };
+  });
+}
+
+function checkLink(options: LinkSelectOptions, reach: LinkReach, role: LinkRole | null): void {
+  const roles = options[reach];
+  if (roles === undefined)
+    throw refused(
+      "link_reach",
+      `Link reach '${reach}' is not allowed based on parent document configuration.`,
+    );
+  if (roles === null) {
+    if (role !== null)
+      throw refused(
+        "link_role",
+        "Cannot set link_role when link_reach is 'restricted'. Link role must be null for restricted reach.",
+      );
+  } else if (role === null || !roles.includes(role))
+    throw refused(
+      "link_role",
+      // As clients know it, also where none was sent.
+      `Link role '${role ?? "None"}' is not allowed for link reach '${reach}'. Allowed roles: ${roles.join(", ")}`,
+    );
+}
+
+const refused = (field: "link_reach" | "link_role", message: string): ApiError =>
+  new ApiError("bad_request", message, { body: { [field]: [message] } });

@@ -1,0 +1,46 @@
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
+import { childIds } from "./children.ts";
+
+/** Documents that are copied at a time at most. */
+export const SUBTREE_MAX = 1_000;
+/** Parents whose children are looked up at the same time. */
+const AT_ONCE = 16;
+
+/**
+ * A live document with all that lies in it and is live: parents before their children, which are in their order. Throws
+ * `bad_request` where that is more than may be copied at a time.
+ */
+export async function readSubtree(
+  deps: Pick<Ports, "tables">,
+  top: StoredDocument,
+): Promise<StoredDocument[]> {
+  const all = [top];
+  for (let level = [top]; level.length > 0; ) {
+    const below: StoredDocument[] = [];
+    const parents = level.filter(({ numchild }) => numchild > 0);
+    for (let at = 0; at < parents.length; at += AT_ONCE) {
+      const found = await Promise.all(
+        parents.slice(at, at + AT_ONCE).map((parent) => liveChildren(deps, parent.id)),
+      );
+      below.push(...found.flat());
+      if (all.length + below.length > SUBTREE_MAX) throw tooMany();
+    }
+    all.push(...below);
+    level = below;
+  }
+  return all;
+}
+
+async function liveChildren(deps: Pick<Ports, "tables">, id: string): Promise<StoredDocument[]> {
+  const ids = await childIds(deps, id, SUBTREE_MAX);
+  const children = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
+  // One that has gone elsewhere meanwhile is no child any more.
+  return children.filter(({ parent, deleted_at }) => parent === id && deleted_at === null);
+}
+
+function tooMany(): ApiError {
+  const message = `A copy holds at most ${SUBTREE_MAX} documents.`;
+  return new ApiError("bad_request", message, { body: { with_descendants: [message] } });
+}

@@ -1,0 +1,94 @@
+import {
+  denied,
+  isPastCutoff,
+  noDocument,
+  relationsOf,
+  type Seen,
+  type SeenDeps,
+  seenWith,
+  type Viewer,
+} from "../access/seen.ts";
+import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/chain.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
+import { childIds } from "./children.ts";
+
+/** A document, with its children where its branch is open. */
+export interface Branch {
+  readonly seen: Seen;
+  readonly children: readonly Branch[];
+}
+
+/** Documents of a tree at most: what does not fit is on the pages of their parent's children. */
+export const NODES_MAX = 2_500;
+
+/**
+ * The tree around a document as a viewer sees it: from the highest ancestor that they may read down to it, with the
+ * children of each on the way and its own. Of what is deleted, its owner sees the document alone. Throws `not_found`,
+ * `unauthorized`, `forbidden`. Reference 1.3.
+ */
+export async function readTree(deps: SeenDeps, viewer: Viewer, id: string): Promise<Branch> {
+  const place = await readPlaced(deps, id);
+  if (place === undefined) throw noDocument();
+  const at = deletedAt(place);
+  if (at !== null && isPastCutoff(deps, at)) throw noDocument();
+  const line = lineOf(place);
+  const children = at === null ? await childrenOfEach(deps, line) : [];
+  const relations = await relationsOf(deps, viewer, [...line, ...children.flat()]);
+  const see = (one: Placed): Seen => seenWith(deps, viewer, one, relations);
+
+  const onTheWay = line.map((document, level) => see({ document, ancestors: line.slice(0, level) }));
+  const seen = onTheWay.at(-1);
+  if (seen?.abilities.tree !== true) throw denied(viewer);
+  if (at !== null) return { seen, children: [] };
+  const top = onTheWay.findIndex(({ abilities }) => abilities.tree);
+  const branchOf = (level: number, self: Seen): Branch => {
+    const ancestors = line.slice(0, level + 1);
+    const next = onTheWay[level + 1];
+    return {
+      seen: self,
+      children: (children[level] ?? []).map((document) =>
+        next !== undefined && document.id === next.document.id
+          ? branchOf(level + 1, next)
+          : { seen: see({ document, ancestors }), children: [] },
+      ),
+    };
+  };
+  return branchOf(top, onTheWay[top] ?? seen);
+}
+
+/** The live children of each document of a line, in their order, among them the next one of the line. */
+async function childrenOfEach(deps: SeenDeps, line: readonly StoredDocument[]): Promise<StoredDocument[][]> {
+  const found = await Promise.all(
+    line.map(({ id, numchild }) => (numchild === 0 ? [] : childIds(deps, id, NODES_MAX))),
+  );
+  const most = evenly(found.map(({ length }) => length));
+  const onTheWay = new Map(line.map((document) => [document.id, document]));
+  const kept = found.map((ids, level) => {
+    const next = line[level + 1]?.id;
+    const first = ids.slice(0, most);
+    return next === undefined || first.includes(next) ? first : [...first, next];
+  });
+  const wanted = kept.flat().filter((id) => !onTheWay.has(id));
+  const read = await deps.tables.batchGet(documentsTable, wanted.map(documentKey));
+  const documents = new Map([...onTheWay, ...read.map((one) => [one.id, one] as const)]);
+  return kept.map((ids, level) =>
+    ids.flatMap((id) => {
+      const document = documents.get(id);
+      // One that has gone elsewhere meanwhile is no child any more.
+      const isHere = document?.parent === line[level]?.id && document?.deleted_at === null;
+      return isHere && document !== undefined ? [document] : [];
+    }),
+  );
+}
+
+/** How many of each list there is room for, when the longest give way first. */
+function evenly(lengths: readonly number[]): number {
+  let room = NODES_MAX;
+  const sorted = lengths.toSorted((one, other) => one - other);
+  for (const [at, length] of sorted.entries()) {
+    const share = Math.floor(room / (sorted.length - at));
+    if (length > share) return share;
+    room -= length;
+  }
+  return NODES_MAX;
+}
