@@ -1,4 +1,5 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
+import { commentsTable, threadsTable } from "./documents/threads/table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -69,4 +70,6 @@ export const tables = {
   documentSegments: segmentsTable,
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
+  documentThreads: threadsTable,
+  documentComments: commentsTable,
 };

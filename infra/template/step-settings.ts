@@ -83,6 +83,17 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "30",
     pattern: "^[0-9]{1,5}$",
   },
+  ReactionsMaxPerComment: {
+    variable: "REACTIONS_MAX_PER_COMMENT",
+    description: "Different emojis that people may react to a comment with",
+    otherwise: "15",
+    pattern: "^[1-9][0-9]?$",
+  },
+  WorkflowDocumentsUser: {
+    variable: "WORKFLOW_DOCUMENTS_USER",
+    description: "Address of the user as whom scripts of workflows work on documents; the owner where empty",
+    otherwise: "",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */

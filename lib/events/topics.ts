@@ -91,6 +91,18 @@ export const TOPICS = {
     dataType: "webhook",
     data: z.looseObject({}),
   },
+  "documents.commented": {
+    meaning: "Somebody began a thread on a document, or added a comment to one",
+    dataType: "document",
+    data: z.object({
+      document_id: z.string(),
+      title: z.string().nullable(),
+      parent_id: z.string().nullable(),
+      user_id: z.string().nullable(),
+      thread_id: z.string(),
+      comment_id: z.string(),
+    }),
+  },
 } as const;
 
 export type OwnTopic = keyof typeof TOPICS;

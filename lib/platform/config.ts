@@ -12,6 +12,7 @@ const onOff = z
     return z.NEVER;
   });
 
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 const text = (otherwise: string) =>
   z
     .string()
@@ -187,7 +188,7 @@ export const settings = z.object({
       default: "",
     }),
   WEFT_OWNER_EMAIL: text("owner@weft.local")
-    .refine((value) => /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(value), "must be an e-mail address")
+    .refine((value) => EMAIL.test(value), "must be an e-mail address")
     .meta({
       description: "Address of the user of the documents whom WEFT_ACCESS_TOKEN belongs to",
       default: "owner@weft.local",
@@ -205,6 +206,17 @@ export const settings = z.object({
     .refine((value) => /^\d{1,5}$/.test(value), "must be a whole number of days")
     .transform(Number)
     .meta({ description: "Days after which a deleted document cannot be brought back", default: "30" }),
+  REACTIONS_MAX_PER_COMMENT: text("15")
+    .refine((value) => /^[1-9]\d?$/.test(value), "must be a whole number from 1 to 99")
+    .transform(Number)
+    .meta({ description: "Different emojis that people may react to a comment with", default: "15" }),
+  WORKFLOW_DOCUMENTS_USER: text("")
+    .refine((value) => value === "" || EMAIL.test(value), "must be an e-mail address")
+    .meta({
+      description:
+        "Address of the user as whom scripts of workflows work on documents; the owner where it is empty",
+      default: "",
+    }),
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -250,6 +262,8 @@ export interface DocumentsConfig {
   readonly ownerEmail: string;
   readonly aiAllowReachFrom: "public" | "authenticated" | "restricted";
   readonly trashbinCutoffDays: number;
+  readonly reactionsMaxPerComment: number;
+  readonly workflowsEmail: string;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -311,6 +325,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       ownerEmail: parsed.data.WEFT_OWNER_EMAIL,
       aiAllowReachFrom: parsed.data.AI_ALLOW_REACH_FROM,
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
+      reactionsMaxPerComment: parsed.data.REACTIONS_MAX_PER_COMMENT,
+      workflowsEmail: parsed.data.WORKFLOW_DOCUMENTS_USER,
     },
   };
 }

@@ -7,7 +7,8 @@ export type DocumentTopic =
   | "documents.created"
   | "documents.moved"
   | "documents.deleted"
-  | "documents.restored";
+  | "documents.restored"
+  | "documents.commented";
 
 /** The event that tells what somebody did with a document. */
 export function documentEvent(

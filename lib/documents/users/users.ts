@@ -104,6 +104,16 @@ export function toUser(user: StoredUser) {
   return { id, email, full_name, short_name, language, is_first_connection };
 }
 
+/** Others see a name alone. Reference 1.9, 1.12. */
+export const lightUserRecord = z
+  .object({ full_name: z.string(), short_name: z.string() })
+  .meta({ id: "LightUser" });
+
+export function toLightUser(user: StoredUser): z.infer<typeof lightUserRecord> {
+  const { full_name, short_name } = toUser(user);
+  return { full_name, short_name };
+}
+
 function lightUser({ full_name, short_name }: StoredUser, called: string) {
   return { full_name: full_name || called, short_name: short_name || called };
 }
