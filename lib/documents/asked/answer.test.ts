@@ -38,7 +38,8 @@ function contentOf(): ContentAccess & { readonly texts: Map<string, string>; rea
   return {
     ...{ texts, writers },
     read: async (id) => texts.get(id),
-    write: async (user, id, text, was) => {
+    write: async (user, id, text, { was, cause }) => {
+      expect(cause.hop).toBe(1);
       if (texts.get(id) !== was) throw new ApiError("conflict", "It was changed meanwhile");
       texts.set(id, text);
       writers.push(user.id);

@@ -8,7 +8,7 @@ import { createThread } from "../threads/threads.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import { owner, usersByEmail } from "../users/users.ts";
-import type { ContentAccess } from "./content.ts";
+import type { Cause, ContentAccess } from "./content.ts";
 
 /** What scripts of workflows ask. */
 export type Question =
@@ -25,7 +25,7 @@ export type Question =
 export interface Asker {
   /** A UUID: the same however often the call is made again. */
   readonly call: string;
-  readonly cause: { readonly run_id: string; readonly workflow_name: string; readonly hop: number };
+  readonly cause: Cause;
 }
 
 export type AskedDeps = CreateDeps &
@@ -48,7 +48,7 @@ export async function answerDocuments(deps: AskedDeps, question: Question, by: A
   const caused = causedBy(deps, by);
   switch (question.of) {
     case "new document":
-      return make(caused, user, question, asRandom(by.call));
+      return make(caused, user, question, by);
     case "text of document":
       return read(caused, user, question.id);
     case "more text":
@@ -90,8 +90,9 @@ async function make(
   deps: AskedDeps,
   user: StoredUser,
   { title, content = "", parent }: Extract<Question, { of: "new document" }>,
-  id: string,
+  { call, cause }: Asker,
 ): Promise<string> {
+  const id = asRandom(call);
   const access = content === "" ? undefined : contentOf(deps);
   if (!(await isMade(deps, user, id))) {
     const above =
@@ -106,7 +107,7 @@ async function make(
     }
   }
   if (access !== undefined && (await access.read(id)) === undefined)
-    await access.write(user, id, content, undefined).catch(unlessTaken);
+    await access.write(user, id, content, { was: undefined, cause }).catch(unlessTaken);
   return id;
 }
 
@@ -147,7 +148,7 @@ async function append(
     if (await deps.claims.isTaken(mark)) return id;
     const was = await access.read(id);
     try {
-      await access.write(user, id, appended(was ?? "", text), was);
+      await access.write(user, id, appended(was ?? "", text), { was, cause });
       break;
     } catch (error) {
       if (!isConflict(error) || attempt === TRIES_MAX) throw error;
