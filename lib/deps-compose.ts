@@ -82,7 +82,12 @@ export function composeDeps(
     network: openNetwork(config.network),
     llm: config.llm,
   };
-  return { ...base, noteLastFailure: (failure) => noteLastFailure(base, failure) };
+  return {
+    ...base,
+    answerDocuments: async (question, by) =>
+      (await import("./documents/asked/answer.ts")).answerDocuments(base, question, by),
+    noteLastFailure: (failure) => noteLastFailure(base, failure),
+  };
 }
 
 function openMailer(

@@ -4,6 +4,7 @@ import { mailsTable } from "./documents/mail/table.ts";
 import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
 import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
 import { changesTable, countsTable } from "./documents/lists/changes.ts";
+import { commentsTable, threadsTable } from "./documents/threads/table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
@@ -83,4 +84,6 @@ export const tables = {
   documentAccessRequests: accessRequestsTable,
   documentChanges: changesTable,
   documentChangeCounts: countsTable,
+  documentThreads: threadsTable,
+  documentComments: commentsTable,
 };

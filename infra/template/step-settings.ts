@@ -216,6 +216,11 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Where readers of mails open documents",
     otherwise: "",
   },
+  WorkflowDocumentsUser: {
+    variable: "WORKFLOW_DOCUMENTS_USER",
+    description: "Address of the user as whom scripts of workflows work on documents; the owner where empty",
+    otherwise: "",
+  },
 };
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */

@@ -10,6 +10,8 @@ export interface DocumentSettings extends DocumentSettingsRead {
   readonly trashbinCutoffDays: number;
   /** Users that a search answers at most. */
   readonly usersListLimit: number;
+  /** Address of the user as whom workflows work on documents; the owner where it is empty. */
+  readonly workflowsEmail: string;
 }
 
 export const DAY_MS = 24 * 60 * 60 * 1000;

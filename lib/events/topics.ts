@@ -123,9 +123,9 @@ export const TOPICS = {
     data: z.looseObject(documentBase),
   },
   "documents.commented": {
-    meaning: "Somebody commented on a document",
+    meaning: "Somebody began a thread on a document, or added a comment to one",
     dataType: "document",
-    data: z.looseObject(documentBase),
+    data: z.object({ ...documentBase, thread_id: z.string(), comment_id: z.string() }),
   },
   "webhook.received": {
     meaning: "A request came to the address of a webhook trigger",

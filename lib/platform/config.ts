@@ -15,6 +15,7 @@ const onOff = z
     return z.NEVER;
   });
 
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 const text = (otherwise: string) =>
   z
     .string()
@@ -191,7 +192,7 @@ export const settings = z.object({
       default: "",
     }),
   WEFT_OWNER_EMAIL: text("owner@weft.local")
-    .refine((value) => /^[^\s@]{1,64}@[^\s@]{1,255}$/.test(value), "must be an e-mail address")
+    .refine((value) => EMAIL.test(value), "must be an e-mail address")
     .meta({
       description: "Address of the user of the documents whom WEFT_ACCESS_TOKEN belongs to",
       default: "owner@weft.local",
@@ -215,6 +216,13 @@ export const settings = z.object({
   }),
   ...oidcRows,
   ...mailSettingsShape,
+  WORKFLOW_DOCUMENTS_USER: text("")
+    .refine((value) => value === "" || EMAIL.test(value), "must be an e-mail address")
+    .meta({
+      description:
+        "Address of the user as whom scripts of workflows work on documents; the owner where it is empty",
+      default: "",
+    }),
 });
 
 /** For containers and hosts of remote-bash steps, as far as they are set. */
@@ -264,6 +272,7 @@ export interface DocumentsConfig extends DocumentSettingsRead {
   readonly aiAllowReachFrom: "public" | "authenticated" | "restricted";
   readonly trashbinCutoffDays: number;
   readonly usersListLimit: number;
+  readonly workflowsEmail: string;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -328,6 +337,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
       trashbinCutoffDays: parsed.data.TRASHBIN_CUTOFF_DAYS,
       usersListLimit: parsed.data.API_USERS_LIST_LIMIT,
       ...readDocumentSettings(environment, parsed.data),
+      workflowsEmail: parsed.data.WORKFLOW_DOCUMENTS_USER,
     },
     oidc: oidcSettings(parsed.data),
     mail: mailSettings(parsed.data, `http://${parsed.data.HOST}:${parsed.data.PORT}`),

@@ -10,7 +10,8 @@ export type DocumentTopic =
   | "documents.deleted"
   | "documents.restored"
   | "documents.shared"
-  | "documents.access_requested";
+  | "documents.access_requested"
+  | "documents.commented";
 
 /** The event that tells what somebody did with a document. */
 export function documentEvent(

@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>;
  */
 export function askRecords(
   context: FunctionContext,
-  what: "records" | "write" | "run",
+  what: "records" | "write" | "run" | "document",
   query: Row,
 ): { readonly records: readonly Row[]; readonly total: number } {
   const answer = context.ask(what, query);

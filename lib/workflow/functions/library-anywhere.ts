@@ -3,6 +3,7 @@ import { childRunFunctions } from "./child-runs.ts";
 import { conversionFunctions } from "./conversion.ts";
 import { databaseFunctions } from "./database.ts";
 import { detectionFunctions } from "./detection.ts";
+import { documentFunctions } from "./documents.ts";
 import { evaluationFunctions } from "./evaluation.ts";
 import { eventFunctions } from "./events.ts";
 import { generationFunctions } from "./generation.ts";
@@ -38,6 +39,7 @@ export const functionsAnywhere = {
   ...languageModelFunctions,
   ...childRunFunctions,
   ...databaseTexts,
+  ...documentFunctions,
 } satisfies Record<string, LibraryFunction>;
 
 /** Work that these functions wait for, loaded when it is first asked for. */

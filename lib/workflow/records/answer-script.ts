@@ -5,10 +5,11 @@ import { type ChildDeps, childQuery, startChild } from "../runs/start-child.ts";
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
 import { answerRead, type ReadDeps, readQuery } from "./answer-reads.ts";
 import { answerWrite, type WriteDeps, writeQuery } from "./answer-writes.ts";
+import { askDocuments, type DocumentAskDeps, documentQuery } from "./document-questions.ts";
 
-const question = z.discriminatedUnion("of", [readQuery, writeQuery, childQuery]);
+const question = z.discriminatedUnion("of", [readQuery, writeQuery, childQuery, documentQuery]);
 
-export type AnswerDeps = ReadDeps & WriteDeps & ChildDeps;
+export type AnswerDeps = ReadDeps & WriteDeps & ChildDeps & DocumentAskDeps;
 
 /**
  * Answers what a script of a run asks of the tables. Never throws for what the script asks wrongly: that is the
@@ -41,6 +42,11 @@ async function answer(
     case "new asset":
     case "new value":
       return { records: [await answerWrite(deps, run, query)], total: 1 };
+    case "new document":
+    case "text of document":
+    case "more text":
+    case "new comment":
+      return askDocuments(deps, run, query);
     default:
       return answerRead(deps, run, query);
   }

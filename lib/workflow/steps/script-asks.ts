@@ -26,6 +26,8 @@ export const NOTIFY_SECRET = "NOTIFY_WEBHOOKS";
 const WEBHOOKS_MAX = 20;
 /** Runs that one evaluation of a script may start. */
 const RUNS_MAX = 1_000;
+/** Calls of one evaluation that work on documents. */
+const DOCUMENTS_MAX = 1_000;
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -45,6 +47,8 @@ export async function answerAsk(
       return askTables(attempt, withoutSecrets(attempt, given), signal);
     case "run":
       return startRun(attempt, given, signal, place);
+    case "document":
+      return askDocument(attempt, given, signal, place);
     case "ssh":
       return execBySsh(attempt, given, signal);
     case "llm":
@@ -80,11 +84,28 @@ function startRun(
   signal: AbortSignal,
   place: string,
 ): Promise<RecordsAnswer> {
-  const { key, phase, round = 0 } = attempt.request;
   if (Number(place.split(".").at(-1)) > RUNS_MAX)
     throw new StepFailed(`one script starts at most ${RUNS_MAX} runs`);
-  const query = { ...given, of: "new run", place: `${phase} ${round} ${place} ${key}` };
+  const query = { ...given, of: "new run", place: placeOf(attempt, place) };
   return askTables(attempt, withoutSecrets(attempt, query), signal);
+}
+
+/** Likewise what it makes. */
+function askDocument(
+  attempt: Attempt,
+  given: Input,
+  signal: AbortSignal,
+  place: string,
+): Promise<RecordsAnswer> {
+  if (Number(place.split(".").at(-1)) > DOCUMENTS_MAX)
+    throw new StepFailed(`one script asks for documents at most ${DOCUMENTS_MAX} times`);
+  const query = { ...given, place: placeOf(attempt, place) };
+  return askTables(attempt, withoutSecrets(attempt, query), signal);
+}
+
+/** Which call of which step it is, however often the step is executed. */
+function placeOf({ request: { key, phase, round = 0 } }: Attempt, place: string): string {
+  return `${phase} ${round} ${place} ${key}`;
 }
 
 /** What is kept is shown: secrets are not among it. */

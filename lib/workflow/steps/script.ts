@@ -37,7 +37,7 @@ export async function evaluateScript(
   const { timeoutMs = timeFor(attempt, SCRIPT_TIMEOUT_MS), condition = false } = options;
   const evaluation = (evaluations.get(attempt) ?? 0) + 1;
   evaluations.set(attempt, evaluation);
-  let started = 0;
+  const asked = new Map<string, number>();
   const { code, variables } = renderScript(parseTemplate(source, scope), scope.values, {
     trusted: (root) => scope.trusted.has(root),
     condition,
@@ -58,8 +58,9 @@ export async function evaluateScript(
     token: stepToken(attempt),
     signal: attempt.signal,
     ask: async (what, input, signal) => {
-      if (what === "run") started += 1;
-      const place = `${evaluation}.${started}`;
+      const number = (asked.get(what) ?? 0) + 1;
+      asked.set(what, number);
+      const place = `${evaluation}.${number}`;
       return (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal, place);
     },
   });

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
+import { addReaction } from "#lib/documents/threads/reactions.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+
+/** Reference 1.12, POST threads/{tid}/comments/{cid}/reactions/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "addReaction",
+  method: "POST",
+  path: "/documents/{id}/threads/{thread}/comments/{comment}/reactions",
+  summary: "React to a comment with an emoji",
+  tag: "Comments",
+  auth: "optional",
+  params: commentParams,
+  body: reactionBody,
+  status: 201,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) => {
+    await addReaction(deps, await viewerOf(deps, request), params, body.emoji);
+    return new OtherAnswer("", { contentType: "application/json; charset=utf-8" });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

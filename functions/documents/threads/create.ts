@@ -1,0 +1,28 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { commentBody } from "#lib/documents/threads/body.ts";
+import { threadRecord } from "#lib/documents/threads/record.ts";
+import { createThread } from "#lib/documents/threads/threads.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, POST documents/{id}/threads/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createThread",
+  method: "POST",
+  path: "/documents/{id}/threads",
+  summary: "Begin a thread with its first comment",
+  tag: "Comments",
+  auth: "optional",
+  params: documentParams,
+  body: commentBody,
+  status: 201,
+  response: threadRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    createThread(deps, await viewerOf(deps, request), params.id, body.body),
+});
+
+export const handler = toHandler(route, openDeps);

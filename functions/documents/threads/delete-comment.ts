@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { commentParams } from "#lib/documents/threads/body.ts";
+import { deleteComment } from "#lib/documents/threads/comments.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, DELETE threads/{tid}/comments/{cid}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteComment",
+  method: "DELETE",
+  path: "/documents/{id}/threads/{thread}/comments/{comment}",
+  summary: "Remove a comment: by its author, or who manages the document",
+  tag: "Comments",
+  auth: "optional",
+  params: commentParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => deleteComment(deps, await viewerOf(deps, request), params),
+});
+
+export const handler = toHandler(route, openDeps);

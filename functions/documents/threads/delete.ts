@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { threadParams } from "#lib/documents/threads/body.ts";
+import { deleteThread } from "#lib/documents/threads/threads.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, DELETE threads/{tid}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "deleteThread",
+  method: "DELETE",
+  path: "/documents/{id}/threads/{thread}",
+  summary: "Remove a thread with its comments: by who began it, or who manages the document",
+  tag: "Comments",
+  auth: "optional",
+  params: threadParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => deleteThread(deps, await viewerOf(deps, request), params),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,25 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { threadParams } from "#lib/documents/threads/body.ts";
+import { readThread } from "#lib/documents/threads/read.ts";
+import { threadRecord } from "#lib/documents/threads/record.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, GET threads/{tid}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "getThread",
+  method: "GET",
+  path: "/documents/{id}/threads/{thread}",
+  summary: "A thread with its comments",
+  tag: "Comments",
+  auth: "optional",
+  params: threadParams,
+  status: 200,
+  response: threadRecord,
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => readThread(deps, await viewerOf(deps, request), params),
+});
+
+export const handler = toHandler(route, openDeps);

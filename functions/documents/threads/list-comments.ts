@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { threadParams } from "#lib/documents/threads/body.ts";
+import { listComments } from "#lib/documents/threads/read.ts";
+import { commentRecord } from "#lib/documents/threads/record.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, GET threads/{tid}/comments/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listComments",
+  method: "GET",
+  path: "/documents/{id}/threads/{thread}/comments",
+  summary: "Comments of a thread, oldest first",
+  tag: "Comments",
+  auth: "optional",
+  params: threadParams,
+  query: z.object(numberedQuery),
+  status: 200,
+  response: numbered(commentRecord),
+  errors: [403],
+  run: async ({ params, query, request }, deps: Deps) => {
+    const viewer = await viewerOf(deps, request);
+    return numberedAnswer(request, query, await listComments(deps, viewer, params, numberedPage(query)));
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { listThreads } from "#lib/documents/threads/read.ts";
+import { threadRecord } from "#lib/documents/threads/record.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, GET documents/{id}/threads/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "listThreads",
+  method: "GET",
+  path: "/documents/{id}/threads",
+  summary: "Threads of a document with their comments, newest first, resolved ones too",
+  tag: "Comments",
+  auth: "optional",
+  params: documentParams,
+  status: 200,
+  response: z.array(threadRecord),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) => listThreads(deps, await viewerOf(deps, request), params.id),
+});
+
+export const handler = toHandler(route, openDeps);

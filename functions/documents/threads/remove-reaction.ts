@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
+import { removeReaction } from "#lib/documents/threads/reactions.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, DELETE threads/{tid}/comments/{cid}/reactions/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "removeReaction",
+  method: "DELETE",
+  path: "/documents/{id}/threads/{thread}/comments/{comment}/reactions",
+  summary: "Take a reaction back",
+  tag: "Comments",
+  auth: "optional",
+  params: commentParams,
+  body: reactionBody,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    removeReaction(deps, await viewerOf(deps, request), params, body.emoji),
+});
+
+export const handler = toHandler(route, openDeps);

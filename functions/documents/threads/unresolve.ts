@@ -1,0 +1,26 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { threadParams } from "#lib/documents/threads/body.ts";
+import { resolveThread } from "#lib/documents/threads/threads.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, POST threads/{tid}/unresolve/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "unresolveThread",
+  method: "POST",
+  path: "/documents/{id}/threads/{thread}/unresolve",
+  summary: "Open a resolved thread again: by who began it, or who manages the document",
+  tag: "Comments",
+  auth: "optional",
+  params: threadParams,
+  status: 204,
+  response: z.void(),
+  errors: [403],
+  run: async ({ params, request }, deps: Deps) =>
+    resolveThread(deps, await viewerOf(deps, request), params, false),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,27 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { commentChange, commentParams } from "#lib/documents/threads/body.ts";
+import { updateComment } from "#lib/documents/threads/comments.ts";
+import { commentRecord } from "#lib/documents/threads/record.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.12, PATCH threads/{tid}/comments/{cid}/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "updateComment",
+  method: "PATCH",
+  path: "/documents/{id}/threads/{thread}/comments/{comment}",
+  summary: "Change a comment, as its author; without a body nothing is saved",
+  tag: "Comments",
+  auth: "optional",
+  params: commentParams,
+  body: commentChange,
+  status: 200,
+  response: commentRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) =>
+    updateComment(deps, await viewerOf(deps, request), params, body.body),
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,100 @@
+import type { Write } from "../../platform/tables.ts";
+import { denied, type Seen, type Viewer } from "../access/seen.ts";
+import { commitChange } from "../commit.ts";
+import { documentEvent } from "../documents/events.ts";
+import { commentAbilities } from "./abilities.ts";
+import { type CommentPath, openComment, openThread, type ThreadPath } from "./read.ts";
+import { type CommentRecord, toComment } from "./record.ts";
+import { commentBytes, REACTION_BYTES, takeRoom } from "./room.ts";
+import { commentsTable, type StoredComment, threadKey, threadsTable } from "./table.ts";
+import { newComment, type ThreadDeps } from "./threads.ts";
+
+/** Takes room for a change of a thread that is still there, or gives it back. Throws `bad_request` where there is none. */
+export async function roomInThread(deps: ThreadDeps, path: ThreadPath, bytes: number): Promise<Write[]> {
+  const { id, thread } = path;
+  return [
+    {
+      ...{ op: "update", table: threadsTable, key: threadKey(id, thread) },
+      change: { add: { bytes } },
+      when: [["pk", "exists"]],
+    },
+    await takeRoom(deps, id, { bytes }),
+  ];
+}
+
+/** A change of a comment that nobody else has changed meanwhile. */
+export function commentUpdate(
+  { pk, sk, revision }: StoredComment,
+  set: Partial<Pick<StoredComment, "body" | "updated_at" | "reactions">>,
+): Write {
+  return {
+    ...{ op: "update", table: commentsTable, key: { pk, sk } },
+    change: { set: { ...set }, add: { revision: 1 } },
+    when: [["revision", "=", revision]],
+  };
+}
+
+/** Adds a comment to a thread. Throws `bad_request` where there is no room, `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function createComment(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  path: ThreadPath,
+  body: string,
+): Promise<CommentRecord> {
+  const { seen, comment } = await commitChange(deps, async () => {
+    const { seen } = await openThread(deps, viewer, path);
+    const comment = newComment(deps, viewer, path, body);
+    const ids = { thread_id: path.thread, comment_id: comment.id };
+    return {
+      writes: [
+        ...(await roomInThread(deps, path, commentBytes(body))),
+        { op: "put", table: commentsTable, item: comment },
+      ],
+      events: [documentEvent("documents.commented", seen.document, viewer, ids)],
+      result: { seen, comment },
+    };
+  });
+  return toComment(deps, seen, comment);
+}
+
+/** Changes a comment, which its author alone may; nothing is saved where nothing is given. Throws `bad_request`, `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function updateComment(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  path: CommentPath,
+  body: string | undefined,
+): Promise<CommentRecord> {
+  type Changed = { readonly seen: Seen; readonly comment: StoredComment };
+  const { seen, comment } = await commitChange<Changed>(deps, async () => {
+    const { seen, comment } = await openComment(deps, viewer, path);
+    if (!commentAbilities(seen, comment).partial_update) throw denied(viewer);
+    if (body === undefined) return { writes: [], events: [], result: { seen, comment } };
+    const set = { body, updated_at: new Date(deps.clock.now()).toISOString() };
+    const more = commentBytes(body) - commentBytes(comment.body);
+    return {
+      writes: [...(await roomInThread(deps, path, more)), commentUpdate(comment, set)],
+      events: [],
+      result: { seen, comment: { ...comment, ...set } },
+    };
+  });
+  return toComment(deps, seen, comment);
+}
+
+/** Removes a comment; its thread stays. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function deleteComment(deps: ThreadDeps, viewer: Viewer, path: CommentPath): Promise<void> {
+  await commitChange(deps, async () => {
+    const { seen, comment } = await openComment(deps, viewer, path);
+    if (!commentAbilities(seen, comment).destroy) throw denied(viewer);
+    const { pk, sk, revision, reactions } = comment;
+    const reactors = reactions.reduce((sum, { users }) => sum + users.length, 0);
+    const bytes = commentBytes(comment.body) + reactors * REACTION_BYTES;
+    return {
+      writes: [
+        ...(await roomInThread(deps, path, -bytes)),
+        { op: "delete", table: commentsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
+      ],
+      events: [],
+      result: undefined,
+    };
+  });
+}

@@ -1,0 +1,76 @@
+import { ApiError } from "../../errors.ts";
+import { denied, type Viewer } from "../access/seen.ts";
+import { commitChange } from "../commit.ts";
+import { commentAbilities } from "./abilities.ts";
+import { commentUpdate, roomInThread } from "./comments.ts";
+import { type CommentPath, openComment } from "./read.ts";
+import { REACTION_BYTES } from "./room.ts";
+import type { StoredComment, StoredReaction } from "./table.ts";
+import type { ThreadDeps } from "./threads.ts";
+
+/** People counted once for each of their reactions to a comment, at most: they are kept with it. */
+const REACTORS_MAX = 5_000;
+
+/**
+ * Reacts to a comment. Throws `bad_request` for who did so with this emoji before, and where there are as many
+ * different ones as there may be; `not_found`, `unauthorized`, `forbidden`. Reference 1.12.
+ */
+export async function addReaction(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  path: CommentPath,
+  emoji: string,
+): Promise<void> {
+  await change(deps, viewer, path, REACTION_BYTES, ({ reactions }, user) => {
+    const known = reactions.find((reaction) => reaction.emoji === emoji);
+    if (known?.users.includes(user) === true)
+      throw new ApiError("bad_request", "You already reacted.", { body: { user_already_reacted: true } });
+    const most = deps.documents.shown.REACTIONS_MAX_PER_COMMENT;
+    if (known === undefined && reactions.length >= most)
+      throw refused(`A comment can have a maximum of ${most} distinct reactions.`);
+    if (reactions.reduce((sum, { users }) => sum + users.length, 0) >= REACTORS_MAX)
+      throw refused(`A comment can have a maximum of ${REACTORS_MAX} reactions.`);
+    if (known !== undefined)
+      return reactions.map((one) => (one === known ? { ...one, users: [...one.users, user] } : one));
+    const created_at = new Date(deps.clock.now()).toISOString();
+    return [...reactions, { id: deps.ids.random(), emoji, created_at, users: [user] }];
+  });
+}
+
+/** Takes a reaction back. Throws `not_found` where it is not there, or not the caller's; `unauthorized`, `forbidden`. Reference 1.12. */
+export async function removeReaction(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  path: CommentPath,
+  emoji: string,
+): Promise<void> {
+  await change(deps, viewer, path, -REACTION_BYTES, ({ reactions }, user) => {
+    const known = reactions.find((reaction) => reaction.emoji === emoji);
+    if (known?.users.includes(user) !== true) throw new ApiError("not_found", "Reaction not found.");
+    return reactions
+      .map((one) => (one === known ? { ...one, users: one.users.filter((id) => id !== user) } : one))
+      .filter(({ users }) => users.length > 0);
+  });
+}
+
+async function change(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  path: CommentPath,
+  bytes: number,
+  next: (comment: StoredComment, user: string) => readonly StoredReaction[],
+): Promise<void> {
+  await commitChange(deps, async () => {
+    const { seen, comment } = await openComment(deps, viewer, path);
+    if (viewer === undefined || !commentAbilities(seen, comment).reactions) throw denied(viewer);
+    const reactions = next(comment, viewer.id);
+    return {
+      writes: [commentUpdate(comment, { reactions }), ...(await roomInThread(deps, path, bytes))],
+      events: [],
+      result: undefined,
+    };
+  });
+}
+
+const refused = (message: string): ApiError =>
+  new ApiError("bad_request", message, { body: { emoji: [message] } });

@@ -1,0 +1,95 @@
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import {
+  allComments,
+  type CommentRecord,
+  commentsIn,
+  type ThreadRecord,
+  toComment,
+  toComments,
+  toThreads,
+} from "./record.ts";
+import {
+  commentKey,
+  commentsTable,
+  type StoredComment,
+  type StoredThread,
+  threadKey,
+  threadsTable,
+} from "./table.ts";
+
+/** Which thread of which document. */
+export interface ThreadPath {
+  readonly id: string;
+  readonly thread: string;
+}
+
+export interface CommentPath extends ThreadPath {
+  readonly comment: string;
+}
+
+/** A thread as somebody stands to its document. Throws `not_found`, and what openDocument throws. */
+export async function openThread(
+  deps: SeenDeps,
+  viewer: Viewer,
+  { id, thread: threadId }: ThreadPath,
+): Promise<{ readonly seen: Seen; readonly thread: StoredThread }> {
+  const seen = await openDocument(deps, viewer, id, "comment");
+  const thread = await deps.tables.get(threadsTable, threadKey(id, threadId));
+  if (thread === undefined) throw new ApiError("not_found", "No Thread matches the given query.");
+  return { seen, thread };
+}
+
+/** A comment likewise: of this thread, and of no other. */
+export async function openComment(
+  deps: SeenDeps,
+  viewer: Viewer,
+  path: CommentPath,
+): Promise<{ readonly seen: Seen; readonly thread: StoredThread; readonly comment: StoredComment }> {
+  const opened = await openThread(deps, viewer, path);
+  const comment = await deps.tables.get(commentsTable, commentKey(path.id, path.thread, path.comment));
+  if (comment === undefined) throw new ApiError("not_found", "No Comment matches the given query.");
+  return { ...opened, comment };
+}
+
+/** All threads of a document, newest first, resolved ones too. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function listThreads(deps: SeenDeps, viewer: Viewer, id: string): Promise<ThreadRecord[]> {
+  const seen = await openDocument(deps, viewer, id, "comment");
+  const threads = await readAll(deps, threadsTable, { pk: id });
+  if (threads.length === 0) return [];
+  const shown = await toThreads(deps, seen, threads, await allComments(deps, id));
+  return shown.toSorted(newestFirst);
+}
+
+function newestFirst(one: ThreadRecord, other: ThreadRecord): number {
+  const [first, second] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
+  return first < second ? 1 : -1;
+}
+
+/** Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function readThread(deps: SeenDeps, viewer: Viewer, path: ThreadPath): Promise<ThreadRecord> {
+  const { seen, thread } = await openThread(deps, viewer, path);
+  const [shown] = await toThreads(deps, seen, [thread], await commentsIn(deps, path.id, path.thread));
+  if (shown === undefined) throw new Error("a thread was not shown");
+  return shown;
+}
+
+/** A page of a thread's comments, oldest first, and how many there are. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function listComments(
+  deps: SeenDeps,
+  viewer: Viewer,
+  path: ThreadPath,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly count: number; readonly results: readonly CommentRecord[] }> {
+  const { seen } = await openThread(deps, viewer, path);
+  const comments = await commentsIn(deps, path.id, path.thread);
+  const page = comments.slice(offset, offset + limit);
+  return { count: comments.length, results: await toComments(deps, seen, page) };
+}
+
+/** Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function readComment(deps: SeenDeps, viewer: Viewer, path: CommentPath): Promise<CommentRecord> {
+  const { seen, comment } = await openComment(deps, viewer, path);
+  return toComment(deps, seen, comment);
+}

@@ -1,0 +1,136 @@
+import * as z from "zod";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Seen } from "../access/seen.ts";
+import { type StoredUser, userKey, usersTable } from "../users/table.ts";
+import { lightUserRecord, toLightUser } from "../users/users.ts";
+import { commentAbilities, threadAbilities } from "./abilities.ts";
+import { commentsOf, commentsTable, type StoredComment, type StoredThread } from "./table.ts";
+
+const may = z.boolean();
+
+/** A comment as clients see it. Reference 1.12. */
+export const commentRecord = z
+  .object({
+    id: z.string(),
+    user: lightUserRecord.nullable().describe("Null where its author has no name"),
+    body: z.unknown().describe("As it was sent"),
+    created_at: z.string(),
+    updated_at: z.string(),
+    reactions: z.array(
+      z.object({
+        id: z.string(),
+        emoji: z.string(),
+        created_at: z.string(),
+        users: z.array(lightUserRecord),
+      }),
+    ),
+    abilities: z.object({
+      ...{ destroy: may, update: may, partial_update: may, reactions: may, retrieve: may },
+    }),
+  })
+  .meta({ id: "Comment" });
+
+/** A thread as clients see it, with all its comments. Reference 1.12. */
+export const threadRecord = z
+  .object({
+    id: z.string(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    creator: lightUserRecord.nullable().describe("Null where who began it has no name"),
+    abilities: z.object({
+      ...{ destroy: may, update: may, partial_update: may, resolve: may, unresolve: may, retrieve: may },
+    }),
+    comments: z.array(commentRecord),
+    resolved: z.boolean(),
+    resolved_at: z.string().nullable(),
+    resolved_by: z.string().nullable().describe("Id of a user"),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: "Thread" });
+
+export type CommentRecord = z.infer<typeof commentRecord>;
+export type ThreadRecord = z.infer<typeof threadRecord>;
+
+type People = ReadonlyMap<string, StoredUser>;
+
+/** Everybody whom threads and comments name, in one read. */
+async function peopleOf(
+  { tables }: Pick<Ports, "tables">,
+  threads: readonly StoredThread[],
+  comments: readonly StoredComment[],
+): Promise<People> {
+  const ids = new Set(
+    [
+      ...threads.map(({ creator }) => creator),
+      ...comments.flatMap(({ user, reactions }) => [user, ...reactions.flatMap(({ users }) => users)]),
+    ].filter((id) => id !== null),
+  );
+  if (ids.size === 0) return new Map();
+  const users = await tables.batchGet(usersTable, [...ids].map(userKey));
+  return new Map(users.map((user) => [user.id, user]));
+}
+
+const nameOf = (people: People, id: string | null) => {
+  const user = id === null ? undefined : people.get(id);
+  return user === undefined ? null : toLightUser(user);
+};
+
+function shownComment(seen: Seen, people: People, comment: StoredComment): CommentRecord {
+  const { id, user, body, created_at, updated_at, reactions } = comment;
+  return {
+    ...{ id, user: nameOf(people, user), body: JSON.parse(body) as unknown, created_at, updated_at },
+    reactions: reactions.map(({ users, ...reaction }) => ({
+      ...reaction,
+      users: users.map((one) => nameOf(people, one)).filter((name) => name !== null),
+    })),
+    abilities: { ...commentAbilities(seen, comment) },
+  };
+}
+
+/** Comments of a document as whoever looks at it sees them. */
+export async function toComments(
+  deps: Pick<Ports, "tables">,
+  seen: Seen,
+  comments: readonly StoredComment[],
+): Promise<CommentRecord[]> {
+  const people = await peopleOf(deps, [], comments);
+  return comments.map((comment) => shownComment(seen, people, comment));
+}
+
+export async function toComment(
+  deps: Pick<Ports, "tables">,
+  seen: Seen,
+  comment: StoredComment,
+): Promise<CommentRecord> {
+  return shownComment(seen, await peopleOf(deps, [], [comment]), comment);
+}
+
+/** Threads of a document likewise; `comments` may hold more than theirs. */
+export async function toThreads(
+  deps: Pick<Ports, "tables">,
+  seen: Seen,
+  threads: readonly StoredThread[],
+  comments: readonly StoredComment[],
+): Promise<ThreadRecord[]> {
+  const people = await peopleOf(deps, threads, comments);
+  const byThread = Map.groupBy(comments, ({ thread }) => thread);
+  return threads.map((thread) => {
+    const { id, created_at, updated_at, creator, resolved, resolved_at, resolved_by } = thread;
+    const own = byThread.get(id) ?? [];
+    return {
+      ...{ id, created_at, updated_at, creator: nameOf(people, creator) },
+      abilities: { ...threadAbilities(seen, thread) },
+      comments: own.map((comment) => shownComment(seen, people, comment)),
+      ...{ resolved, resolved_at, resolved_by, metadata: {} },
+    };
+  });
+}
+
+/** Comments of a thread, oldest first: as many as there is room for. */
+export const commentsIn = (deps: Pick<Ports, "tables">, document: string, thread: string) =>
+  readAll(deps, commentsTable, { pk: document, sk: { beginsWith: commentsOf(thread) } });
+
+/** Of all threads of a document, each thread's oldest first. */
+export const allComments = (deps: Pick<Ports, "tables">, document: string) =>
+  readAll(deps, commentsTable, { pk: document });

@@ -1,0 +1,126 @@
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { denied, openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { documentEvent } from "../documents/events.ts";
+import { threadAbilities } from "./abilities.ts";
+import { openThread, readThread, type ThreadPath } from "./read.ts";
+import { commentsIn, type ThreadRecord } from "./record.ts";
+import { commentBytes, RECORD_BYTES, takeRoom } from "./room.ts";
+import {
+  commentKey,
+  commentsTable,
+  type StoredComment,
+  type StoredThread,
+  threadKey,
+  threadsTable,
+} from "./table.ts";
+
+export type ThreadDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+
+/** A comment as it is first written. */
+export function newComment(
+  { ids, clock }: Pick<Ports, "ids" | "clock">,
+  viewer: Viewer,
+  { id, thread }: ThreadPath,
+  body: string,
+): StoredComment {
+  const comment = ids.ordered();
+  const at = new Date(clock.now()).toISOString();
+  return {
+    ...{ ...commentKey(id, thread, comment), id: comment, document: id, thread, user: viewer?.id ?? null },
+    ...{ body, created_at: at, updated_at: at, reactions: [], revision: 1 },
+  };
+}
+
+/**
+ * Begins a thread with its first comment, whose `body` is JSON text. With a `thread` of the caller's own it is begun
+ * once. Throws `bad_request` where there are as many as there may be, `not_found`, `unauthorized`, `forbidden`.
+ * Reference 1.12.
+ */
+export async function createThread(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  id: string,
+  body: string,
+  thread = deps.ids.ordered(),
+): Promise<ThreadRecord> {
+  await commitChange(deps, async () => {
+    const { document } = await openDocument(deps, viewer, id, "comment");
+    if ((await deps.tables.get(threadsTable, threadKey(id, thread))) !== undefined)
+      return { writes: [], events: [], result: undefined };
+    const comment = newComment(deps, viewer, { id, thread }, body);
+    const { user, created_at, updated_at } = comment;
+    const bytes = RECORD_BYTES + commentBytes(body);
+    const item: StoredThread = {
+      ...{ ...threadKey(id, thread), id: thread, document: id, creator: user, created_at, updated_at },
+      ...{ resolved: false, resolved_at: null, resolved_by: null, bytes },
+    };
+    return {
+      writes: [
+        await takeRoom(deps, id, { threads: 1, bytes }),
+        { op: "put", table: threadsTable, item, when: [["pk", "missing"]] },
+        { op: "put", table: commentsTable, item: comment },
+      ],
+      events: [
+        documentEvent("documents.commented", document, viewer, { thread_id: thread, comment_id: comment.id }),
+      ],
+      result: undefined,
+    };
+  });
+  return readThread(deps, viewer, { id, thread });
+}
+
+/** Comments that go in the transaction of their thread, and in each one after it. */
+const REMOVED_AT_ONCE = 90;
+
+/** Removes a thread with its comments. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: ThreadPath): Promise<void> {
+  const left = await commitChange(deps, async () => {
+    const { seen, thread } = await openThread(deps, viewer, path);
+    if (!threadAbilities(seen, thread).destroy) throw denied(viewer);
+    const comments = await commentsIn(deps, path.id, path.thread);
+    const removals = comments.map(
+      ({ pk, sk }): Write => ({ op: "delete", table: commentsTable, key: { pk, sk } }),
+    );
+    return {
+      writes: [
+        // Who adds a comment moves it: all comments were read.
+        {
+          ...{ op: "delete", table: threadsTable, key: threadKey(path.id, path.thread) },
+          when: [["bytes", "=", thread.bytes]],
+        },
+        await takeRoom(deps, path.id, { threads: -1, bytes: -thread.bytes }),
+        ...removals.slice(0, REMOVED_AT_ONCE),
+      ],
+      events: [],
+      result: removals.slice(REMOVED_AT_ONCE),
+    };
+  });
+  // Nobody finds comments whose thread is gone.
+  for (let at = 0; at < left.length; at += REMOVED_AT_ONCE)
+    await deps.tables.write(left.slice(at, at + REMOVED_AT_ONCE));
+}
+
+/** Resolves a thread, or opens it again; one that is so already stays as it is. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+export async function resolveThread(
+  deps: ThreadDeps,
+  viewer: Viewer,
+  path: ThreadPath,
+  resolved: boolean,
+): Promise<void> {
+  await commitChange(deps, async () => {
+    const { seen, thread } = await openThread(deps, viewer, path);
+    if (!threadAbilities(seen, thread)[resolved ? "resolve" : "unresolve"]) throw denied(viewer);
+    const at = new Date(deps.clock.now()).toISOString();
+    const by = resolved
+      ? { resolved_at: at, resolved_by: viewer?.id ?? null }
+      : { resolved_at: null, resolved_by: null };
+    const change: Write = {
+      ...{ op: "update", table: threadsTable, key: threadKey(path.id, path.thread) },
+      change: { set: { resolved, ...by, updated_at: at } },
+      when: [["resolved", "=", !resolved]],
+    };
+    return { writes: thread.resolved === resolved ? [] : [change], events: [], result: undefined };
+  });
+}

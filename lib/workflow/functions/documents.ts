@@ -1,0 +1,60 @@
+/** Functions that work on documents, as the user whom the installation names for workflows. */
+import { askRecords, type Row } from "./asked.ts";
+import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
+import { textOf } from "./values.ts";
+
+const group = "documents";
+
+/** What is refused is an error: a quiet value would hide that nothing was written. */
+function ask(context: FunctionContext, name: string, query: Row): string {
+  try {
+    return textOf(askRecords(context, "document", query).records[0]?.answer);
+  } catch (thrown) {
+    throw new ScriptError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}
+
+const idOf = (value: unknown): string => textOf(value).trim();
+
+export const documentFunctions = {
+  document_create: {
+    group,
+    params: ["title", "content?", "parent?"],
+    returns: "string",
+    summary:
+      "Makes a document, below another where its id is given, and gives its id; the same document however often the step is tried",
+    example: 'document_create("Report", read_file("report.md"), parent)',
+    run: ([title, content, parent], context: FunctionContext) =>
+      ask(context, "document_create", {
+        of: "new document",
+        title: textOf(title),
+        ...(textOf(content) === "" ? {} : { content: textOf(content) }),
+        ...(idOf(parent) === "" ? {} : { parent: idOf(parent) }),
+      }),
+  },
+  document_read: {
+    group,
+    params: ["id"],
+    returns: "string",
+    summary: "The text of a document",
+    run: ([id], context: FunctionContext) =>
+      ask(context, "document_read", { of: "text of document", id: idOf(id) }),
+  },
+  document_append: {
+    group,
+    params: ["id", "text"],
+    returns: "boolean",
+    summary: "Adds text to the end of a document, on a line of its own",
+    run: ([id, text], context: FunctionContext) =>
+      ask(context, "document_append", { of: "more text", id: idOf(id), text: textOf(text) }) !== "",
+  },
+  document_comment: {
+    group,
+    params: ["id", "text"],
+    returns: "string",
+    summary:
+      "Begins a thread of comments on a document, a paragraph a line, and gives the thread's id; the same one however often the step is tried",
+    run: ([id, text], context: FunctionContext) =>
+      ask(context, "document_comment", { of: "new comment", id: idOf(id), text: textOf(text) }),
+  },
+} satisfies Record<string, LibraryFunction>;
