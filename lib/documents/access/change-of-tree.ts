@@ -2,6 +2,8 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Change, Condition, Write } from "../../platform/tables.ts";
+import { planUninvite } from "../sharing/invitations.ts";
+import { invitationsTable } from "../sharing/invitations-table.ts";
 import type { Along } from "../tree/place.ts";
 import type { StoredDocument } from "../tree/table.ts";
 import {
@@ -29,7 +31,10 @@ export async function planChangeOfTree(
   document: StoredDocument,
   formerRoot?: StoredDocument,
 ): Promise<RightsMoved> {
-  const own = await accessesOf(deps, document);
+  const [own, invited] = await Promise.all([
+    accessesOf(deps, document),
+    readAll(deps, invitationsTable, { pk: document.id }),
+  ]);
   const heirs = formerRoot === undefined ? [] : await ownersOf(deps, formerRoot);
   if (formerRoot !== undefined && heirs.length === 0) {
     const message = "The document would have no owner.";
@@ -41,6 +46,7 @@ export async function planChangeOfTree(
     writes: [
       ...own.filter((access) => !named.has(nameOf(access))).flatMap(revoke),
       ...heirs.flatMap((heir) => bequeath(document.id, heir, held.get(nameOf(heir)))),
+      ...invited.flatMap(planUninvite),
     ],
     along: {
       set: { accesses: heirs.length, owners: heirs.length },
