@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { copyContent } from "#lib/documents/content/copy.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { languageOf } from "#lib/documents/documents/copy-title.ts";
 import { duplicateBody, duplicateDocument } from "#lib/documents/documents/duplicate.ts";
@@ -27,6 +28,7 @@ export const route = defineRoute({
       withAccesses: body.with_accesses,
       withDescendants: body.with_descendants,
       language: languageOf(request.headers["accept-language"], user.language),
+      copyContent: (from, to) => copyContent(deps, from, to),
     });
     return { id };
   },

@@ -17,13 +17,14 @@ export type SaveDeps = CommitDeps & SeenDeps & Pick<Ports, "blobs" | "ids" | "ti
  * Makes this the content of a document that somebody may change, whole: nothing is merged. The bytes are stored first,
  * then a version that names them becomes the latest, so a reader sees the old or the new. The same bytes again make no
  * version. Throws `precondition_failed` where `ifMatch` does not name what is there, `not_found`, `unauthorized`,
- * `forbidden`. Reference 1.5.
+ * `forbidden`. `hop` counts the runs that led to it. Reference 1.5.
  */
 export async function saveContent(
   deps: SaveDeps,
   first: Seen,
   content: Content,
   ifMatch: string | undefined,
+  hop = 0,
 ): Promise<void> {
   const { viewer, document } = first;
   const etag = hash("md5", content.bytes);
@@ -35,7 +36,7 @@ export async function saveContent(
       throw new ApiError("precondition_failed", "The content has been changed since it was read.");
     if (before?.etag === etag) return { writes: [touched(deps, seen.document)], events: [], result: [] };
     const version = await store(deps, seen.document, content, stored);
-    return change(deps, seen, { version, etag, kind: content.kind, bytes: content.bytes.length });
+    return change(deps, seen, { version, etag, kind: content.kind, bytes: content.bytes.length }, hop);
   });
   await removeVersionBlobs(deps, document.id, superseded);
 }
@@ -71,11 +72,12 @@ async function change(
   deps: SaveDeps,
   { document, viewer }: Seen,
   head: Omit<ContentHead, "saved_at">,
+  hop: number,
 ): Promise<{ writes: Write[]; events: []; result: readonly string[] }> {
   const at = new Date(deps.clock.now()).toISOString();
   const { id, revision } = document;
   const [told, look] = await Promise.all([
-    tellLater(deps, document, viewer, ["content"]),
+    tellLater(deps, document, viewer, ["content"], hop),
     lookForSuperseded(deps, id, document.thinned_to),
   ]);
   const { version, etag, bytes, kind } = head;

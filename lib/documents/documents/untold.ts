@@ -25,20 +25,26 @@ type TimerDeps = Pick<Ports, "timers" | "clock">;
 /**
  * What an edit adds to the update of its document's row so that `documents.updated` tells of it soon, together with
  * those before and after it; the conditions belong to the same update. Its timer is set first: one that finds nothing to
- * be told of does no harm.
+ * be told of does no harm. `hop` counts the runs that led to the edit.
  */
 export async function tellLater(
   deps: TimerDeps,
-  { id, untold_at: since }: Pick<StoredDocument, "id" | "untold_at">,
+  { id, untold_at: since, untold_hop = 0 }: Pick<StoredDocument, "id" | "untold_at" | "untold_hop">,
   by: Viewer,
   edited: readonly Edited[],
+  hop = 0,
 ): Promise<{ readonly change: Required<Pick<Change, "set" | "setIfMissing">>; readonly when: Condition[] }> {
   const now = deps.clock.now();
   const at = now + TOLD_AFTER_MS;
   if (since === undefined || since < now - LATE_MS) await setTimer(deps, id, at);
   const marks = Object.fromEntries(edited.map((what) => [`untold_${what}`, true]));
   return {
-    change: { set: { untold_by: by?.id ?? null, ...marks }, setIfMissing: { untold_at: at } },
+    change: {
+      // Of all edits that are told of together, the one that most runs led to: a workflow that edits what sets it off
+      // would not come to an end otherwise.
+      set: { untold_by: by?.id ?? null, ...marks, ...(hop > untold_hop ? { untold_hop: hop } : {}) },
+      setIfMissing: { untold_at: at },
+    },
     // Where it was told of meanwhile, there is no timer for this edit yet.
     when: since === undefined ? [] : [["untold_at", "=", since]],
   };
@@ -69,7 +75,9 @@ export async function tellOfEdits(
       writes: [
         {
           ...{ op: "update", table: documentsTable, key: documentKey(id) },
-          change: { remove: ["untold_at", "untold_by", ...EDITED.map((what) => `untold_${what}`)] },
+          change: {
+            remove: ["untold_at", "untold_by", "untold_hop", ...EDITED.map((what) => `untold_${what}`)],
+          },
           when: [
             ["untold_at", "=", at],
             ["revision", "=", document.revision],
@@ -77,7 +85,14 @@ export async function tellOfEdits(
         } as const,
       ],
       events:
-        document.deleted_at === null ? [documentEvent("documents.updated", document, undefined, told)] : [],
+        document.deleted_at === null
+          ? [
+              {
+                ...documentEvent("documents.updated", document, undefined, told),
+                hop: document.untold_hop ?? 0,
+              },
+            ]
+          : [],
       result: undefined,
     };
   });

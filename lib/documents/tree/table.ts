@@ -47,6 +47,8 @@ export interface StoredDocument extends Key {
   /** When `documents.updated` is to tell of edits, milliseconds since the epoch, and of what: nothing without it. */
   readonly untold_at?: number;
   readonly untold_by?: string | null;
+  /** Runs that led to them. */
+  readonly untold_hop?: number;
   readonly untold_content?: true;
   readonly untold_title?: true;
   readonly untold_excerpt?: true;
