@@ -121,7 +121,7 @@ describe("settings of the search", () => {
   it("say how many users it answers, from how many characters on, and what may be chosen", async () => {
     await test.close();
     const settings = { API_USERS_LIST_LIMIT: "2", API_USERS_SEARCH_QUERY_MIN_LENGTH: "1" };
-    test = await testDeps({ settings: { ...settings, DJANGO_LANGUAGES: "tlh,Klingon" } });
+    test = await testDeps({ settings: { ...settings, LANGUAGES: "tlh,Klingon", LANGUAGE_CODE: "tlh" } });
     for (const letter of "abc") await addUser({ email: `${letter}@x.example` });
     expect(await emails({ q: "d@x.example" })).toEqual(["a@x.example", "b@x.example"]);
     expect(await find({ q: "a" })).toMatchObject({ status: 200 });
@@ -130,7 +130,7 @@ describe("settings of the search", () => {
     expect([(await chosen("tlh")).status, (await chosen("fr-fr")).status]).toEqual([200, 400]);
   });
 
-  it.each([{ API_USERS_LIST_LIMIT: "0" }, { DJANGO_LANGUAGES: "English" }])("refuse %j", (settings) => {
+  it.each([{ API_USERS_LIST_LIMIT: "0" }, { LANGUAGES: "English" }])("refuse %j", (settings) => {
     expect(() => readConfig(settings)).toThrow(Object.keys(settings)[0]);
   });
 });

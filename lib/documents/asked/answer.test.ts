@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { ApiError } from "../../errors.ts";
+import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import type { Ask } from "../../platform/scripts.ts";
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
 import { readLog, store } from "../../testing/test-workflows.ts";
@@ -13,6 +14,7 @@ import { runKey, runsTable } from "../../workflow/runs/table.ts";
 import { answerAsk } from "../../workflow/steps/script-asks.ts";
 import { planFirstAccess } from "../access/grants.ts";
 import { ROLES, type Role } from "../access/roles.ts";
+import { readContent } from "../content/read.ts";
 import { childIds } from "../documents/children.ts";
 import { createChild, createDocument } from "../documents/create.ts";
 import { deleteDocument } from "../documents/delete.ts";
@@ -230,15 +232,27 @@ describe("text and comments of a script", () => {
     await expect(again).rejects.toThrow("changed meanwhile");
   });
 
-  it("say so where there is no content, and nothing is made then", async () => {
+  it("are those that clients read and save, and tell of themselves with the hops that led to them", async () => {
     const said = await answers((parent) => [
-      { of: "new document", title: "T", content: "text", parent },
+      { of: "new document", title: "T", content: "one", parent },
       { of: "text of document", id: parent },
       { of: "more text", id: parent, text: "x" },
+      { of: "more text", id: parent, text: "y" },
+      { of: "text of document", id: parent },
     ]);
-    expect(said).toEqual(Array(3).fill("error: the content of documents is not available here"));
-    const { records } = await readLog(open.deps);
-    expect(records.filter(({ topic }) => topic === "documents.created")).toHaveLength(1);
+    expect([said[1], said[4]]).toEqual(["", "x\ny"]);
+    const user = await boss();
+    const head = await readContent(open.deps, user, said[0] ?? "");
+    expect(head?.head).toMatchObject({ kind: "plain", bytes: 3 });
+    open.clock.advance(60_000);
+    await open.tick();
+    const { records } = await readLog(open.deps, { topic: "documents.updated" });
+    const ids = records.map(({ data }) => (JSON.parse(data) as { document_id: string }).document_id);
+    expect(ids.toSorted()).toEqual([said[0], said[2]].toSorted());
+    const stored = await Promise.all(
+      records.map(({ event_id }) => open.deps.tables.get(eventLogTable, eventKey(event_id))),
+    );
+    expect(stored.map((event) => (event?.hop ?? 0) > 0)).toEqual([true, true]);
   });
 });
 
