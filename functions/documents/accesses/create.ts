@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Give a user or a team a role on a document; the user gets a mail",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_access",
   params: documentParams,
   body: accessBody,
   status: 201,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Take a row of access away; a root keeps its last owner",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_access",
   params: accessParams,
   status: 204,
   response: z.void(),

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "One row of access of a document",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_access",
   params: accessParams,
   status: 200,
   response: accessRecord,

@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Who has a role on a document, or on what it lies in",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_access",
   params: documentParams,
   status: 200,
   response: z.array(accessRecord),

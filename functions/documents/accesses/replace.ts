@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Change the role of a row of access; user and team stay",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_access",
   params: accessParams,
   body: accessChangeBody,
   status: 200,

@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Give who asked the role that they asked for, or another one",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_ask_for_access",
   params: requestParams,
   body: acceptRequestBody,
   status: 204,

@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Ask for a role on a root; its owners and administrators get a mail",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_ask_for_access",
   params: documentParams,
   body: accessRequestBody,
   status: 201,

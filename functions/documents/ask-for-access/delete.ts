@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Turn a request for access down",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_ask_for_access",
   params: requestParams,
   status: 204,
   response: z.void(),

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "A request for access",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_ask_for_access",
   params: requestParams,
   status: 200,
   response: accessRequestRecord,

@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Who asks for access to a root: all for those who may answer, else one's own",
   tag: "Sharing",
   auth: "token",
+  throttle: "document_ask_for_access",
   params: documentParams,
   query: z.object(numberedQuery),
   status: 200,

@@ -24,6 +24,7 @@ export const route = defineRoute({
   summary: "A document with its content as blocks, markdown or HTML",
   tag: "Content",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   query: z.object({
     content_format: z

@@ -22,6 +22,7 @@ export const route = defineRoute({
   summary: "The whole content of a document: a state of Yjs as base64, other text as it is",
   tag: "Content",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   status: 200,
   response: z.custom<FileAnswer>(),

@@ -19,6 +19,7 @@ export const route = defineRoute({
   summary: "Replace the content of a document; If-Match keeps others' changes from being lost",
   tag: "Content",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   body: z.custom<LargeBody>(),
   bodyKind: "large",

@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Set who reaches a document by its link, and what they may do",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   body: lateBody(linkBody),
   status: 200,

@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Copy a document, by wish with what lies in it and who has access",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   body: duplicateBody,
   status: 201,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Mark a document as a favorite",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   status: 201,
   response: z.object({ detail: z.string() }),

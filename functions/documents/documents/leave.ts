@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Give up what the caller was given on a document and in all that lies in it",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   status: 204,
   response: z.void(),

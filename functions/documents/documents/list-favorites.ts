@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Favorites of the caller, changed last first",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   query: z.object({ ...numberedQuery }),
   status: 200,
   response: numbered(documentRecord),

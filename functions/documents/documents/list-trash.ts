@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Deleted documents that the caller can bring back",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   query: z.object({ ...numberedQuery, ...trashQuery }),
   status: 200,
   response: numbered(documentRecord),

@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Documents that the caller was let into, the highest of each tree",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   query: z.object({ ...numberedQuery, ...listQuery }),
   status: 200,
   response: numbered(documentRecord),

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Mask a document that was opened, so that lists can leave it out",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   status: 201,
   response: z.object({ detail: z.string() }),

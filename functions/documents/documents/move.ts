@@ -16,6 +16,7 @@ export const route = defineRoute({
   summary: "Move a document, with all that lies in it, below or beside another",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   body: lateBody(moveBody),
   status: 200,

@@ -25,6 +25,7 @@ export const route = defineRoute({
   summary: "Search documents by their titles",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   query: z.object({ ...numberedQuery, ...searchQuery }),
   status: 200,
   response: numbered(found),

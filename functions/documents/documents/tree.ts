@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "The tree around a document, from the highest ancestor that the caller may read",
   tag: "Documents",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   status: 200,
   response: treeNode,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Take a document out of the favorites",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   status: 204,
   response: z.void(),

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Show a masked document again",
   tag: "Documents",
   auth: "token",
+  throttle: "document",
   params: documentParams,
   status: 204,
   response: z.void(),

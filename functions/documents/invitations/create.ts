@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Invite an address to a document; it gets a mail",
   tag: "Sharing",
   auth: "token",
+  throttle: "invitation",
   params: documentParams,
   body: invitationBody,
   status: 201,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Take an invitation back",
   tag: "Sharing",
   auth: "token",
+  throttle: "invitation",
   params: invitationParams,
   status: 204,
   response: z.void(),

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "An invitation",
   tag: "Sharing",
   auth: "token",
+  throttle: "invitation",
   params: invitationParams,
   status: 200,
   response: invitationRecord,

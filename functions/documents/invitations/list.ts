@@ -17,6 +17,7 @@ export const route = defineRoute({
   summary: "Who was invited to a document and did not come yet, latest first",
   tag: "Sharing",
   auth: "token",
+  throttle: "invitation",
   params: documentParams,
   query: z.object(numberedQuery),
   status: 200,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Change the role or the address of an invitation",
   tag: "Sharing",
   auth: "token",
+  throttle: "invitation",
   params: invitationParams,
   body: invitationBody,
   status: 200,

@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Find users: all by an address, by a part of it or of a name those near to the caller",
   tag: "Users",
   auth: "token",
+  throttle: "user_list",
   query: z.object({
     q: z
       .string()

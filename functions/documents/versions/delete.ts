@@ -15,6 +15,7 @@ export const route = defineRoute({
   summary: "Remove an earlier version of a document's content for good",
   tag: "Content",
   auth: "optional",
+  throttle: "document",
   params: documentParams.extend({ versionId: versionIdParam }),
   status: 204,
   response: z.void(),

@@ -27,6 +27,7 @@ export const route = defineRoute({
   summary: "A version of a document's content: base64, whatever it is, with its id and time",
   tag: "Content",
   auth: "optional",
+  throttle: "document",
   params: documentParams.extend({ versionId: versionIdParam }),
   status: 200,
   response: z.custom<FileAnswer>(),

@@ -14,6 +14,7 @@ export const route = defineRoute({
   summary: "Earlier versions of a document's content, since the caller has had access to it",
   tag: "Content",
   auth: "optional",
+  throttle: "document",
   params: documentParams,
   query: versionsQuery,
   status: 200,
