@@ -8,7 +8,7 @@ export interface Client {
   /** The same for whoever has another token. */
   as(token: string): Client;
   /** Where the answer says nothing. */
-  remove(path: string): Promise<void>;
+  remove(path: string, body?: unknown): Promise<void>;
   /** Sends a zip. */
   upload(path: string, bytes: Uint8Array): Promise<void>;
   /** Reads an answer that is a file, whole. */
@@ -45,7 +45,8 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
   return {
     send,
     as: (other) => clientOf({ url, token: other }),
-    remove: (path) => raw("DELETE", path, "application/json"),
+    remove: (path, body) =>
+      raw("DELETE", path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
     upload: (path, bytes) => raw("POST", path, "application/zip", Buffer.from(bytes)),
     file: (method, path, body) =>
       raw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),

@@ -5,30 +5,162 @@ const BASE = "/api/v1.0";
 interface Made {
   readonly id: string;
 }
+interface Listed {
+  readonly results: readonly Made[];
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Documents, through all that may be done with them, by their owner and by others. */
 export async function useDocuments(client: Client): Promise<void> {
   const { send } = client;
-  await send("GET", `${BASE}/users/me`);
-  const { data, token } = await send<{ data: Made; token: string }>("POST", `${BASE}/access-tokens`, {
-    email: "tour@example.org",
-  });
-  // Somebody else, in both services.
+  const { data, token } = await send<{ data: Made & { user: string }; token: string }>(
+    "POST",
+    `${BASE}/access-tokens`,
+    { email: "tour@example.org" },
+  );
   const other = client.as(token);
-  await other.send("GET", `${BASE}/users/me`);
   await other.send("GET", "/automation/event-logs");
+  await useUsers(client, other);
+  const root = await send<Made>("POST", `${BASE}/documents`, { title: "Tour" });
+  await useTree(client, root.id);
+  await useContent(client, root.id);
+  await share(client, other, root.id, data.user);
+  await comment(client, root.id);
+  await useLists(client, other, root.id);
+  await send("GET", `${BASE}/config`);
+  await client.status(`${BASE}/jwks`);
   await send("GET", `${BASE}/access-tokens`);
   await client.remove(`${BASE}/access-tokens/${data.id}`);
-  const root = await send<Made>("POST", `${BASE}/documents`, { title: "Tour" });
-  const path = `${BASE}/documents/${root.id}`;
+}
+
+async function useUsers({ send, status }: Client, other: Client): Promise<void> {
+  const me = await send<Made>("GET", `${BASE}/users/me`);
+  await other.send("GET", `${BASE}/users/me`);
+  await send("GET", `${BASE}/users?q=tour@example.org`);
+  await send("GET", `${BASE}/users?q=tour`);
+  await send("PATCH", `${BASE}/users/${me.id}`, { language: "fr-fr" });
+  await send("PUT", `${BASE}/users/${me.id}`, { language: null });
+  await send("POST", `${BASE}/users/onboarding-done`);
+  for (const path of ["users", `users/${me.id}`]) await status(`${BASE}/${path}`, {});
+}
+
+async function useTree(client: Client, root: string): Promise<void> {
+  const { send } = client;
+  const path = `${BASE}/documents/${root}`;
   const child = await send<Made>("POST", `${path}/children`, { title: "Child" });
   // While it lies deeper, what it lies in is to stay.
   for (const title of ["One below", "Another"])
     await send("POST", `${BASE}/documents/${child.id}/children`, { title });
   await send("GET", path);
   await send("GET", `${path}/children`);
+  await send("GET", `${path}/tree`);
   await send("PUT", path, { title: "Renamed" });
   await send("PATCH", path, { excerpt: "short" });
+  const second = await send<Made>("POST", `${BASE}/documents`, { title: "Second" });
+  const move = (id: string, target_document_id: string, position = "last-child") =>
+    send("POST", `${BASE}/documents/${id}/move`, { target_document_id, position });
+  await send("POST", `${BASE}/documents/${second.id}/invitations`, {
+    email: "moved@example.org",
+    role: "reader",
+  });
+  await move(second.id, root);
+  await move(second.id, child.id, "left");
+  await move(child.id, second.id, "right");
   await client.remove(`${BASE}/documents/${child.id}`);
   await send("POST", `${BASE}/documents/${child.id}/restore`);
+  await send("POST", `${path}/duplicate`, { with_accesses: true, with_descendants: true });
+  await send("PUT", `${path}/link-configuration`, { link_reach: "authenticated", link_role: "reader" });
+}
+
+async function useContent(client: Client, id: string): Promise<void> {
+  const path = `${BASE}/documents/${id}`;
+  for (const text of ["one", "two", "three"])
+    await client.send("PATCH", `${path}/content`, { content: base64(text) });
+  await client.file("GET", `${path}/content`);
+  await client.status(`${path}/formatted-content`);
+  const { versions } = await client.send<{ versions: readonly { version_id: string }[] }>(
+    "GET",
+    `${path}/versions`,
+  );
+  const version = `${path}/versions/${versions[0]?.version_id}`;
+  await client.send("GET", version);
+  await client.remove(version);
+  await client.send("POST", `${path}/duplicate`, {});
+}
+
+async function share(client: Client, other: Client, id: string, user: string): Promise<void> {
+  const path = `${BASE}/documents/${id}`;
+  // Opened by its link, and then asked for.
+  await other.send("GET", path);
+  const mine = { role: "editor" };
+  await other.status(`${path}/ask-for-access`, mine);
+  const { results } = await client.send<Listed>("GET", `${path}/ask-for-access`);
+  const request = `${path}/ask-for-access/${results[0]?.id}`;
+  await client.send("GET", request);
+  await client.status(`${request}/accept`, { role: "reader" });
+  await other.status(`${path}/ask-for-access`, { role: "administrator" });
+  const again = await client.send<Listed>("GET", `${path}/ask-for-access`);
+  await client.remove(`${path}/ask-for-access/${again.results[0]?.id}`);
+
+  const rows = await client.send<readonly (Made & { user: { id: string } })[]>("GET", `${path}/accesses`);
+  const row = rows.find((one) => one.user.id === user);
+  const access = `${path}/accesses/${row?.id}`;
+  await client.send("GET", access);
+  await client.send("PATCH", access, { role: "commenter" });
+  await client.send("PUT", access, { role: "owner" });
+  await client.send("PATCH", access, { role: "reader" });
+  await client.remove(access);
+  await client.send("POST", `${path}/accesses`, { user_id: user, role: "reader" });
+
+  const invited = await client.send<Made>("POST", `${path}/invitations`, {
+    email: "new@example.org",
+    role: "reader",
+  });
+  await client.send("GET", `${path}/invitations`);
+  const invitation = `${path}/invitations/${invited.id}`;
+  await client.send("GET", invitation);
+  await client.send("PATCH", invitation, { role: "editor" });
+  await client.send("PUT", invitation, { email: "new@example.org", role: "reader" });
+  await client.remove(invitation);
+  await client.send("POST", `${path}/invitations`, { email: "comes@example.org", role: "reader" });
+  await client.send("POST", `${BASE}/access-tokens`, { email: "comes@example.org" });
+  await other.send("POST", `${path}/favorite`);
+  await other.status(`${path}/leave`, {});
+  await client.send("POST", `${path}/accesses`, { user_id: user, role: "reader" });
+}
+
+async function comment(client: Client, id: string): Promise<void> {
+  const threads = `${BASE}/documents/${id}/threads`;
+  const body = [{ type: "paragraph" }];
+  const thread = await client.send<Made & { comments: readonly Made[] }>("POST", threads, { body });
+  const path = `${threads}/${thread.id}`;
+  await client.send("GET", threads);
+  await client.send("GET", path);
+  const added = await client.send<Made>("POST", `${path}/comments`, { body });
+  await client.send("GET", `${path}/comments`);
+  const one = `${path}/comments/${added.id}`;
+  await client.send("GET", one);
+  await client.send("PUT", one, { body });
+  await client.send("PATCH", one, { body });
+  await client.status(`${one}/reactions`, { emoji: "👍" });
+  await client.remove(`${one}/reactions`, { emoji: "👍" });
+  await client.remove(one);
+  for (const step of ["resolve", "unresolve"]) await client.status(`${path}/${step}`, {});
+  await client.status(path, {});
+  await client.remove(path);
+}
+
+async function useLists(client: Client, other: Client, id: string): Promise<void> {
+  const path = `${BASE}/documents/${id}`;
+  for (const list of ["", "/all", "/favorite_list", "/trashbin", "/search?q=tour"])
+    await client.send("GET", `${BASE}/documents${list}`);
+  await client.send("POST", `${path}/favorite`);
+  await client.remove(`${path}/favorite`);
+  await other.send("GET", path);
+  await other.status(`${path}/mask`, {});
+  await other.remove(`${path}/mask`);
+  const { path: place } = await client.send<{ path: string }>("GET", path);
+  await client.send("GET", `${BASE}/documents/search?q=tour&path=${place}`);
+  await other.send("GET", `${BASE}/documents?is_favorite=true`);
 }
