@@ -58,7 +58,11 @@ export async function openInstallation(
   const token = randomUUID();
   const parameters = { token: `/${stack}/token`, secrets: `/${stack}/secrets` };
   await provisionTemplate(stack, process.env);
-  await store({ [parameters.token]: token, [`${parameters.secrets}/TOUR_KEY`]: randomUUID() });
+  await store({
+    [parameters.token]: token,
+    [`${parameters.secrets}/TOUR_KEY`]: randomUUID(),
+    [`${parameters.secrets}/DJANGO_EMAIL_HOST_PASSWORD`]: randomUUID(),
+  });
   const values = {
     ...settingDefaults(),
     ...{ StackName: stack, EventBusName: stack, BlobsBucketName: bucket },
@@ -67,6 +71,7 @@ export async function openInstallation(
     // Nobody listens there.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
     LlmModel: "tour",
+    ...{ EmailHost: "127.0.0.1", EmailPort: "1", EmailHostUser: "tour" },
     EventLogRetention: "7d",
     RunRetention: "7d",
   };

@@ -34,7 +34,7 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
     const answer = await ask(method, path, body);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
-    return JSON.parse(text) as Body;
+    return (text === "" ? undefined : JSON.parse(text)) as Body;
   };
   const raw = async (method: string, path: string, type: string, body?: Buffer | string): Promise<void> => {
     const headers = { authorization, "content-type": type };

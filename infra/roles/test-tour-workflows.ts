@@ -22,6 +22,10 @@ steps:
     functions:
       - 'db_raw_insert_asset("", {host: "raw.example.org"}) > 0 && db_update("assets", "raw.example.org", "title", "Raw")'
       - 'if (run_module("heard", "writes") === "") throw new Error("no run")'
+  - name: writing
+    type: function
+    functions:
+      - 'const id = document_create("Written by a run"); document_append(id, "one"); document_append(id, "two"); document_comment(id, "seen"); document_create("Below", "text", id); document_read(id)'
   - name: found
     type: function
     functions:
