@@ -112,9 +112,11 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "dead-letters": ["GetItem", "BatchGetItem", "UpdateItem"],
         // Edits of documents are told of, and what saves of content left behind is removed.
         documents: ["GetItem", "UpdateItem", "BatchGetItem", "PutItem", "ConditionCheckItem"],
-        "document-versions": ["BatchGetItem"],
+        "document-versions": ["Query", "PutItem"],
         // What scripts ask of documents, as a user of theirs.
         "document-accesses": ["PutItem"],
+        "document-change-counts": ["UpdateItem"],
+        "document-changes": ["PutItem"],
         "document-children": ["Query", "PutItem"],
         "document-comments": ["Query", "PutItem"],
         "document-relations": ["BatchGetItem", "UpdateItem"],
@@ -152,8 +154,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       publishes: true,
       blobs: {
         // Layers of workspaces say which files a step has changed.
-        get: ["claims", "events", "runs", "workflows", "workspaces"],
-        put: ["claims", "dead-letters", "events", "runs"],
+        get: ["claims", "documents", "events", "runs", "workflows", "workspaces"],
+        put: ["claims", "dead-letters", "documents", "events", "runs"],
         remove: ["documents"],
         missing: true,
       },
