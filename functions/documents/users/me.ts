@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { toUser, userRecord } from "#lib/documents/users/users.ts";
+import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
