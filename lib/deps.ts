@@ -1,5 +1,4 @@
 import { openedOnce } from "./deps-once.ts";
-import type { ContentAccess } from "./documents/asked/content.ts";
 import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentLists } from "./documents/lists/lists.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
@@ -17,7 +16,6 @@ import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
-import type { AnswerDocuments } from "./workflow/records/document-questions.ts";
 import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
@@ -71,10 +69,6 @@ export interface Deps extends Ports, RecordDeps {
   readonly letterhead: Letterhead;
   /** What lists of documents are made from; one for all of this process. */
   readonly documentLists: DocumentLists;
-  /** The text of documents, where they have such. */
-  readonly documentContent?: ContentAccess;
-  /** What scripts of workflows ask of documents. */
-  readonly answerDocuments: AnswerDocuments;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
