@@ -14,6 +14,7 @@ import { API_ID } from "./gateway.ts";
 import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
+import { consumerVariables } from "./step-settings.ts";
 
 /** Bounds of an event source mapping's `MaximumConcurrency`. */
 const SCALING_MIN = 2;
@@ -92,7 +93,12 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   // A worker brings its own.
   const scripts = consumer.scripts === true || (consumer.executor === true && consumer.worker !== true);
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
-  const properties = { ...sizes(timeout, memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
+  const variables = consumerVariables(consumer.name);
+  const properties = {
+    ...sizes(timeout, memoryMb),
+    Role: arnOf(roleId(kindOf(scanned))),
+    ...(Object.keys(variables).length === 0 ? {} : { Environment: { Variables: variables } }),
+  };
   const build = buildProperties(entry, {
     scripts,
     opener: consumer.executor === true ? "executor" : consumer.secrets === true ? "stored" : "inner",
