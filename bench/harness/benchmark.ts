@@ -13,6 +13,8 @@ export interface Figure {
   readonly target?: number;
   /** Where more is better. */
   readonly atLeast?: true;
+  /** What the peer takes for this one, as text. */
+  readonly peer?: string;
 }
 
 export interface Measured {
