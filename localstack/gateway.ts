@@ -12,7 +12,7 @@ import { errorBody, OutgoingStream, writeError, writeRefusal, writeResult } from
 import { type BodyFile, isSmall, keepBody } from "./body-file.ts";
 import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
 import { proxyEvent } from "./proxy-event.ts";
-import { BodyTooLarge, ClientGone, hasBody, readBody } from "./request-body.ts";
+import { BodyTooLarge, ClientGone, hasBody, joined, readBody } from "./request-body.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
@@ -79,9 +79,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const limit = limitOf(route.fn);
       if (route.fn.largeBody === true && hasBody(incoming) && !isSmall(incoming))
         file = await keepBody(incoming, outgoing, limit);
-      const body =
-        hasBody(incoming) && file === undefined ? await readBody(incoming, outgoing, limit) : undefined;
-      const event = proxyEvent(route, target, incoming, body, requestId, file);
+      const parts = hasBody(incoming) && file === undefined ? await readBody(incoming, outgoing, limit) : [];
+      const large = file ?? (route.fn.largeBody === true ? parts : undefined);
+      const body = large === undefined ? joined(parts) : undefined;
+      const event = proxyEvent(route, target, incoming, body, requestId, large);
       if (body !== undefined) checkBody(body, event.body);
       let stream: OutgoingStream | undefined;
       const invocation = options.invoke.start(route.fn, event, {
@@ -167,7 +168,7 @@ function router(
   return app;
 }
 
-/** A body that is kept in a file is no payload of Lambda's: its route's own limit holds. */
+/** A body that is handed over in a file or in parts is no payload of Lambda's: its route's own limit holds. */
 function limitOf({ bodyLimitBytes = BODY_LIMIT_BYTES, largeBody }: TemplateFunction): number {
   return largeBody === true ? bodyLimitBytes : Math.min(bodyLimitBytes, LIMITS.requestBytes.value);
 }

@@ -25,6 +25,8 @@ export interface ProxyEvent {
   readonly isBase64Encoded: boolean;
   /** On one machine: the file that holds a large body, and its length in bytes. `body` is null then. */
   readonly bodyFile?: { readonly path: string; readonly bytes: number };
+  /** On one machine, of a route that takes large bodies: one that fits into memory, as it came. `body` is null then. */
+  readonly bodyParts?: readonly Uint8Array[];
   readonly requestContext?: {
     readonly requestId?: string;
     readonly path?: string;
@@ -184,16 +186,18 @@ function checkJsonType({ service }: Pick<Route, "service">, contentType: string)
   throw new ApiError("bad_request", `content-type: must be application/json, not ${shown}`);
 }
 
-function largeBody({ bodyFile, body, isBase64Encoded }: ProxyEvent, limitBytes: number): LargeBody {
-  const whole =
-    bodyFile === undefined ? Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8") : undefined;
-  const bytes = whole?.length ?? bodyFile?.bytes ?? 0;
+function largeBody(
+  { bodyFile, bodyParts, body, isBase64Encoded }: ProxyEvent,
+  limitBytes: number,
+): LargeBody {
+  const parts = bodyParts ?? [Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8")];
+  const bytes = bodyFile?.bytes ?? parts.reduce((sum, { length }) => sum + length, 0);
   if (bytes > limitBytes) throw tooLarge(limitBytes);
-  return { bytes, chunks: bodyFile === undefined ? once(whole) : createReadStream(bodyFile.path) };
+  return { bytes, chunks: bodyFile === undefined ? inTurn(parts) : createReadStream(bodyFile.path) };
 }
 
-async function* once(whole: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
-  if (whole !== undefined) yield whole;
+async function* inTurn(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
 }
 
 /** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */
