@@ -95,7 +95,10 @@ export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
   return body as Body;
 }
 
-/** Of the request as its caller made it. */
+/** A host as it may be in an address: a name or a number, and its port. */
+const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** Of the request as its caller made it; what else is said of a host or a way to it is nobody's word. */
 function addressOf(
   { path, requestContext, queryStringParameters }: ProxyEvent,
   headers: Readonly<Record<string, string>>,
@@ -105,7 +108,9 @@ function addressOf(
       value === undefined ? [] : [[name, value] as [string, string]],
     ),
   ).toString();
-  const origin = `${headers["x-forwarded-proto"] ?? "http"}://${headers.host ?? "localhost"}`;
+  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  const { host = "" } = headers;
+  const origin = `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
   // With the stage in front, as the caller has it.
   return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
 }
