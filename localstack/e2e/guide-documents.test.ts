@@ -6,7 +6,7 @@ import { startTestIssuer, TEST_AUDIENCE, type TestIssuer } from "../../lib/testi
 import { freePort, linkClone, paste, UNTIL_UP } from "./pasted.ts";
 
 const GUIDES = new URL("../../docs/documents/", import.meta.url);
-const PAGE_MAX_MS = 90_000;
+const PAGE_MAX_MS = 120_000;
 /** Where the lines are that the examples of all pages need. */
 const FIRST = "people-and-tokens.md";
 /** The issuer of the pages. */
@@ -60,31 +60,35 @@ const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\
 const asPattern = (answer: string): RegExp =>
   new RegExp(`^${answer.trim().split("…").map(escaped).join("[^]*?")}$`);
 
-test.each(pages)("the examples of docs/documents/%s answer what the page says", {
-  timeout: PAGE_MAX_MS + 30_000,
-}, async (page) => {
-  const [ready] = await examplesOf(FIRST);
-  const own = await examplesOf(page);
-  const examples = ready === undefined || page === FIRST ? own : [ready, ...own];
-  expect(examples.length).toBeGreaterThan(2);
-  const script = scriptOf(examples)
-    .replaceAll(`${ISSUER}/jwks`, issuer.settings["OIDC_OP_JWKS_ENDPOINT"] ?? "")
-    .replaceAll(ISSUER, issuer.settings["OIDC_OP_URL"] ?? "");
-  const claims = { sub: "grace", email: "grace@example.org", first_name: "Grace", last_name: "Hopper" };
-  const { code, out } = await paste(
-    script,
-    {
-      ...{ PORT: String(await freePort()), WEFT_DATA_DIR: join(folder, "data") },
-      JWT: await issuer.sign({ ...claims, aud: TEST_AUDIENCE }),
-    },
-    { folder, mostMs: PAGE_MAX_MS },
-  );
-  const said = async (at: number): Promise<string> => {
-    const text = await readFile(join(folder, "answers", String(at)), "utf8").catch(() => "");
-    return text.replace(/^npm warn .*\n/gm, "").trim();
-  };
-  const written = (await readdir(join(folder, "answers"))).map(Number);
-  expect(code, `${out}\n${await said(Math.max(...written))}`).toBe(0);
-  for (const [at, { answer, commands }] of examples.entries())
-    if (answer !== undefined) expect(await said(at), commands).toMatch(asPattern(answer));
-});
+test.each(pages)(
+  "the examples of docs/documents/%s answer what the page says",
+  {
+    timeout: PAGE_MAX_MS + 30_000,
+  },
+  async (page) => {
+    const [ready] = await examplesOf(FIRST);
+    const own = await examplesOf(page);
+    const examples = ready === undefined || page === FIRST ? own : [ready, ...own];
+    expect(examples.length).toBeGreaterThan(2);
+    const script = scriptOf(examples)
+      .replaceAll(`${ISSUER}/jwks`, issuer.settings["OIDC_OP_JWKS_ENDPOINT"] ?? "")
+      .replaceAll(ISSUER, issuer.settings["OIDC_OP_URL"] ?? "");
+    const claims = { sub: "grace", email: "grace@example.org", first_name: "Grace", last_name: "Hopper" };
+    const { code, out } = await paste(
+      script,
+      {
+        ...{ PORT: String(await freePort()), WEFT_DATA_DIR: join(folder, "data") },
+        JWT: await issuer.sign({ ...claims, aud: TEST_AUDIENCE }),
+      },
+      { folder, mostMs: PAGE_MAX_MS },
+    );
+    const said = async (at: number): Promise<string> => {
+      const text = await readFile(join(folder, "answers", String(at)), "utf8").catch(() => "");
+      return text.replace(/^npm warn .*\n|\r/gm, "").trim();
+    };
+    const written = (await readdir(join(folder, "answers"))).map(Number);
+    expect(code, `${out}\n${await said(Math.max(...written))}`).toBe(0);
+    for (const [at, { answer, commands }] of examples.entries())
+      if (answer !== undefined) expect(await said(at), commands).toMatch(asPattern(answer));
+  },
+);

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { freePort, linkClone, paste, UNTIL_UP } from "./pasted.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const TOUR_MAX_MS = 90_000;
+const TOUR_MAX_MS = 150_000;
 const NOTE = ["TO", "DO"].join("");
 
 let folder: string;
@@ -32,9 +32,7 @@ async function blocks(): Promise<Block[]> {
 /** One script of both terminals: what the first one runs goes to the background until it answers. */
 function scriptOf(tour: readonly Block[]): string {
   const parts = tour.map(({ terminal, text }) =>
-    terminal === "tour"
-      ? text
-      : `(${text.trim()}) >> server.log 2>&1 &\n${UNTIL_UP}`,
+    terminal === "tour" ? text : `(${text.trim()}) >> server.log 2>&1 &\n${UNTIL_UP}`,
   );
   return `set -e\n${parts.join("")}`;
 }
@@ -82,9 +80,20 @@ test("the README's tour works when it is pasted, in its own folder and with its 
   expect(out).toMatch(/\nrun\.completed 2\nstep\.completed 13\n\d+\n/);
   expect(out).toContain('"triggered_workflows":["file-findings"]');
   expect(out).toMatch(/# Findings on \d{4}-\d\d-\d\d\n/);
-  expect(out).toContain("\ncompleted  wait  attempt 2\n");
+  expect(out).toContain("\nowner\n\n<p># Symptoms<br>It is slow.</p>\ncommenter\n");
+  expect(out).toContain("[ 'Database in Runbooks' ]\nAda Lovelace\nDocument moved successfully.\n");
+  expect(out).toMatch(/\n\[ 'Database', 'Backups' \]\n\[ 'Disks on \d{4}-\d\d-\d\d' \]\n/);
+  expect(out).toContain("\nA runbook needs sections of these names: steps, rollback\n");
+  expect(out).toContain("\n# Symptoms\nIt is slow.\n\ncompleted  wait  attempt 2\n");
   expect(out).toContain("0 of 0\n");
-  for (const name of ["audit-repository", "file-findings", "daily-digest", "slow"]) {
+  for (const name of [
+    "audit-repository",
+    "file-findings",
+    "daily-digest",
+    "file-report",
+    "check-runbooks",
+    "slow",
+  ]) {
     expect(out).toContain(`"message":"Workflow saved","name":"${name}"`);
   }
   const token = (await readFile(join(dataDir, "access-token"), "utf8")).trim();
