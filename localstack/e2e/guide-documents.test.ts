@@ -1,11 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { startTestIssuer, TEST_AUDIENCE, type TestIssuer } from "../../lib/testing/test-issuer.ts";
 import { freePort, linkClone, paste, UNTIL_UP } from "./pasted.ts";
 
 const GUIDES = new URL("../../docs/documents/", import.meta.url);
+const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const PAGE_MAX_MS = 120_000;
 /** Where the lines are that the examples of all pages need. */
 const FIRST = "people-and-tokens.md";
@@ -24,6 +26,11 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft guide "));
   await linkClone(folder);
+  // npx takes seconds to find the same command; the tour of the README goes that way.
+  const npx = join(folder, "shims", "npx");
+  await mkdir(join(folder, "shims"));
+  await writeFile(npx, `#!/bin/sh\n[ "$1" = weft ] && shift && exec "${process.execPath}" "${WEFT}" "$@"\n`);
+  await chmod(npx, 0o755);
 });
 afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
@@ -78,6 +85,7 @@ test.each(pages)(
       script,
       {
         ...{ PORT: String(await freePort()), WEFT_DATA_DIR: join(folder, "data") },
+        PATH: `${join(folder, "shims")}:${process.env.PATH}`,
         JWT: await issuer.sign({ ...claims, aud: TEST_AUDIENCE }),
       },
       { folder, mostMs: PAGE_MAX_MS },
