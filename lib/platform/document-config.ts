@@ -18,7 +18,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 };
 
 /** Secrets that a file may hold. */
-const FROM_FILES = [...DOCUMENT_SECRETS, "LLM_API_KEY"];
+const FROM_FILES = [...DOCUMENT_SECRETS, "LLM_API_KEY", "DJANGO_EMAIL_HOST_PASSWORD"];
 
 /** Which family of language models documents use. Seed: documents 9.5. */
 export interface DocumentModels {
