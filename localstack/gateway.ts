@@ -161,7 +161,7 @@ function router(
   const greedy = routes.filter((route) => route.greedy);
   app.notFound(({ env }) => {
     const route = matchGreedy(greedy, env.incoming.method ?? "GET", env.target.routePath);
-    if (route === undefined) writeError(env.outgoing, 404, "Not found", false);
+    if (route === undefined) writeError(env.outgoing, 404, "Not found", { path: env.target.routePath });
     else handle(route, env);
     return RESPONSE_ALREADY_SENT;
   });
@@ -194,13 +194,13 @@ function refuse(thrown: unknown, { route, requestId, incoming, outgoing, closing
   if (thrown instanceof ClientGone || outgoing.destroyed) {
     outgoing.destroy();
   } else if (thrown instanceof BodyTooLarge) {
-    writeRefusal(incoming, outgoing, 413, thrown.message);
+    writeRefusal(incoming, outgoing, 413, thrown.message, route.resource);
   } else if (thrown instanceof InvocationTimeout) {
     log.error("function timed out", { function: route.fn.logicalId, requestId, error: thrown });
-    writeError(outgoing, 504, "The request took too long", closing);
+    writeError(outgoing, 504, "The request took too long", { close: closing, path: route.resource });
   } else {
     log.error("function failed", { function: route.fn.logicalId, requestId, error: thrown });
-    writeError(outgoing, 500, "Internal server error", closing);
+    writeError(outgoing, 500, "Internal server error", { close: closing, path: route.resource });
   }
 }
 

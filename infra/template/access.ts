@@ -244,7 +244,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-threads": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         documents: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"],
         "user-directory": ["GetItem", "Query", "PutItem", "UpdateItem"],
-        "user-identities": ["Query", "PutItem"],
+        "user-identities": ["GetItem", "Query", "PutItem"],
         users: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         // Those who have an address, and those whose rows of access are listed, are read together.
         // Whatever changes tells of it, and may set off a trigger.

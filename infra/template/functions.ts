@@ -50,6 +50,39 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   };
 }
 
+/** Events of one function at most: each is a statement of its policy, which has room for 20 KB. */
+const OTHER_METHODS_AT_ONCE = 20;
+
+/**
+ * Further functions of the route that answers methods which paths of its service do not have, for all of these paths:
+ * API Gateway would answer them as paths that are not there.
+ */
+export function otherMethodFunctions(routes: readonly ScannedRoute[]): ResourceMap {
+  const other = routes.find(({ route }) => route.otherMethods === true);
+  if (other === undefined) return {};
+  const { entry, route } = other;
+  const own = routes.filter((one) => one.route.service === route.service && one !== other);
+  const any = new Set(own.filter((one) => one.route.method === "ANY").map((one) => one.route.path));
+  const paths = [...new Set(own.map((one) => one.route.path))].filter((path) => !any.has(path)).toSorted();
+  const functions: Record<string, Resource> = {};
+  for (let from = 0; from < paths.length; from += OTHER_METHODS_AT_ONCE) {
+    const number = from / OTHER_METHODS_AT_ONCE + 1;
+    const events = paths.slice(from, from + OTHER_METHODS_AT_ONCE).map((path, at) => {
+      const properties = apiEvent({ ...route, path });
+      return [`Api${at + 1}`, { Type: "Api", Properties: properties }] as const;
+    });
+    functions[functionId(`${route.operationId}${number}`)] = toFunction(
+      entry,
+      `Methods that paths do not have, part ${number}`,
+      buildProperties(entry, { opener: "stored", scripts: false }),
+      { Role: arnOf(roleId("http")) },
+      Object.fromEntries(events),
+      {},
+    );
+  }
+  return functions;
+}
+
 function apiEvent(route: Route): Record<string, unknown> {
   const timeout = route.timeoutSeconds ?? ROUTE_TIMEOUT_SECONDS;
   return {

@@ -79,6 +79,7 @@ export function readInput<Params, Query, Body>(
     request: {
       requestId,
       method: event.httpMethod,
+      path: event.path,
       principal,
       headers,
       address: () => addressOf(event, headers),
