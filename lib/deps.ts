@@ -8,6 +8,7 @@ import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Throttle } from "./http/throttle.ts";
+import type { UploadReceiver } from "./platform/blobs.ts";
 import type { Retention } from "./platform/config.ts";
 import type { Converter } from "./platform/converter.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
@@ -85,6 +86,8 @@ export interface OpenedDeps {
   readonly tokenPath: string;
   /** Whether the tables answer, which everything leans on. */
   isUp(): Promise<boolean>;
+  /** Takes uploads by paths of the gateway, where the blob store has no addresses of its own. */
+  readonly uploads?: UploadReceiver;
   /** Settles when all that was written is on disk, where writes settle before. */
   durable?(): Promise<void>;
   /** Reads and watches the workflow folder. */

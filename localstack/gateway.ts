@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
+import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { isTooLongInJson, note } from "../lib/platform/marks.ts";
@@ -16,6 +17,7 @@ import { BodyTooLarge, ClientGone, hasBody, joined, readBody } from "./request-b
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
+import { isUpload, receiveUpload } from "./uploads.ts";
 
 /** Time for a client to send its headers, its whole request, and to send another on the same connection. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -34,6 +36,8 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Settles when what functions have written is on disk: only then is a change acknowledged. */
   readonly durable?: () => Promise<void>;
+  /** Takes uploads of blobs; there are none without it. */
+  readonly uploads?: UploadReceiver;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -109,6 +113,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const { incoming, outgoing } = bindings as HttpBindings;
     const target = parseTarget(incoming.url ?? "/");
     if (target === undefined) return badRequest();
+    if (options.uploads !== undefined && isUpload(incoming, target)) {
+      const { uploads: receiver, log } = options;
+      receiveUpload({ receiver, path: target.routePath, incoming, outgoing, closing: state.closing }).catch(
+        (error: unknown) => {
+          log.error("an upload was not taken", { error });
+          if (outgoing.destroyed) return;
+          writeError(outgoing, 500, "Internal server error", state.closing);
+        },
+      );
+      return RESPONSE_ALREADY_SENT;
+    }
     return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
   };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
