@@ -1,5 +1,4 @@
 import { openedOnce } from "./deps-once.ts";
-import type { ContentAccess } from "./documents/asked/content.ts";
 import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentLists } from "./documents/lists/lists.ts";
 import type { DocumentSettings } from "./documents/settings.ts";

@@ -119,7 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         (error: unknown) => {
           log.error("an upload was not taken", { error });
           if (outgoing.destroyed) return;
-          writeError(outgoing, 500, "Internal server error", state.closing);
+          writeError(outgoing, 500, "Internal server error", { close: state.closing });
         },
       );
       return RESPONSE_ALREADY_SENT;

@@ -33,7 +33,8 @@ export async function receiveUpload(options: {
     return;
   }
   if (outcome === "of another length") return refuse(400, `The body must have ${expected.bytes} bytes`);
-  if (outcome === "taken already") return writeError(outgoing, 412, "It has been sent already", closing);
+  if (outcome === "taken already")
+    return writeError(outgoing, 412, "It has been sent already", { close: closing });
   outgoing.writeHead(200, { "content-length": 0, ...(closing ? { connection: "close" } : {}) });
   outgoing.end();
 }
