@@ -2,15 +2,9 @@ import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
 import { type FileAnswer, fileHeaders } from "./file-answer.ts";
+import { MANNERS } from "./manners.ts";
 import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
-import {
-  isStreamed,
-  type ListAnswer,
-  OtherAnswer,
-  type Principal,
-  type Route,
-  type ServiceName,
-} from "./route.ts";
+import { isStreamed, type ListAnswer, OtherAnswer, type Principal, type Route } from "./route.ts";
 import type { Throttle } from "./throttle.ts";
 
 export interface ProxyResult {
@@ -63,13 +57,6 @@ const JSON_HEADERS = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
 } as const;
-
-/** Error bodies, a service each. Seed: workflow 2.1. */
-const ERROR_BODY: Record<ServiceName, (error: ApiError) => unknown> = {
-  root: (error) => ({ error: true, message: error.message }),
-  automation: (error) => ({ error: true, message: error.message }),
-  documents: (error) => ({ detail: error.message }),
-};
 
 /**
  * The Lambda handler of a route. `open` gives the dependencies; the local platform hands over its own in
@@ -218,12 +205,6 @@ function otherAnswer(
   return { statusCode: status ?? route.status, headers: { ...common, ...headers, ...type }, body: text };
 }
 
-const MISSING: Readonly<Record<ServiceName, string>> = {
-  root: "Missing authorization header",
-  automation: "Missing authorization header",
-  documents: "Authentication credentials were not provided.",
-};
-
 /** Who asks. Seed: workflow 5.2; reference: documents 1.0. Throws `unauthorized`, and `forbidden` outside of a token's scopes. */
 async function principalOf(
   { auth, service }: Pick<Route, "auth" | "service">,
@@ -234,7 +215,7 @@ async function principalOf(
   const header = headers.authorization;
   if (header === undefined) {
     if (auth === "optional") return undefined;
-    throw new ApiError("unauthorized", MISSING[service]);
+    throw new ApiError("unauthorized", MANNERS[service].missingToken);
   }
   const token = bearerToken(header);
   const principal = token === undefined ? undefined : await authenticator.authenticate(token, service);
@@ -262,7 +243,7 @@ export function errorResult(
   return {
     statusCode: ERROR_STATUS[error.code],
     headers,
-    body: JSON.stringify(error.body ?? ERROR_BODY[route.service](error)),
+    body: JSON.stringify(error.body ?? MANNERS[route.service].errorBody(error)),
   };
 }
 

@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
-import { fieldErrors, fieldWords } from "./field-words.ts";
-import { plainWords } from "./plain-words.ts";
+import { type Fault, MANNERS } from "./manners.ts";
 import {
   BODY_LIMIT_BYTES,
   type BytesBody,
@@ -11,7 +10,6 @@ import {
   type Principal,
   type RawBody,
   type Route,
-  type ServiceName,
 } from "./route.ts";
 
 /** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
@@ -40,6 +38,7 @@ export const JSON_DEPTH_MAX = 100;
 
 const JSON_TYPES = /^application\/(?:[\w.+-]*\+)?json$/;
 const FORM_TYPE = "application/x-www-form-urlencoded";
+const TYPE_SHOWN_MAX = 100;
 const NO_PARAMETERS: Readonly<Record<string, string | undefined>> = {};
 
 /** Header names in lower case. API Gateway keeps the case that the client sent. */
@@ -60,18 +59,12 @@ export function readInput<Params, Query, Body>(
   principal: Principal | undefined,
 ): Input<Params, Query, Body> {
   const faults: Fault[] = [];
-  const [wording, documents] = [WORDS[route.service], route.service === "documents"];
-  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, wording);
-  // Of a document whose id is none there is nothing to be told.
-  if (documents && faults.length > 0) throw new ApiError("not_found", "Not found.");
-  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, wording);
+  const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, words);
+  if (faults.length > 0 && refusalOfPath !== undefined) throw refusalOfPath();
+  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, words);
   const body = readBody(route, event, headers, faults);
-  if (faults.length > 0)
-    throw new ApiError(
-      "bad_request",
-      faults.map(toText).join("; "),
-      documents ? { body: fieldErrors(faults) } : {},
-    );
+  if (faults.length > 0) throw refusalOf(faults);
   return {
     params: params as Params,
     query: query as Query,
@@ -90,9 +83,9 @@ export function readInput<Params, Query, Body>(
 /** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
 export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
   const faults: Fault[] = [];
-  const body = readPart(schema, value, "body", faults, fieldWords);
-  if (faults.length > 0)
-    throw new ApiError("bad_request", faults.map(toText).join("; "), { body: fieldErrors(faults) });
+  const { words, refusalOf } = MANNERS.documents;
+  const body = readPart(schema, value, "body", faults, words);
+  if (faults.length > 0) throw refusalOf(faults);
   return body as Body;
 }
 
@@ -116,32 +109,12 @@ function addressOf(
   return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
 }
 
-/** What is wrong with a part of a request, and where in it. */
-export interface Fault {
-  readonly part: "path" | "query" | "body";
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-type Words = z.core.$ZodErrorMap;
-/** How each service words its faults. */
-const WORDS: Readonly<Record<ServiceName, Words>> = {
-  root: plainWords,
-  automation: plainWords,
-  documents: fieldWords,
-};
-
-function toText({ part, path, message }: Fault): string {
-  const where = part === "body" ? path : [part, ...path];
-  return where.length > 0 ? `${where.join(".")}: ${message}` : message;
-}
-
 function readPart(
   schema: z.ZodType | undefined,
   value: unknown,
   part: Fault["part"],
   faults: Fault[],
-  error: Words,
+  error: z.core.$ZodErrorMap,
 ): unknown {
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value, { error });
@@ -175,9 +148,9 @@ function readBody(
   const contentType = contentTypeOf(headers);
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   checkJsonType(route, contentType);
-  // Where every field may be left out, so may all of them.
-  const value = route.service === "documents" && text.trim() === "" ? {} : parseJson(text);
-  return readPart(route.body, value, "body", faults, WORDS[route.service]);
+  const { mayLeaveBodyOut, words } = MANNERS[route.service];
+  const value = mayLeaveBodyOut && text.trim() === "" ? {} : parseJson(text);
+  return readPart(route.body, value, "body", faults, words);
 }
 
 const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
@@ -186,10 +159,7 @@ const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
 /** Throws `unsupported_media_type`, or `bad_request` where the service knows no other word for it. */
 function checkJsonType({ service }: Pick<Route, "service">, contentType: string): void {
   if (contentType === "" || contentType === FORM_TYPE || JSON_TYPES.test(contentType)) return;
-  const shown = contentType.slice(0, 100);
-  if (service === "documents")
-    throw new ApiError("unsupported_media_type", `Unsupported media type "${shown}" in request.`);
-  throw new ApiError("bad_request", `content-type: must be application/json, not ${shown}`);
+  throw MANNERS[service].refusalOfType(contentType.slice(0, TYPE_SHOWN_MAX));
 }
 
 function largeBody(
