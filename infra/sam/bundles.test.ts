@@ -186,7 +186,9 @@ describe("a built bundle", () => {
   it("serves nothing of stored data that is of another release", async () => {
     const { environment } = await answeringAws({ release: "0.0.1" });
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-    await expect(invoke("IndexEventsFunction", await sample("sqs-batch.json"))).rejects.toThrow("release 0.0.1");
+    await expect(invoke("IndexEventsFunction", await sample("sqs-batch.json"))).rejects.toThrow(
+      "release 0.0.1",
+    );
   });
 
   it("asks the parameter store for the token, by the SDK that it holds", async () => {
