@@ -3,8 +3,8 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, type Owners, startOwners } from "#lib/testing/test-owners.ts";
 import { until } from "../../localstack/e2e/weft.ts";
-import { type Caller, type Owners, startOwners } from "./test-owners.ts";
 
 let owners: Owners;
 let anna: Caller;

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { base64, type Caller, furnish, type Owned, type Owners, startOwners } from "./test-owners.ts";
+import {
+  base64,
+  type Caller,
+  furnish,
+  type Owned,
+  type Owners,
+  startOwners,
+} from "#lib/testing/test-owners.ts";
 
 let owners: Owners;
 let anna: Caller;

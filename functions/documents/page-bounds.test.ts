@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { base64, type Caller, type Owners, startOwners } from "./test-owners.ts";
+import { base64, type Caller, type Owners, startOwners } from "#lib/testing/test-owners.ts";
 
 const SLOW_MS = 20_000;
 

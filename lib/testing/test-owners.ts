@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { OWNER_ID } from "#lib/documents/users/users.ts";
 import { type Answer, startWeft, type Weft } from "../../localstack/e2e/weft.ts";
+import { OWNER_ID } from "../documents/users/users.ts";
 
 /** Somebody who asks the server as themselves. */
 export interface Caller {
