@@ -73,7 +73,7 @@ describe("tokens of users", () => {
     expect((await who(url, made.out.trim())).status).toBe(401);
     expect(await who(url, early.token)).toMatchObject({ status: 200, body: { full_name: "Ada Lovelace" } });
     expect((await who(url, early.token, "/automation/runs")).status).toBe(403);
-  }, 60_000);
+  });
 
   test("are made, listed and revoked through the server that runs", async () => {
     const url = await startServer();
@@ -94,7 +94,7 @@ describe("tokens of users", () => {
     ]);
     expect(await json("token", "revoke", made.data.id)).toEqual({ revoked: made.data.id });
     expect((await who(url, made.token)).status).toBe(401);
-  }, 60_000);
+  });
 
   test("bring what somebody was invited to along, on the folder of a server that was killed", async () => {
     const url = await startServer();
@@ -119,7 +119,7 @@ describe("tokens of users", () => {
     await ask(again, own.token, `/documents/${id}/invitations/`, { email: "bo@example.com", role: "reader" });
     const bo = await json("token", "create", "--email", "bo@example.com");
     expect((await who(again, bo.token, `/api/v1.0/documents/${id}/`)).status).toBe(200);
-  }, 60_000);
+  });
 
   test("are refused on a folder that is in use, and on one of another release, in a sentence", async () => {
     const dataDir = join(folder, ".weft");
@@ -137,7 +137,7 @@ describe("tokens of users", () => {
     });
     await startServer();
     expect((await weft("token", "create", "--email", "ada@example.com")).code).toBe(0);
-  }, 60_000);
+  });
 
   test("are not looked for where there is neither a server nor a data folder", async () => {
     const named = await weft("token", "list", "--url", "http://127.0.0.1:9", "--token", "t0ken");

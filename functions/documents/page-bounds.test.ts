@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { base64, type Caller, type Owners, startOwners } from "#lib/testing/test-owners.ts";
 
-const SLOW_MS = 5_000;
+const SLOW_MS = 20_000;
 
 let owners: Owners;
 let anna: Caller;

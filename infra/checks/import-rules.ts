@@ -183,7 +183,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "tables-at-the-edge",
     why: "a service knows its own tables; lib/tables.ts lists them for the composition root and the template",
     from: /^(?:lib|functions)\//,
-    except: /^lib\/deps-aws\.ts$/,
+    except: /^lib\/deps-(?:aws|folder)\.ts$/,
     never: /^lib\/tables\.ts$/,
   },
   {
