@@ -38,7 +38,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "consumers",
     why: "a consumer uses the service that it serves, lib/events and lib/deps",
     from: /^functions\/(?:executors|schedules)\//,
-    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$/,
+    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/(?:deps|deps-asked|errors)\.ts$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {

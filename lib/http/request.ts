@@ -25,6 +25,8 @@ export interface ProxyEvent {
   readonly isBase64Encoded: boolean;
   /** On one machine: the file that holds a large body, and its length in bytes. `body` is null then. */
   readonly bodyFile?: { readonly path: string; readonly bytes: number };
+  /** On one machine, of a route that takes large bodies: one that fits into memory, as it came. `body` is null then. */
+  readonly bodyParts?: readonly Uint8Array[];
   readonly requestContext?: {
     readonly requestId?: string;
     readonly path?: string;
@@ -77,6 +79,7 @@ export function readInput<Params, Query, Body>(
     request: {
       requestId,
       method: event.httpMethod,
+      path: event.path,
       principal,
       headers,
       address: () => addressOf(event, headers),
@@ -93,7 +96,10 @@ export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
   return body as Body;
 }
 
-/** Of the request as its caller made it. */
+/** A host as it may be in an address: a name or a number, and its port. */
+const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** Of the request as its caller made it; what else is said of a host or a way to it is nobody's word. */
 function addressOf(
   { path, requestContext, queryStringParameters }: ProxyEvent,
   headers: Readonly<Record<string, string>>,
@@ -103,7 +109,9 @@ function addressOf(
       value === undefined ? [] : [[name, value] as [string, string]],
     ),
   ).toString();
-  const origin = `${headers["x-forwarded-proto"] ?? "http"}://${headers.host ?? "localhost"}`;
+  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  const { host = "" } = headers;
+  const origin = `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
   // With the stage in front, as the caller has it.
   return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
 }
@@ -184,16 +192,18 @@ function checkJsonType({ service }: Pick<Route, "service">, contentType: string)
   throw new ApiError("bad_request", `content-type: must be application/json, not ${shown}`);
 }
 
-function largeBody({ bodyFile, body, isBase64Encoded }: ProxyEvent, limitBytes: number): LargeBody {
-  const whole =
-    bodyFile === undefined ? Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8") : undefined;
-  const bytes = whole?.length ?? bodyFile?.bytes ?? 0;
+function largeBody(
+  { bodyFile, bodyParts, body, isBase64Encoded }: ProxyEvent,
+  limitBytes: number,
+): LargeBody {
+  const parts = bodyParts ?? [Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8")];
+  const bytes = bodyFile?.bytes ?? parts.reduce((sum, { length }) => sum + length, 0);
   if (bytes > limitBytes) throw tooLarge(limitBytes);
-  return { bytes, chunks: bodyFile === undefined ? once(whole) : createReadStream(bodyFile.path) };
+  return { bytes, chunks: bodyFile === undefined ? inTurn(parts) : createReadStream(bodyFile.path) };
 }
 
-async function* once(whole: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
-  if (whole !== undefined) yield whole;
+async function* inTurn(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
 }
 
 /** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */

@@ -72,9 +72,27 @@ export function isTooLong(name: RoughName, text: string): boolean {
 export function isTooLongInJson(name: RoughName, text: string): boolean {
   const most = text.length * 6 + 2;
   if (most <= LIMITS[name].value && noteAtMost(name, most)) return false;
-  const bytes = Buffer.byteLength(JSON.stringify(text));
+  const bytes = jsonBytes(text);
   note(name, bytes);
   return bytes > LIMITS[name].value;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTED = 0x20;
+/** Of control characters: these have an escape of two characters, others one of six. */
+const SHORT_ESCAPES = new Set("\b\t\n\f\r");
+
+/** Bytes of a text as a value in JSON, without making that: it may be as long as a payload. */
+function jsonBytes(text: string): number {
+  if (!text.isWellFormed()) return Buffer.byteLength(JSON.stringify(text));
+  let escapes = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE || code === BACKSLASH) escapes += 1;
+    else if (code < FIRST_PRINTED) escapes += SHORT_ESCAPES.has(text.charAt(at)) ? 1 : 5;
+  }
+  return Buffer.byteLength(text) + escapes + 2;
 }
 
 /** Notes how long a function's handler took, milliseconds. */

@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { call } from "#lib/testing/call.ts";
+import { planBelongings } from "#lib/testing/test-belongings.ts";
+import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { stored, write } from "#lib/testing/test-documents.ts";
+import { faultsOf, type Registered, type Row, registeredRoutes, rowName } from "#lib/testing/test-matrix.ts";
+import { nameOf, SITUATIONS } from "#lib/testing/test-situations.ts";
+import { type Player, type Stage, setStage } from "#lib/testing/test-stage.ts";
+
+let test: TestDeps;
+let stage: Stage;
+let routes: ReadonlyMap<string, Registered>;
+beforeEach(async () => {
+  test = await testDeps();
+  stage = await setStage(test);
+  routes = await registeredRoutes();
+});
+afterEach(() => test.close());
+
+interface Shown {
+  readonly id: string;
+  readonly user_role: string | null;
+  readonly link_reach: string;
+  readonly deleted_at: string | null;
+  readonly children?: readonly Shown[];
+  readonly parent?: Shown | null;
+}
+
+function get(path: string, who: Player, parts: { id?: string; query?: Record<string, string> } = {}) {
+  const { handler } = routes.get(`GET ${path}`) ?? {};
+  if (handler === undefined) throw new Error(`there is no ${path}`);
+  const { id, query } = parts;
+  return call(test.deps, handler, {
+    ...{ token: stage.people.get(who)?.token ?? null },
+    ...(id === undefined ? {} : { params: { id } }),
+    ...(query === undefined ? {} : { query }),
+  });
+}
+const detail = (id: string, who: Player) => get("/documents/{id}", who, { id });
+
+/** Search in a document, whose rights are its own. Reference 1.4. */
+const SEARCHES: readonly Row[] = [
+  {
+    ...{ endpoint: "GET /documents/search", ability: "search", status: 200, reads: true },
+    query: ({ id }) => ({ q: "", document: id }),
+    // Nothing lies in these but themselves.
+    says: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
+  },
+];
+
+describe("who may look into a document", () => {
+  for (const row of SEARCHES)
+    it(`is as the table says: ${rowName(row)}`, async () => {
+      expect(await faultsOf(test, routes, row, stage)).toEqual([]);
+    });
+
+  it("sees in lists and trees what each document's own page shows", async () => {
+    const all = ({ children = [], ...shown }: Shown): Shown[] => [shown, ...children.flatMap(all)];
+    for (const situation of SITUATIONS) {
+      test.clock.advance(300);
+      const { asker, state } = situation;
+      const id = await stage.own(situation);
+      const { parent } = await stored(test.deps, id);
+      const list = parent === null ? undefined : await get("/documents/{id}/children", asker, { id: parent });
+      const tree = await get("/documents/{id}/tree", asker, { id });
+      const listed: Shown[] = list?.status === 200 ? list.json.results : [];
+      const shown: Shown[] = [...listed, ...(tree.status === 200 ? all(tree.json) : [])];
+      const pages = new Map<string, Shown>();
+      for (const node of shown) {
+        const page = pages.get(node.id) ?? (await detail(node.id, asker)).json;
+        pages.set(node.id, page);
+        expect({ of: nameOf(situation), ...node }).toEqual({ of: nameOf(situation), ...page });
+      }
+      const isListed = list?.status === 200 && state === "live";
+      expect([nameOf(situation), listed.length]).toEqual([nameOf(situation), isListed ? 1 : 0]);
+    }
+  });
+});
+
+const PAGE_SIZE = 7;
+
+/** All that a list shows, page after page. */
+async function walk(path: string, who: Player, query: Record<string, string> = {}): Promise<Shown[]> {
+  const found: Shown[] = [];
+  for (let page = 1; ; page += 1) {
+    const at = { ...query, page: String(page), page_size: String(PAGE_SIZE) };
+    const { status, json } = await get(path, who, { query: at });
+    expect([path, who, status]).toEqual([path, who, 200]);
+    found.push(...json.results);
+    if (json.next !== null) continue;
+    expect([path, who, json.count]).toEqual([path, who, found.length]);
+    return found;
+  }
+}
+
+const LISTS = ["list", "all", "search", "favorites", "trash", "masked"] as const;
+type Lists = Readonly<Record<(typeof LISTS)[number], readonly Shown[]>>;
+
+const listsOf = async (who: Player): Promise<Lists> => ({
+  list: await walk("/documents", who),
+  all: await walk("/documents/all", who),
+  search: (await walk("/documents/search", who, { q: "note" })).map(({ parent: _, ...one }) => one),
+  favorites: await walk("/documents/favorite_list", who),
+  trash: await walk("/documents/trashbin", who),
+  masked: await walk("/documents/all", who, { is_masked: "true" }),
+});
+
+/** The same by looking at every document there is; `seen` are those that one has opened before. */
+async function byDetails(
+  who: Player,
+  seen: ReadonlySet<string>,
+): Promise<{ lists: Lists; opened: string[] }> {
+  const pages = new Map<string, Shown>();
+  for (const id of stage.documents) {
+    const { status, json } = await detail(id, who);
+    if (status === 200) pages.set(id, json);
+  }
+  const documents = new Map(
+    await Promise.all([...stage.documents].map(async (id) => [id, await stored(test.deps, id)] as const)),
+  );
+  const live = [...pages.values()].filter(({ deleted_at }) => deleted_at === null);
+  const members = live.filter(
+    ({ id, user_role, link_reach }) => user_role !== null || (seen.has(id) && link_reach !== "restricted"),
+  );
+  const isAmong = (some: readonly Shown[], id: string | null | undefined): boolean =>
+    some.some((one) => one.id === id);
+  const parentOf = (id: string) => documents.get(id)?.parent;
+  const all = live.filter(({ id }) => isAmong(members, id) || isAmong(members, parentOf(id)));
+  const list = all.filter(({ id }) => !isAmong(all, parentOf(id)));
+  const trash = [...pages.values()].filter(
+    ({ id, user_role }) => user_role === "owner" && documents.get(id)?.deleted_at !== null,
+  );
+  const masked = who === "link-only" ? all : [];
+  return { lists: { list, all, search: all, favorites: all, trash, masked }, opened: [...pages.keys()] };
+}
+
+const byId = (shown: readonly Shown[]): Shown[] =>
+  shown.toSorted(({ id: one }, { id: other }) => (one < other ? -1 : 1));
+
+describe("every list", () => {
+  it("shows exactly what the pages of the documents allow, each once, as they show it", async () => {
+    const at = new Date(test.clock.now()).toISOString();
+    for (const situation of SITUATIONS) await stage.shared(situation);
+    for (const id of stage.documents) await write(test.deps, planBelongings(id, at, stage.people, ["marks"]));
+    expect(stage.documents.size).toBe(1 + 9 * (3 + 4 * 2 * 2));
+    for (const who of stage.people.keys()) {
+      // Who came by the link has seen what lies lowest; looking at all pages is having seen all.
+      let seen = new Set<string>();
+      if (who === "link-only") for (const situation of SITUATIONS) seen.add(await stage.shared(situation));
+      for (let round = 1; round <= 2; round += 1) {
+        test.clock.advance(300);
+        const shown = await listsOf(who);
+        const { lists, opened } = await byDetails(who, seen);
+        for (const name of LISTS)
+          expect({ who, round, name, shown: byId(shown[name]) }).toEqual({
+            ...{ who, round, name, shown: byId(lists[name]) },
+          });
+        // Each of them is put to the test.
+        if (who === "owner") for (const name of LISTS.slice(0, 5)) expect(lists[name]).not.toEqual([]);
+        if (who === "none") expect(lists.all.length > 0).toBe(round === 2);
+        seen = new Set([...seen, ...opened]);
+      }
+    }
+  });
+
+  it("is empty for nobody, who has no favorites to ask for", async () => {
+    for (const path of ["/documents", "/documents/all", "/documents/trashbin"])
+      expect(await walk(path, "anonymous")).toEqual([]);
+    expect(await walk("/documents/search", "anonymous", { q: "" })).toEqual([]);
+    expect((await get("/documents/favorite_list", "anonymous")).status).toBe(401);
+  });
+});

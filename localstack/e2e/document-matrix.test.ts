@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { testClock, testDeps } from "../../lib/testing/test-deps.ts";
+import {
+  type Asked,
+  faultIn,
+  type MatrixRequest,
+  type Row,
+  requestIn,
+  rowName,
+  statusIn,
+} from "../../lib/testing/test-matrix.ts";
+import { CONTENT_ROWS } from "../../lib/testing/test-rows-content.ts";
+import { DOCUMENT_ROWS } from "../../lib/testing/test-rows-documents.ts";
+import { SHARING_ROWS } from "../../lib/testing/test-rows-sharing.ts";
+import { THREAD_ROWS } from "../../lib/testing/test-rows-threads.ts";
+import { askers, nameOf, SITUATIONS, type Situation } from "../../lib/testing/test-situations.ts";
+import { setStage } from "../../lib/testing/test-stage.ts";
+import { type Answer, startWeft, type Weft } from "./weft.ts";
+
+const ROWS = [...DOCUMENT_ROWS, ...CONTENT_ROWS, ...SHARING_ROWS, ...THREAD_ROWS];
+/** The converter is tried elsewhere: it takes seconds to start. */
+const isConverted = (row: Row, situation: Situation): boolean =>
+  row.endpoint.endsWith("formatted-content") && statusIn(row, situation) === 200;
+
+interface Case {
+  readonly row: Row;
+  readonly asked: Asked;
+  readonly request: MatrixRequest;
+}
+
+/** For each endpoint everybody, each in another scene; and the first situation of each answer that there can be. */
+function situationsOf(row: Row, index: number): readonly Situation[] {
+  const scenes = SITUATIONS.length / askers.length;
+  const chosen = new Set<Situation>();
+  askers.forEach((_, at) => {
+    const situation = SITUATIONS[((index * 29 + at * 37) % scenes) * askers.length + at];
+    if (situation !== undefined) chosen.add(situation);
+  });
+  const answered = new Set<number>();
+  for (const situation of SITUATIONS) {
+    const status = statusIn(row, situation);
+    if (!answered.has(status)) chosen.add(situation);
+    answered.add(status);
+  }
+  return [...chosen].filter((situation) => !isConverted(row, situation));
+}
+
+let dataDir: string;
+let weft: Weft;
+const cases: Case[] = [];
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "weft-matrix-"));
+  const test = await testDeps({ folder: dataDir, clock: testClock(Date.now()) });
+  const stage = await setStage(test);
+  for (const [index, row] of ROWS.entries())
+    for (const situation of situationsOf(row, index))
+      cases.push({ row, ...(await requestIn(row, situation, stage)) });
+  await test.close();
+  weft = await startWeft({ dataDir });
+});
+afterAll(async () => {
+  await weft?.[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** As clients ask: with a slash at the end. */
+function send({ row, request }: Case): Promise<Answer> {
+  const { method, params, query, body, token } = request;
+  const [, path = ""] = row.endpoint.split(" ");
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "");
+  const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;
+  return weft.call(method, `//api/v1.0${filled}/${search}`, {
+    token,
+    ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+  });
+}
+
+const DENIED = "You do not have permission to perform this action.";
+const UNKNOWN = "Authentication credentials were not provided.";
+
+/** What an answer that is none says. Reference 1.0. */
+function errorFault({ row, asked }: Case, { status, json, headers }: Answer): string | undefined {
+  if (status < 400) return undefined;
+  const { detail } = (json ?? {}) as { detail?: unknown };
+  if (status === 401 && (detail !== UNKNOWN || headers.get("www-authenticate") === null))
+    return `says ${detail}, and ${headers.get("www-authenticate")}`;
+  if (status === 403 && asked.asker === "anonymous")
+    return detail === "Authentication required." ? undefined : `says ${detail}`;
+  const isOwnersToGive = row.endpoint.startsWith("POST") && row.about === "of an owner";
+  if (status === 403 && detail !== DENIED && !isOwnersToGive) return `says ${detail}`;
+  if ([404, 405].includes(status) && typeof detail !== "string") return `says ${JSON.stringify(json)}`;
+  return status === 400 && json === undefined ? "says nothing" : undefined;
+}
+
+describe("over a server of its own", () => {
+  it("everybody is answered as the table says, and told why not as clients know it", async () => {
+    expect(cases.length).toBeGreaterThan(800);
+    const wrong: string[] = [];
+    for (const one of cases) {
+      const answer = await send(one);
+      const fault = faultIn(one.row, one.asked, answer.status, () => answer.json) ?? errorFault(one, answer);
+      if (fault !== undefined)
+        wrong.push(`${rowName(one.row)}: ${nameOf(one.asked)}: ${fault} ${answer.text.slice(0, 100)}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("a token that is none is answered as such, and nothing is told of the document", async () => {
+    const [one] = cases;
+    if (one === undefined) throw new Error("there is no case");
+    for (const token of ["nobody", "a".repeat(64), "e30.e30.e30"]) {
+      const { status, json } = await send({ ...one, request: { ...one.request, token } });
+      expect([token, status, Object.keys(json as object)]).toEqual([token, 401, ["detail"]]);
+    }
+  });
+});
