@@ -64,6 +64,20 @@ const JSON_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
+/** What answers of the documents may load where a browser shows them: nothing. Reference: documents 1.0. */
+const POLICY = [
+  ...["base-uri", "child-src", "connect-src", "default-src", "font-src", "form-action", "frame-ancestors"],
+  ...["frame-src", "img-src", "manifest-src", "media-src", "object-src", "prefetch-src", "script-src"],
+  ...["style-src", "worker-src"],
+]
+  .map((directive) => `${directive} 'none'`)
+  .join("; ");
+const HEADERS: Readonly<Record<ServiceName, Readonly<Record<string, string>>>> = {
+  root: JSON_HEADERS,
+  automation: JSON_HEADERS,
+  documents: { ...JSON_HEADERS, "content-security-policy": POLICY },
+};
+
 /** Error bodies, a service each. Seed: workflow 2.1. */
 const ERROR_BODY: Record<ServiceName, (error: ApiError) => unknown> = {
   root: (error) => ({ error: true, message: error.message }),
@@ -173,7 +187,7 @@ async function answerTo<P, Q, B, R, D>(
     if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
-    const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
+    const answerHeaders = { ...HEADERS[route.service], "x-request-id": requestId };
     if (route.list === true)
       return {
         status: route.status,
@@ -183,6 +197,7 @@ async function answerTo<P, Q, B, R, D>(
     if (route.fileTypes !== undefined) {
       const file = result as FileAnswer;
       const headers = given({ ...answerHeaders, ...fileHeaders(file) });
+      if (route.service === "documents") headers["content-security-policy"] += `; ${POLICY}`;
       return { status: file.status ?? route.status, chunks: file.content, headers };
     }
     if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
@@ -255,7 +270,7 @@ export function errorResult(
   if (ERROR_STATUS[error.code] >= 500) {
     log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
   }
-  const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
+  const headers: Record<string, string> = { ...HEADERS[route.service], "x-request-id": requestId };
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.allowed !== undefined) headers.allow = error.allowed.join(", ");
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";

@@ -169,7 +169,7 @@ function readBody(
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   checkJsonType(route, contentType);
   // Where every field may be left out, so may all of them.
-  const value = route.service === "documents" && text.trim() === "" ? {} : parseJson(text);
+  const value = route.service === "documents" ? parseFields(text) : parseJson(text);
   return readPart(route.body, value, "body", faults, WORDS[route.service]);
 }
 
@@ -215,6 +215,20 @@ function decodeBody(event: ProxyEvent, limitBytes: number): string {
 
 function tooLarge(limitBytes: number): ApiError {
   return new ApiError("payload_too_large", `body: must be at most ${limitBytes} bytes`);
+}
+
+/**
+ * Parses a body of the documents: where there is none, all of its fields are missing. Throws `bad_request`. Reference:
+ * documents 1.0.
+ */
+export function parseFields(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, `JSON parse error - ${error.message.replace("body: ", "the body ")}`);
+  }
 }
 
 /** Parses JSON text. Throws `bad_request` for an empty body, malformed JSON and nesting that is too deep. */
