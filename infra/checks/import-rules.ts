@@ -31,7 +31,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "document-endpoints",
     why: "an endpoint of the document service uses lib/http, its service, lib/events and lib/deps",
     from: /^functions\/documents\//,
-    only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$/,
+    only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {

@@ -58,6 +58,12 @@ const JSON_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
+function headersOf(service: ServiceName, requestId: string): Record<string, string> {
+  const { policy } = MANNERS[service];
+  const own = policy === undefined ? {} : { "content-security-policy": policy };
+  return { ...JSON_HEADERS, ...own, "x-request-id": requestId };
+}
+
 /**
  * The Lambda handler of a route. `open` gives the dependencies; the local platform hands over its own in
  * the invocation's context.
@@ -160,7 +166,7 @@ async function answerTo<P, Q, B, R, D>(
     if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
-    const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
+    const answerHeaders = headersOf(route.service, requestId);
     if (route.list === true)
       return {
         status: route.status,
@@ -170,6 +176,8 @@ async function answerTo<P, Q, B, R, D>(
     if (route.fileTypes !== undefined) {
       const file = result as FileAnswer;
       const headers = given({ ...answerHeaders, ...fileHeaders(file) });
+      const { policy } = MANNERS[route.service];
+      if (policy !== undefined) headers["content-security-policy"] += `; ${policy}`;
       return { status: file.status ?? route.status, chunks: file.content, headers };
     }
     if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
@@ -236,7 +244,7 @@ export function errorResult(
   if (ERROR_STATUS[error.code] >= 500) {
     log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
   }
-  const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
+  const headers: Record<string, string> = headersOf(route.service, requestId);
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.allowed !== undefined) headers.allow = error.allowed.join(", ");
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { fieldErrors, fieldWords } from "./field-words.ts";
+import { parseFields, parseJson } from "./json.ts";
 import { plainWords } from "./plain-words.ts";
 import type { ServiceName } from "./route.ts";
 
@@ -16,8 +17,10 @@ export interface Manners {
   readonly words: z.core.$ZodErrorMap;
   /** To who comes without a token where one is needed. */
   readonly missingToken: string;
-  /** Where every field of a body may be left out, so may the body. */
-  readonly mayLeaveBodyOut: boolean;
+  /** What its answers may load where a browser shows them. */
+  readonly policy?: string;
+  /** A body's value. Throws `bad_request`. */
+  readJson(text: string): unknown;
   errorBody(error: ApiError): unknown;
   /** Where a fault of the path is all that is told. */
   refusalOfPath?(): ApiError;
@@ -38,18 +41,27 @@ function toText({ part, path, message }: Fault): string {
 const plain: Manners = {
   words: plainWords,
   missingToken: "Missing authorization header",
-  mayLeaveBodyOut: false,
+  readJson: parseJson,
   errorBody: ({ message }) => ({ error: true, message }),
   refusalOf: (faults) => refusal(faults),
   refusalOfType: (shown) =>
     new ApiError("bad_request", `content-type: must be application/json, not ${shown}`),
 };
 
+const NOTHING = [
+  ...["base-uri", "child-src", "connect-src", "default-src", "font-src", "form-action", "frame-ancestors"],
+  ...["frame-src", "img-src", "manifest-src", "media-src", "object-src", "prefetch-src", "script-src"],
+  ...["style-src", "worker-src"],
+]
+  .map((directive) => `${directive} 'none'`)
+  .join("; ");
+
 /** Reference: documents 1.0. */
 const byField: Manners = {
   words: fieldWords,
   missingToken: "Authentication credentials were not provided.",
-  mayLeaveBodyOut: true,
+  policy: NOTHING,
+  readJson: parseFields,
   errorBody: ({ message }) => ({ detail: message }),
   // Of a document whose id is none there is nothing to be told.
   refusalOfPath: () => new ApiError("not_found", "Not found."),

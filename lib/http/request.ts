@@ -33,9 +33,6 @@ export interface ProxyEvent {
   };
 }
 
-/** Deepest nesting of arrays and objects in a JSON body. */
-export const JSON_DEPTH_MAX = 100;
-
 const JSON_TYPES = /^application\/(?:[\w.+-]*\+)?json$/;
 const FORM_TYPE = "application/x-www-form-urlencoded";
 const TYPE_SHOWN_MAX = 100;
@@ -148,9 +145,8 @@ function readBody(
   const contentType = contentTypeOf(headers);
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   checkJsonType(route, contentType);
-  const { mayLeaveBodyOut, words } = MANNERS[route.service];
-  const value = mayLeaveBodyOut && text.trim() === "" ? {} : parseJson(text);
-  return readPart(route.body, value, "body", faults, words);
+  const { readJson, words } = MANNERS[route.service];
+  return readPart(route.body, readJson(text), "body", faults, words);
 }
 
 const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
@@ -194,35 +190,4 @@ function decodeBody(event: ProxyEvent, limitBytes: number): string {
 
 function tooLarge(limitBytes: number): ApiError {
   return new ApiError("payload_too_large", `body: must be at most ${limitBytes} bytes`);
-}
-
-/** Parses JSON text. Throws `bad_request` for an empty body, malformed JSON and nesting that is too deep. */
-export function parseJson(text: string): unknown {
-  if (text.trim() === "") throw new ApiError("bad_request", "body: must be JSON, it is empty");
-  if (text.length > JSON_DEPTH_MAX && jsonDepth(text) > JSON_DEPTH_MAX) {
-    throw new ApiError("bad_request", `body: must be nested at most ${JSON_DEPTH_MAX} deep`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ApiError("bad_request", "body: must be JSON, it does not parse");
-  }
-}
-
-function jsonDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === 0x5c) index += 1;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x5b || code === 0x7b) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 0x5d || code === 0x7d) depth -= 1;
-  }
-  return deepest;
 }

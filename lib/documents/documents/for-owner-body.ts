@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { textField } from "../text-field.ts";
 import { TITLE_MAX_LENGTH } from "./body.ts";
 
 const SUB_MAX_LENGTH = 255;
@@ -9,7 +10,7 @@ const MESSAGE_MAX_LENGTH = 2_000;
 
 /** Body of a document that a server makes for somebody. Reference 1.8. */
 export const forOwnerBody = z.object({
-  title: z.string().trim().min(1).max(TITLE_MAX_LENGTH),
+  title: textField(TITLE_MAX_LENGTH).min(1),
   content: z.string().regex(/\S/, "This field may not be blank.").describe("Markdown"),
   sub: z
     .string()
@@ -29,8 +30,8 @@ export const forOwnerBody = z.object({
     .max(LANGUAGE_MAX_LENGTH)
     .nullish()
     .describe("Of the mail, a code of LANGUAGES, where the owner is not known yet"),
-  message: z.string().trim().max(MESSAGE_MAX_LENGTH).nullish().describe("Of the mail"),
-  subject: z.string().trim().max(SUBJECT_MAX_LENGTH).nullish().describe("Likewise"),
+  message: textField(MESSAGE_MAX_LENGTH).nullish().describe("Of the mail"),
+  subject: textField(SUBJECT_MAX_LENGTH).nullish().describe("Likewise"),
   send_notification_email: z.boolean().default(true),
 });
 export type ForOwnerBody = z.infer<typeof forOwnerBody>;
