@@ -10,6 +10,7 @@ import {
   type LargeBody,
   type Principal,
   type RawBody,
+  type RequestInfo,
   type Route,
   type ServiceName,
 } from "./route.ts";
@@ -70,20 +71,33 @@ export function readInput<Params, Query, Body>(
       faults.map(toText).join("; "),
       documents ? { body: fieldErrors(faults) } : {},
     );
-  return {
-    params: params as Params,
-    query: query as Query,
-    body: body as Body,
-    request: {
-      requestId,
-      method: event.httpMethod,
-      path: event.path,
-      principal,
-      headers,
-      address: () => addressOf(event, headers),
-    },
-  };
+  const request = requestInfo(event, headers, requestId, principal);
+  return { params: params as Params, query: query as Query, body: body as Body, request };
 }
+
+/** Who asks for what, whatever else was sent. Throws `not_found` where its path names nothing. */
+export function readAsked<Params>(
+  route: Pick<Route<Params>, "params">,
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  requestId: string,
+  principal: Principal | undefined,
+): { readonly params: Params; readonly request: RequestInfo } {
+  const faults: Fault[] = [];
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, fieldWords);
+  if (faults.length > 0) throw new ApiError("not_found", "Not found.");
+  return { params: params as Params, request: requestInfo(event, headers, requestId, principal) };
+}
+
+const requestInfo = (
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  requestId: string,
+  principal: Principal | undefined,
+): RequestInfo => ({
+  ...{ requestId, method: event.httpMethod, path: event.path, principal, headers },
+  address: () => addressOf(event, headers),
+});
 
 /** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
 export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
