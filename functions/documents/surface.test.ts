@@ -265,4 +265,37 @@ describe("bad input", () => {
       { detail: 'Unsupported media type "text/csv" in request.' },
     ]);
   });
+
+  it("of those who may not ask is answered as if it were right", async () => {
+    const cat = (await person(test.deps, "cat")).token;
+    const at = `/documents/${ids.id}`;
+    const thread = `${at}/threads/${ids.thread}`;
+    for (const [method, path] of [
+      ["PATCH", `${at}/`],
+      ["PUT", `${at}/`],
+      ["POST", `${at}/children/`],
+      ["GET", `${at}/children/?q=${"x".repeat(300)}`],
+      ["POST", `${at}/duplicate/`],
+      ["POST", `${at}/accesses/`],
+      ["PUT", `${at}/accesses/${ids.accessId}/`],
+      ["POST", `${at}/invitations/`],
+      ["PATCH", `${at}/invitations/${ids.invitationId}/`],
+      ["POST", `${at}/ask-for-access/${ids.requestId}/accept/`],
+      ["POST", `${at}/threads/`],
+      ["POST", `${thread}/comments/`],
+      ["PUT", `${thread}/comments/${ids.comment}/`],
+      ["POST", `${thread}/comments/${ids.comment}/reactions/`],
+    ] as const) {
+      const sent = method === "GET" ? {} : { raw: "[7]", headers: JSON_TYPE };
+      const statusOf = async (to: string, asked: Asked = {}) =>
+        (await ask(method, to, { ...sent, ...asked })).status;
+      const answered = [
+        await statusOf(path, { token: null }),
+        await statusOf(path, { token: cat }),
+        await statusOf(path.replace(ids.id ?? "", NOWHERE)),
+        await statusOf(path),
+      ];
+      expect([method, path, answered]).toEqual([method, path, [401, 403, 404, 400]]);
+    }
+  });
 });

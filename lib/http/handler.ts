@@ -3,8 +3,9 @@ import type { Log } from "../platform/log.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
 import { type FileAnswer, fileHeaders } from "./file-answer.ts";
 import { MANNERS } from "./manners.ts";
-import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
+import { lowerCaseHeaders, type ProxyEvent, readAsked, readInput } from "./request.ts";
 import {
+  type Input,
   isStreamed,
   type ListAnswer,
   OtherAnswer,
@@ -171,7 +172,7 @@ async function answerTo<P, Q, B, R, D>(
   try {
     const principal = await principalOf(route, headers, deps.auth);
     if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
-    const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
+    const input = await inputOf(route, event, headers, requestId, principal, deps);
     const result = await route.run(input, deps);
     const answerHeaders = headersOf(route.service, requestId);
     if (route.list === true)
@@ -195,6 +196,24 @@ async function answerTo<P, Q, B, R, D>(
     };
   } catch (thrown) {
     return errorResult(route, thrown, requestId, deps.log);
+  }
+}
+
+/** What was sent. Throws what the route has to say of whoever asks before what is wrong with it. */
+async function inputOf<P, Q, B, R, D>(
+  route: Route<P, Q, B, R, D>,
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  requestId: string,
+  principal: Principal | undefined,
+  deps: D,
+): Promise<Input<P, Q, B>> {
+  try {
+    return readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
+  } catch (error) {
+    if (route.before !== undefined)
+      await route.before(readAsked<P>(route, event, headers, requestId, principal), deps);
+    throw error;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type LargeBody,
   type Principal,
   type RawBody,
+  type RequestInfo,
   type Route,
 } from "./route.ts";
 
@@ -62,20 +63,34 @@ export function readInput<Params, Query, Body>(
   const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, words);
   const body = readBody(route, event, headers, faults);
   if (faults.length > 0) throw refusalOf(faults);
-  return {
-    params: params as Params,
-    query: query as Query,
-    body: body as Body,
-    request: {
-      requestId,
-      method: event.httpMethod,
-      path: event.path,
-      principal,
-      headers,
-      address: () => addressOf(event, headers),
-    },
-  };
+  const request = requestInfo(event, headers, requestId, principal);
+  return { params: params as Params, query: query as Query, body: body as Body, request };
 }
+
+/** Who asks for what, whatever else was sent. Throws `not_found` where its path names nothing. */
+export function readAsked<Params>(
+  route: Pick<Route<Params>, "params" | "service">,
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  requestId: string,
+  principal: Principal | undefined,
+): { readonly params: Params; readonly request: RequestInfo } {
+  const faults: Fault[] = [];
+  const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, words);
+  if (faults.length > 0) throw refusalOfPath?.() ?? refusalOf(faults);
+  return { params: params as Params, request: requestInfo(event, headers, requestId, principal) };
+}
+
+const requestInfo = (
+  event: ProxyEvent,
+  headers: Record<string, string>,
+  requestId: string,
+  principal: Principal | undefined,
+): RequestInfo => ({
+  ...{ requestId, method: event.httpMethod, path: event.path, principal, headers },
+  address: () => addressOf(event, headers),
+});
 
 /** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
 export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {

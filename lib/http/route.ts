@@ -118,6 +118,11 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly scripts?: true;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
+  /** Asked before a request is refused for what is in its query or body: whoever may not ask at all is told that. */
+  before?(
+    input: { readonly params: NoInfer<Params>; readonly request: RequestInfo },
+    deps: NoInfer<Deps>,
+  ): Promise<void>;
   run(
     input: Input<Params, Query, Body>,
     deps: Deps,

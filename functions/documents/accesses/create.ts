@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { createAccess } from "#lib/documents/sharing/accesses.ts";
@@ -22,6 +23,7 @@ export const route = defineRoute({
   status: 201,
   response: accessRecord,
   errors: [403],
+  before: may("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
     createAccess(deps, await signedIn(deps, request), params.id, body),
 });

@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { updateAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessChangeBody, accessParams } from "#lib/documents/sharing/body.ts";
@@ -21,6 +22,7 @@ export const route = defineRoute({
   status: 200,
   response: accessRecord,
   errors: [403],
+  before: may("accesses_view"),
   run: async ({ params, body, request }, deps: Deps) =>
     updateAccess(deps, await signedIn(deps, request), params.id, params.accessId, body),
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { acceptRequestBody } from "#lib/documents/sharing/access-request-record.ts";
 import { acceptAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
@@ -22,6 +23,7 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403],
+  before: may("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
     acceptAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId, body.role ?? null),
 });

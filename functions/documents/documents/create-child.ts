@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { openDocument } from "#lib/documents/access/seen.ts";
 import { createBody, documentParams } from "#lib/documents/documents/body.ts";
 import { createChild } from "#lib/documents/documents/create.ts";
@@ -22,6 +23,7 @@ export const route = defineRoute({
   status: 201,
   response: documentRecord,
   errors: [403],
+  before: may("children_create"),
   run: async ({ params, body, request }, deps: Deps) => {
     const user = await signedIn(deps, request);
     const parent = await openDocument(deps, user, params.id, "children_create");

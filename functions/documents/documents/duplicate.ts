@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { copyContent } from "#lib/documents/content/copy.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { languageOf } from "#lib/documents/documents/copy-title.ts";
@@ -23,6 +24,7 @@ export const route = defineRoute({
   status: 201,
   response: z.object({ id: z.string().describe("Of the copy") }),
   errors: [403, 409],
+  before: may("duplicate"),
   run: async ({ params, body, request }, deps: Deps) => {
     const user = await signedIn(deps, request);
     const id = await duplicateDocument(deps, user, params.id, {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { listChildren } from "#lib/documents/documents/children.ts";
 import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
@@ -25,6 +26,7 @@ export const route = defineRoute({
   status: 200,
   response: numbered(documentRecord),
   errors: [403],
+  before: may("children_list"),
   run: async ({ params, query, request }, deps: Deps) => {
     const viewer = await viewerOf(deps, request);
     const { title, q } = query;

@@ -356,6 +356,21 @@ describe("the search", () => {
   });
 });
 
+it("takes favorites along, unless what lies above still lets them in", async () => {
+  const root = await make("root");
+  const inner = await make("inner", root);
+  for (const id of [root, inner]) {
+    await give(id, "reader");
+    await on(favorite, id, other);
+  }
+  expect((await on(leave, inner, other)).status).toBe(204);
+  expect((await titles("listFavorites", {}, other)).toSorted()).toEqual(["inner", "root"]);
+  expect((await on(leave, root, other)).status).toBe(204);
+  await give(root, "reader");
+  expect(await titles("listFavorites", {}, other)).toEqual([]);
+  expect((await on(get, inner, other)).body.is_favorite).toBe(false);
+});
+
 it("takes what was given in more documents than one transaction holds, and tells of each", async () => {
   const root = await make("root");
   const below = await Promise.all(Array.from({ length: 24 }, (_, number) => make(`${number}`, root)));

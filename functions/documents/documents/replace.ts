@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams, updateBody } from "#lib/documents/documents/body.ts";
 import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
 import { updateDocument } from "#lib/documents/documents/update.ts";
@@ -21,6 +22,7 @@ export const route = defineRoute({
   status: 200,
   response: documentRecord,
   errors: [403],
+  before: may("update"),
   run: async ({ params, body, request }, deps: Deps) =>
     toDocument(await updateDocument(deps, await viewerOf(deps, request), params.id, body)),
 });

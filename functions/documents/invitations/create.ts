@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { createInvitation } from "#lib/documents/sharing/invitations.ts";
@@ -21,6 +22,7 @@ export const route = defineRoute({
   status: 201,
   response: invitationRecord,
   errors: [403],
+  before: may("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
     createInvitation(deps, await signedIn(deps, request), params.id, body),
 });

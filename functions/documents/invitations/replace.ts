@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { updateInvitation } from "#lib/documents/sharing/invitations.ts";
@@ -21,6 +22,7 @@ export const route = defineRoute({
   status: 200,
   response: invitationRecord,
   errors: [403],
+  before: may("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
     updateInvitation(deps, await signedIn(deps, request), params.id, params.invitationId, body),
 });

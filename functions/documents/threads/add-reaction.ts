@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
 import { addReaction } from "#lib/documents/threads/reactions.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
@@ -20,6 +21,7 @@ export const route = defineRoute({
   status: 201,
   response: z.void(),
   errors: [403],
+  before: may("comment"),
   run: async ({ params, body, request }, deps: Deps) => {
     await addReaction(deps, await viewerOf(deps, request), params, body.emoji);
     return new OtherAnswer("", { contentType: "application/json; charset=utf-8" });

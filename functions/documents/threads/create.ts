@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { commentBody } from "#lib/documents/threads/body.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
@@ -21,6 +22,7 @@ export const route = defineRoute({
   status: 201,
   response: threadRecord,
   errors: [403],
+  before: may("comment"),
   run: async ({ params, body, request }, deps: Deps) =>
     createThread(deps, await viewerOf(deps, request), params.id, body.body),
 });

@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { commentBody, commentParams } from "#lib/documents/threads/body.ts";
 import { updateComment } from "#lib/documents/threads/comments.ts";
 import { commentRecord } from "#lib/documents/threads/record.ts";
@@ -20,6 +21,7 @@ export const route = defineRoute({
   status: 200,
   response: commentRecord,
   errors: [403],
+  before: may("comment"),
   run: async ({ params, body, request }, deps: Deps) =>
     updateComment(deps, await viewerOf(deps, request), params, body.body),
 });

@@ -6,6 +6,7 @@ import type { Write } from "../../platform/tables.ts";
 import { planFirstAccess } from "../access/grants.ts";
 import type { SeenDeps } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
+import { removeVersionBlobs } from "../content/save.ts";
 import {
   CONTENT_MAX_BYTES,
   type ContentHead,
@@ -58,7 +59,7 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
   const id = deps.ids.random();
   const version = deps.ids.ordered();
   await deps.blobs.put(versionBlob(id, version), bytes);
-  await commitChange(deps, async () => {
+  const made = commitChange(deps, async () => {
     const user = await ownerFor(deps, body);
     const at = new Date(deps.clock.now()).toISOString();
     const held = user === undefined ? 0 : 1;
@@ -100,6 +101,11 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
       ],
       result: undefined,
     };
+  });
+  await made.catch(async (error: unknown) => {
+    // What was refused was not made; of what failed nobody knows whether it was.
+    if (error instanceof ApiError) await removeVersionBlobs(deps, id, [version]);
+    throw error;
   });
   // Whoever came with the address meanwhile has found no invitation.
   if (!deps.documents.allowDuplicateEmails)

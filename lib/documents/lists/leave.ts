@@ -1,6 +1,6 @@
 import type { Write } from "../../platform/tables.ts";
 import { countAccesses } from "../access/grants.ts";
-import { openDocument } from "../access/seen.ts";
+import { openDocument, relationsOf } from "../access/seen.ts";
 import { accessesTable, accessId, accessKey, relationKey, relationsTable } from "../access/table.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
 import { sharedEvent } from "../sharing/deps.ts";
@@ -16,11 +16,16 @@ const LEFT_AT_ONCE = 10;
 
 /**
  * Takes from the user all that was given to them, and the traces of links that they followed, on a document and in all
- * that lies in it; what they have above it stays, and favorites do. What lies deepest comes first and the document
+ * that lies in it; what they have above it stays. Favorites go with it where they have nothing above, as nothing would
+ * show them any more. What lies deepest comes first and the document
  * last, so that whoever is interrupted can leave again. Throws `not_found`, `forbidden`. Reference 1.6.
  */
 export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: string): Promise<void> {
-  await openDocument(deps, user, id, "leave");
+  const { ancestors } = await openDocument(deps, user, id, "leave");
+  const above = [...(await relationsOf(deps, user, ancestors)).values()];
+  const marks: readonly Mark[] = above.some(({ role }) => role !== undefined)
+    ? ["trace", "masked"]
+    : ["trace", "masked", "favorite"];
   const below = await deps.documentLists.look(deps, async ({ known, rowsOf }) => {
     const { byDocument } = await rowsOf(user.id);
     await known.load(deps, [id]);
@@ -32,11 +37,18 @@ export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: strin
     );
   });
   for (let from = 0; from < below.length; from += LEFT_AT_ONCE)
-    await leaveEach(deps, user, below.slice(from, from + LEFT_AT_ONCE));
-  await leaveEach(deps, user, [id]);
+    await leaveEach(deps, user, below.slice(from, from + LEFT_AT_ONCE), marks);
+  await leaveEach(deps, user, [id], marks);
 }
 
-function leaveEach(deps: LeaveDeps, user: StoredUser, documents: readonly string[]): Promise<void> {
+type Mark = "trace" | "masked" | "favorite";
+
+function leaveEach(
+  deps: LeaveDeps,
+  user: StoredUser,
+  documents: readonly string[],
+  marks: readonly Mark[],
+): Promise<void> {
   return commitChange(deps, async () => {
     const keys = documents.map((document) => relationKey(user.id, document));
     const [relations, shared] = await Promise.all([
@@ -44,12 +56,14 @@ function leaveEach(deps: LeaveDeps, user: StoredUser, documents: readonly string
       deps.tables.batchGet(documentsTable, documents.map(documentKey)),
     ]);
     const byId = new Map(shared.map((one) => [one.id, one]));
-    const writes = relations.flatMap(({ sk: document, role, trace, masked }): Write[] => {
+    const writes = relations.flatMap((relation): Write[] => {
+      const { sk: document, role } = relation;
       const one = byId.get(document);
-      if (one === undefined || (role === undefined && trace !== true && masked !== true)) return [];
+      if (one === undefined || (role === undefined && marks.every((mark) => relation[mark] !== true)))
+        return [];
       const left: Write = {
         ...{ op: "update", table: relationsTable, key: relationKey(user.id, document) },
-        change: { remove: ["role", "since", "trace", "masked"] },
+        change: { remove: ["role", "since", ...marks] },
         when: [role === undefined ? ["role", "missing"] : ["role", "=", role]],
       };
       if (role === undefined) return [left];
