@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { TokenRecord, TokenRequest } from "../lib/documents/users/tokens.ts";
+import { readServerFile } from "../localstack/server-file.ts";
 import { type Arguments, CommandFailure, type Terminal, textFlag } from "./command.ts";
 import { type Connection, connect, dataDirOf, withServerFlags } from "./connection.ts";
 import { readData } from "./pages.ts";
@@ -35,6 +36,8 @@ async function runningServer(args: Arguments, terminal: Terminal): Promise<Conne
   const { env } = withServerFlags(args, terminal);
   const folder = dataDirOf(env, textFlag(args, "data-dir"));
   if (env.WEFT_URL || env.WEFT_PLATFORM === "aws" || !existsSync(folder)) return connect(args, terminal);
+  // Who answers at the usual port then is the server of another folder.
+  if (readServerFile(folder) === undefined) return undefined;
   try {
     const connection = connect(args, terminal);
     await connection.open("GET", "/health", { timeoutMs: HEALTH_MS });
@@ -55,17 +58,14 @@ const ofServer = (connection: Connection): Tokens => ({
 
 async function inFolder<Result>(folder: string, work: (tokens: Tokens) => Promise<Result>): Promise<Result> {
   // Loaded only here: with a server that runs, none of it is needed.
-  const [{ openFolderDeps }, { ApiError }, users, kept] = await Promise.all([
+  const [{ openFolderDeps }, { ApiError }, users, { UpgradeRefused }] = await Promise.all([
     import("../lib/deps-folder.ts"),
     import("../lib/errors.ts"),
     import("../lib/documents/users/tokens.ts"),
-    import("../lib/documents/users/table.ts"),
+    import("../lib/upgrades/releases.ts"),
   ]);
-  const { usersTable, userDirectoryTable, userIdentitiesTable, accessTokensTable, tokenEntriesTable } = kept;
   try {
-    const opened = openFolderDeps(folder, [
-      ...[usersTable, userDirectoryTable, userIdentitiesTable, accessTokensTable, tokenEntriesTable],
-    ]);
+    const opened = await openFolderDeps(folder);
     try {
       return await work({
         create: async (body) => {
@@ -80,6 +80,7 @@ async function inFolder<Result>(folder: string, work: (tokens: Tokens) => Promis
     }
   } catch (error) {
     if (error instanceof ApiError) throw new CommandFailure(error.message);
+    if (error instanceof UpgradeRefused) throw new CommandFailure(`${error.message}.`);
     if ((error as { code?: unknown }).code === "data_folder_in_use")
       throw new CommandFailure(
         (error as Error).message,

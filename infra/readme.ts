@@ -101,6 +101,7 @@ interface BenchFigure {
   readonly unit: string;
   readonly target?: number;
   readonly met?: boolean;
+  readonly peer?: string;
 }
 
 /** What was measured, a row a figure; what was measured in the same run and the peer stand in a benchmark's first. */
@@ -112,7 +113,7 @@ export function benchTable(results: readonly BenchResult[]): string {
       const once =
         index === 0
           ? [bare.join(", "), peer, `${day}, ${busy_cores} cores busy before, ${node}`]
-          : ["", "", ""];
+          : ["", figure.peer ?? "", ""];
       const title = index === 0 ? `**${what}**: ${figure.what}` : figure.what;
       return [title, `${figure.value} ${figure.unit}`.trim(), targetOf(figure), ...once];
     }),

@@ -4,7 +4,11 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["localstack/faults/kill.test.ts", "localstack/faults/**/*.faults.ts"],
+    include: [
+      "localstack/faults/kill.test.ts",
+      "localstack/faults/documents-killed.test.ts",
+      "localstack/faults/**/*.faults.ts",
+    ],
     env: { WEFT_KILL_ROUNDS: "10" },
     testTimeout: 120_000,
     hookTimeout: 60_000,

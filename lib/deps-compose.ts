@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
-import type { ContentAccess } from "./documents/asked/content.ts";
 import { themeReader } from "./documents/configuration/theme.ts";
 import { DocumentLists } from "./documents/lists/lists.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
@@ -83,19 +82,8 @@ export function composeDeps(
     network: openNetwork(config.network),
     llm: config.llm,
   };
-  const texts = async (): Promise<ContentAccess> =>
-    (await import("./documents/content/as-text.ts")).contentAsText(base);
-  const documentContent: ContentAccess = {
-    read: async (id) => (await texts()).read(id),
-    write: async (...how) => (await texts()).write(...how),
-  };
   return {
     ...base,
-    documentContent,
-    answerDocuments: async (question, by) => {
-      const { answerDocuments } = await import("./documents/asked/answer.ts");
-      return answerDocuments({ ...base, documentContent }, question, by);
-    },
     noteLastFailure: (failure) => noteLastFailure(base, failure),
   };
 }

@@ -35,6 +35,7 @@ export async function openEmbeddedDeps(options: EmbeddedDepsOptions): Promise<Em
   let watches: Watches | undefined;
   return {
     ...opened,
+    uploads: platform.uploads,
     start: async () => {
       await opened.start();
       if (options.schedulerEnabled) watches = await openWatches(opened.deps);

@@ -5,7 +5,10 @@ import { openStore } from "./platform/embedded/store.ts";
 import { embeddedTables } from "./platform/embedded/tables.ts";
 import { systemIds } from "./platform/ids.ts";
 import type { Ports } from "./platform/ports.ts";
-import type { TableResource } from "./platform/resources.ts";
+import { PRODUCT_VERSION } from "./platform/product-version.ts";
+import { tables as specs } from "./tables.ts";
+import { checkMark } from "./upgrades/mark.ts";
+import { releaseOf } from "./upgrades/releases.ts";
 
 export interface FolderDeps {
   readonly deps: Pick<Ports, "tables" | "ids" | "clock">;
@@ -14,22 +17,28 @@ export interface FolderDeps {
 }
 
 /**
- * Some tables of a data folder that no server has, for a command that is over soon: nothing is delivered or fired
- * meanwhile. Throws DataFolderInUse.
+ * The tables of a data folder that no server has, for a command that is over soon: nothing is delivered or fired
+ * meanwhile. Throws DataFolderInUse, and UpgradeRefused where the folder is not of this release.
  */
-export function openFolderDeps(dataDir: string, specs: readonly TableResource[]): FolderDeps {
+export async function openFolderDeps(dataDir: string): Promise<FolderDeps> {
   const lock = lockDataFolder(dataDir);
   try {
     const store = openStore(join(dataDir, "weft.db"));
-    const { port: tables } = store.defineTogether(() => embeddedTables(store, specs));
-    return {
-      deps: { tables, ids: systemIds(systemClock), clock: systemClock },
-      close: async () => {
-        await store.durable();
-        store.close();
-        lock.release();
-      },
-    };
+    try {
+      const { port: tables } = store.defineTogether(() => embeddedTables(store, Object.values(specs)));
+      await checkMark(tables, releaseOf(PRODUCT_VERSION), "start a server of this release on it once");
+      return {
+        deps: { tables, ids: systemIds(systemClock), clock: systemClock },
+        close: async () => {
+          await store.durable();
+          store.close();
+          lock.release();
+        },
+      };
+    } catch (error) {
+      store.close();
+      throw error;
+    }
   } catch (error) {
     lock.release();
     throw error;

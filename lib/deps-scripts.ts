@@ -1,4 +1,5 @@
 import type { Deps } from "./deps.ts";
+import { documentAnswers } from "./deps-asked.ts";
 import type { AnswerScript, Snapshots } from "./workflow/steps/context.ts";
 
 /** What scripts may ask of a process that executes steps and has the tables and workspaces too. */
@@ -11,8 +12,10 @@ export interface ScriptDeps {
 export function withScripts(deps: Deps): Deps & ScriptDeps {
   return {
     ...deps,
-    answerScript: async (runId, query) =>
-      (await import("./workflow/records/answer-script.ts")).answerScript(deps, runId, query),
+    answerScript: async (runId, query) => {
+      const { answerScript } = await import("./workflow/records/answer-script.ts");
+      return answerScript({ ...deps, answerDocuments: documentAnswers(deps) }, runId, query);
+    },
     snapshots: {
       export: async (workspace) =>
         (await import("./workflow/snapshots/export.ts")).exportSnapshot(deps, workspace),

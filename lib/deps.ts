@@ -1,13 +1,13 @@
 import { openedOnce } from "./deps-once.ts";
 import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentLists } from "./documents/lists/lists.ts";
-import type { ContentAccess } from "./documents/asked/content.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
 import type { UserDirectory } from "./documents/users/directory.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Throttle } from "./http/throttle.ts";
+import type { UploadReceiver } from "./platform/blobs.ts";
 import type { Retention } from "./platform/config.ts";
 import type { Converter } from "./platform/converter.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
@@ -17,7 +17,6 @@ import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
-import type { AnswerDocuments } from "./workflow/records/document-questions.ts";
 import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
@@ -71,10 +70,6 @@ export interface Deps extends Ports, RecordDeps {
   readonly letterhead: Letterhead;
   /** What lists of documents are made from; one for all of this process. */
   readonly documentLists: DocumentLists;
-  /** The text of documents, where they have such. */
-  readonly documentContent?: ContentAccess;
-  /** What scripts of workflows ask of documents. */
-  readonly answerDocuments: AnswerDocuments;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
@@ -90,6 +85,8 @@ export interface OpenedDeps {
   readonly tokenPath: string;
   /** Whether the tables answer, which everything leans on. */
   isUp(): Promise<boolean>;
+  /** Takes uploads by paths of the gateway, where the blob store has no addresses of its own. */
+  readonly uploads?: UploadReceiver;
   /** Settles when all that was written is on disk, where writes settle before. */
   durable?(): Promise<void>;
   /** Reads and watches the workflow folder. */

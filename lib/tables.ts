@@ -1,9 +1,9 @@
 import { accessesTable, relationsTable } from "./documents/access/table.ts";
 import { versionsTable } from "./documents/content/table.ts";
+import { changesTable, countsTable } from "./documents/lists/changes.ts";
 import { mailsTable } from "./documents/mail/table.ts";
 import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
 import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
-import { changesTable, countsTable } from "./documents/lists/changes.ts";
 import { commentsTable, threadsTable } from "./documents/threads/table.ts";
 import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
 import {

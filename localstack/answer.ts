@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { ProxyResult } from "../lib/http/handler.ts";
+import { SERVICE_BASE } from "../lib/http/route.ts";
 import { isTooLongInJson } from "../lib/platform/marks.ts";
 import { type AnswerHead, type LocalResponseStream, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
@@ -13,17 +14,24 @@ const ERROR_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
-export function errorBody(message: string): string {
-  return JSON.stringify({ error: true, message });
+/** As the service says it whose path was asked for. Seed: workflow 2.1; reference: documents 1.0. */
+export function errorBody(message: string, path = ""): string {
+  const isDocuments = `${path}/`.startsWith(`${SERVICE_BASE.documents}/`);
+  return JSON.stringify(isDocuments ? { detail: message } : { error: true, message });
 }
 
 /** The gateway's own refusal, for what no function has answered; cuts an answer that has begun. */
-export function writeError(outgoing: ServerResponse, status: number, message: string, close: boolean): void {
+export function writeError(
+  outgoing: ServerResponse,
+  status: number,
+  message: string,
+  { close = false, path = "" }: { readonly close?: boolean; readonly path?: string },
+): void {
   if (outgoing.headersSent) {
     outgoing.destroy();
     return;
   }
-  const body = errorBody(message);
+  const body = errorBody(message, path);
   const headers: Record<string, string | number> = {
     ...ERROR_HEADERS,
     "content-length": Buffer.byteLength(body),
@@ -42,8 +50,9 @@ export function writeRefusal(
   outgoing: ServerResponse,
   status: number,
   message: string,
+  path = "",
 ): void {
-  const body = errorBody(message);
+  const body = errorBody(message, path);
   outgoing.writeHead(status, {
     ...ERROR_HEADERS,
     "content-length": Buffer.byteLength(body),
@@ -69,6 +78,14 @@ interface AnyResult extends Partial<ProxyResult> {
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Node joins a text to its headers and makes bytes of both, far slower than of a long text alone. */
+const LONG_CHARS = 64 * 1024;
+
+function contentOf(body: string, isBase64: boolean | undefined): string | Buffer {
+  if (isBase64 === true) return Buffer.from(body, "base64");
+  return body.length < LONG_CHARS ? body : Buffer.from(body);
+}
+
 /** Writes what a function returned. Throws where that is no answer, or one that Lambda would not carry. */
 export function writeResult(outgoing: ServerResponse, result: unknown, close: boolean): void {
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = (result ?? {}) as AnyResult;
@@ -78,7 +95,7 @@ export function writeResult(outgoing: ServerResponse, result: unknown, close: bo
   if (body !== undefined && body !== null && typeof body !== "string") {
     throw new TypeError("The function's result has a body that is not text");
   }
-  const content = isBase64Encoded === true ? Buffer.from(body ?? "", "base64") : (body ?? "");
+  const content = contentOf(body ?? "", isBase64Encoded);
   const bytes = Buffer.byteLength(content);
   if (isTooLongInJson("payloadBytes", body ?? "")) {
     throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered answer may have`);

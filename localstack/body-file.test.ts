@@ -38,9 +38,10 @@ const left = async (): Promise<string[]> =>
 
 it("a body beyond what Lambda carries is handed over in a file, which goes with the request", async () => {
   let path = "";
-  const url = await serve(async ({ body, bodyFile }) => {
+  const url = await serve(async ({ body, bodyFile, bodyParts }) => {
+    expect(body).toBeNull();
     path = bodyFile?.path ?? "";
-    const bytes = bodyFile === undefined ? Buffer.from(body ?? "") : await readFile(bodyFile.path);
+    const bytes = bodyFile === undefined ? Buffer.concat(bodyParts ?? []) : await readFile(bodyFile.path);
     return `${bytes.length} ${bodyFile?.bytes ?? "whole"} ${bytes.at(-1)}`;
   });
   const send = async (bytes: Uint8Array | ReadableStream) => {

@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
+import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { isTooLongInJson, note } from "../lib/platform/marks.ts";
@@ -12,10 +13,11 @@ import { errorBody, OutgoingStream, writeError, writeRefusal, writeResult } from
 import { type BodyFile, isSmall, keepBody } from "./body-file.ts";
 import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
 import { proxyEvent } from "./proxy-event.ts";
-import { BodyTooLarge, ClientGone, hasBody, readBody } from "./request-body.ts";
+import { BodyTooLarge, ClientGone, hasBody, joined, readBody } from "./request-body.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
+import { isUpload, receiveUpload } from "./uploads.ts";
 
 /** Time for a client to send its headers, its whole request, and to send another on the same connection. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -34,6 +36,8 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Settles when what functions have written is on disk: only then is a change acknowledged. */
   readonly durable?: () => Promise<void>;
+  /** Takes uploads of blobs; there are none without it. */
+  readonly uploads?: UploadReceiver;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -79,9 +83,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const limit = limitOf(route.fn);
       if (route.fn.largeBody === true && hasBody(incoming) && !isSmall(incoming))
         file = await keepBody(incoming, outgoing, limit);
-      const body =
-        hasBody(incoming) && file === undefined ? await readBody(incoming, outgoing, limit) : undefined;
-      const event = proxyEvent(route, target, incoming, body, requestId, file);
+      const parts = hasBody(incoming) && file === undefined ? await readBody(incoming, outgoing, limit) : [];
+      const large = file ?? (route.fn.largeBody === true ? parts : undefined);
+      const body = large === undefined ? joined(parts) : undefined;
+      const event = proxyEvent(route, target, incoming, body, requestId, large);
       if (body !== undefined) checkBody(body, event.body);
       let stream: OutgoingStream | undefined;
       const invocation = options.invoke.start(route.fn, event, {
@@ -108,6 +113,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const { incoming, outgoing } = bindings as HttpBindings;
     const target = parseTarget(incoming.url ?? "/");
     if (target === undefined) return badRequest();
+    if (options.uploads !== undefined && isUpload(incoming, target)) {
+      const { uploads: receiver, log } = options;
+      receiveUpload({ receiver, path: target.routePath, incoming, outgoing, closing: state.closing }).catch(
+        (error: unknown) => {
+          log.error("an upload was not taken", { error });
+          if (outgoing.destroyed) return;
+          writeError(outgoing, 500, "Internal server error", { close: state.closing });
+        },
+      );
+      return RESPONSE_ALREADY_SENT;
+    }
     return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
   };
   const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
@@ -160,14 +176,14 @@ function router(
   const greedy = routes.filter((route) => route.greedy);
   app.notFound(({ env }) => {
     const route = matchGreedy(greedy, env.incoming.method ?? "GET", env.target.routePath);
-    if (route === undefined) writeError(env.outgoing, 404, "Not found", false);
+    if (route === undefined) writeError(env.outgoing, 404, "Not found", { path: env.target.routePath });
     else handle(route, env);
     return RESPONSE_ALREADY_SENT;
   });
   return app;
 }
 
-/** A body that is kept in a file is no payload of Lambda's: its route's own limit holds. */
+/** A body that is handed over in a file or in parts is no payload of Lambda's: its route's own limit holds. */
 function limitOf({ bodyLimitBytes = BODY_LIMIT_BYTES, largeBody }: TemplateFunction): number {
   return largeBody === true ? bodyLimitBytes : Math.min(bodyLimitBytes, LIMITS.requestBytes.value);
 }
@@ -193,13 +209,13 @@ function refuse(thrown: unknown, { route, requestId, incoming, outgoing, closing
   if (thrown instanceof ClientGone || outgoing.destroyed) {
     outgoing.destroy();
   } else if (thrown instanceof BodyTooLarge) {
-    writeRefusal(incoming, outgoing, 413, thrown.message);
+    writeRefusal(incoming, outgoing, 413, thrown.message, route.resource);
   } else if (thrown instanceof InvocationTimeout) {
     log.error("function timed out", { function: route.fn.logicalId, requestId, error: thrown });
-    writeError(outgoing, 504, "The request took too long", closing);
+    writeError(outgoing, 504, "The request took too long", { close: closing, path: route.resource });
   } else {
     log.error("function failed", { function: route.fn.logicalId, requestId, error: thrown });
-    writeError(outgoing, 500, "Internal server error", closing);
+    writeError(outgoing, 500, "Internal server error", { close: closing, path: route.resource });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LastFailure } from "../lib/events/consumer.ts";
+import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import type { Log } from "../lib/platform/log.ts";
 import type { Queues } from "../lib/platform/queues.ts";
 import { createFunctions } from "./functions.ts";
@@ -18,6 +19,8 @@ export interface OpenedDeps {
   readonly ports: { readonly queues: Queues };
   /** Whether the services answer that everything leans on. */
   isUp?(): Promise<boolean>;
+  /** Takes uploads of blobs, where the store has no addresses of its own. */
+  readonly uploads?: UploadReceiver;
   /** Settles when all that was written is on disk, where writes settle before. */
   durable?(): Promise<void>;
   /** Begins what runs by itself: the scheduler, the watch on the workflow folder. */
@@ -63,7 +66,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const { functions } = template;
     const { host, port } = options;
     const durable = async (): Promise<void> => opened.durable?.();
-    const gateway = await startGateway({ functions, invoke, log, durable, host, port });
+    const uploads = opened.uploads === undefined ? {} : { uploads: opened.uploads };
+    const gateway = await startGateway({ functions, invoke, log, durable, ...uploads, host, port });
     closing.push(() => gateway.close(DRAIN_MS));
     const pollers = startPollers({
       functions: options.worker === false ? functions.filter((fn) => !fn.worker) : functions,

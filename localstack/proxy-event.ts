@@ -32,6 +32,11 @@ const TEXT_TYPE =
 /** Names in a query string that are looked at; further ones are dropped. */
 const QUERY_NAMES_MAX = 1000;
 
+/** A body that is not made text of: its file, or all of its bytes. */
+type LargeBody = NonNullable<ProxyEvent["bodyFile"] | ProxyEvent["bodyParts"]>;
+
+const isParts = (body: LargeBody): body is NonNullable<ProxyEvent["bodyParts"]> => Array.isArray(body);
+
 /** Builds a function's event. Header names are in lower case; a repeated one is joined as Node joins it. */
 export function proxyEvent(
   route: GatewayRoute,
@@ -39,7 +44,7 @@ export function proxyEvent(
   incoming: IncomingMessage,
   body: Buffer | undefined,
   requestId: string,
-  bodyFile?: ProxyEvent["bodyFile"],
+  large?: LargeBody,
 ): RestProxyEvent {
   const httpMethod = incoming.method ?? "GET";
   const query = target.query === "" ? null : parseQuery(target.query, "&", "=", { maxKeys: QUERY_NAMES_MAX });
@@ -61,7 +66,7 @@ export function proxyEvent(
     stageVariables: null,
     body: body === undefined ? null : body.toString(isText ? "utf8" : "base64"),
     isBase64Encoded: !isText,
-    ...(bodyFile === undefined ? {} : { bodyFile }),
+    ...(large === undefined ? {} : isParts(large) ? { bodyParts: large } : { bodyFile: large }),
     requestContext: {
       requestId,
       accountId: "000000000000",

@@ -26,14 +26,14 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * The whole body, or undefined for an empty one. Throws BodyTooLarge as soon as the limit is passed, by
+ * The whole body as it came, in parts; none of an empty one. Throws BodyTooLarge as soon as the limit is passed, by
  * what the client declares or by what it sends, and leaves the rest unread; ClientGone.
  */
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   limitBytes: number,
-): Promise<Buffer | undefined> {
+): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) {
       reject(new BodyTooLarge(limitBytes));
@@ -47,7 +47,7 @@ export function readBody(
       bytes += chunk.length;
       if (bytes > limitBytes) settle(() => reject(new BodyTooLarge(limitBytes)));
     };
-    const onEnd = (): void => settle(() => resolve(joined(chunks)));
+    const onEnd = (): void => settle(() => resolve(chunks));
     const onGone = (): void => settle(() => reject(new ClientGone()));
     const settle = (report: () => void): void => {
       incoming.off("data", onData).off("end", onEnd).off("close", onGone);
@@ -59,6 +59,7 @@ export function readBody(
   });
 }
 
-function joined(chunks: readonly Buffer[]): Buffer | undefined {
-  return chunks.length <= 1 ? chunks[0] : Buffer.concat(chunks);
+/** Undefined for an empty body. */
+export function joined(parts: readonly Buffer[]): Buffer | undefined {
+  return parts.length <= 1 ? parts[0] : Buffer.concat(parts);
 }

@@ -18,13 +18,13 @@ export interface Echo {
 
 /** What a bare node:http server that echoes JSON makes of a load, in a process of its own. */
 export async function measureEcho(
-  plan: Pick<LoadPlan, "connections" | "kinds" | "seconds" | "count">,
+  plan: Pick<LoadPlan, "connections" | "kinds" | "seconds" | "count"> & { readonly warmUp?: number },
 ): Promise<Echo> {
   const child = fork(SERVER);
   atEnd(() => child.kill("SIGKILL"));
   const port = await new Promise<number>((resolve) => child.once("message", (one) => resolve(Number(one))));
-  const { connections, kinds } = plan;
-  await sendLoad({ port, connections, kinds, count: WARM_UP_REQUESTS });
+  const { connections, kinds, warmUp = WARM_UP_REQUESTS } = plan;
+  await sendLoad({ port, connections, kinds, count: warmUp });
   const before = cpuMs(child.pid ?? 0);
   const report = await sendLoad({ ...plan, port });
   const cpuUs = ((cpuMs(child.pid ?? 0) - before) * 1000) / report.answers;

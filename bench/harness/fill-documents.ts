@@ -8,7 +8,7 @@ import { newSegment } from "../../lib/documents/tree/segment.ts";
 import type { StoredUser } from "../../lib/documents/users/table.ts";
 import { planUser } from "../../lib/documents/users/users.ts";
 import type { Write } from "../../lib/platform/tables.ts";
-import { type DocumentData, documentData, titleOf } from "./document-data.ts";
+import { type DocumentData, documentData, GROUP, idOf, titleOf } from "./document-data.ts";
 
 const UNDER_WAY = 20;
 /** Four writes each. */
@@ -27,39 +27,38 @@ export async function fillDocuments(deps: Deps, count: number): Promise<void> {
     await deps.tables.write(writes);
     return made;
   };
-  const [deep, wide, small] = [await user("deep"), await user("wide"), await user("small")];
+  const [deep, wide, few] = [await user("deep"), await user("wide"), await user("few")];
   const others: StoredUser[] = [];
   for (let number = 0; number < data.users; number += 1) others.push(await user(`user-${number}`));
-  const inTrees = await fillTrees(deps, deep, data);
-  const flat = await fillRoots(deps, others, inTrees.length, count - inTrees.length);
-  await giveEach(
-    deps,
-    deep,
-    inTrees.filter(({ isRoot }) => !isRoot).map(({ id }) => id),
-  );
-  await giveEach(deps, deep, flat.slice(0, data.deepFlat));
-  await giveEach(deps, wide, flat.slice(0, data.wideRows));
-  await giveEach(deps, small, flat.slice(0, data.smallRows));
+  const roots = await fillTrees(deps, deep, data);
+  await fillRoots(deps, others, data.flat, count - data.flat);
+  const inTrees = numbersFrom(0, data.flat).filter((number) => !roots.has(number));
+  await giveEach(deps, deep, "reader", [...inTrees, ...numbersFrom(data.flat, data.deepFlat)]);
+  await giveEach(deps, wide, "reader", numbersFrom(data.flat, data.wideRows));
+  await giveEach(deps, few, "owner", data.owned);
 }
 
-interface Made {
-  readonly id: string;
-  readonly isRoot: boolean;
-}
+const numbersFrom = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, at) => first + at);
 
-async function fillTrees(deps: Deps, user: StoredUser, { trees, levels, beside, children }: DocumentData) {
-  const made: Made[] = [];
-  const next = () => ({ title: titleOf(made.length) });
-  const root = async (): Promise<Seen> => {
-    const seen = await createDocument(deps, user, next());
-    made.push({ id: seen.document.id, isRoot: true });
-    return seen;
+/** Answers the numbers of the roots. */
+async function fillTrees(
+  deps: Deps,
+  user: StoredUser,
+  { trees, levels, beside, children, inMoved }: DocumentData,
+): Promise<ReadonlySet<number>> {
+  const roots = new Set<number>();
+  let made = 0;
+  const next = () => {
+    made += 1;
+    return { id: idOf(made - 1), title: titleOf(made - 1) };
   };
-  const child = async (parent: Seen): Promise<Seen> => {
-    const seen = await createChild(deps, user, await findSeen(deps, user, parent.document.id), next());
-    made.push({ id: seen.document.id, isRoot: false });
-    return seen;
+  const root = (): Promise<Seen> => {
+    roots.add(made);
+    return createDocument(deps, user, next());
   };
+  const child = async (parent: Seen): Promise<Seen> =>
+    createChild(deps, user, await findSeen(deps, user, parent.document.id), next());
   for (let tree = 0; tree < trees; tree += 1) {
     let above = await root();
     for (let level = 1; level < levels; level += 1) {
@@ -69,7 +68,13 @@ async function fillTrees(deps: Deps, user: StoredUser, { trees, levels, beside, 
   }
   const hub = await root();
   for (let number = 0; number < children; number += 1) await child(hub);
-  return made;
+  const moved = await root();
+  let group = moved;
+  for (let number = 1; number < inMoved; number += 1) {
+    if (number % GROUP === 1) group = await child(moved);
+    else await child(group);
+  }
+  return roots;
 }
 
 async function fillRoots(
@@ -77,15 +82,13 @@ async function fillRoots(
   users: readonly StoredUser[],
   first: number,
   count: number,
-): Promise<string[]> {
-  const ids: string[] = [];
+): Promise<void> {
   const batches: (() => Promise<void>)[] = [];
   for (let start = 0; start < count; start += ROOTS_AT_ONCE) {
     const numbers = Array.from({ length: Math.min(ROOTS_AT_ONCE, count - start) }, (_, at) => start + at);
     const writes = numbers.flatMap((number): Write[] => {
       const creator = users[number % users.length] as StoredUser;
-      const [id, at] = [deps.ids.random(), new Date(deps.clock.now() - number * 1_000).toISOString()];
-      ids.push(id);
+      const [id, at] = [idOf(first + number), new Date(deps.clock.now() - number * 1_000).toISOString()];
       const plan = planInsert(
         {
           ...{
@@ -105,19 +108,23 @@ async function fillRoots(
     batches.push(() => commit(deps, writes));
   }
   await inParallel(batches);
-  return ids;
 }
 
-async function giveEach(deps: Deps, user: StoredUser, documents: readonly string[]): Promise<void> {
+async function giveEach(
+  deps: Deps,
+  user: StoredUser,
+  role: "reader" | "owner",
+  documents: readonly number[],
+): Promise<void> {
   const batches: (() => Promise<void>)[] = [];
   for (let start = 0; start < documents.length; start += GIVEN_AT_ONCE) {
-    const some = documents.slice(start, start + GIVEN_AT_ONCE);
+    const some = documents.slice(start, start + GIVEN_AT_ONCE).map(idOf);
     batches.push(() =>
       commit(
         deps,
         some.flatMap((id) => [
-          ...planFirstAccess(deps, id, user.id, "reader"),
-          countAccesses({ id, parent: null, place: 1 }, 1, 0),
+          ...planFirstAccess(deps, id, user.id, role),
+          countAccesses({ id, parent: null, place: 1 }, 1, role === "owner" ? 1 : 0),
         ]),
       ),
     );

@@ -32,6 +32,7 @@ class Load {
   readonly #tallies = new Map<string, Tally>();
   readonly #turn: readonly RequestKind[];
   readonly #samples: string[] = [];
+  readonly #statuses: Record<number, number> = {};
   #sent = 0;
   #stopped = false;
   #toldAt = performance.now();
@@ -138,6 +139,7 @@ class Load {
     const { status, body } = await connection.send(request);
     const tally = this.#tally(kind.name);
     tally.times.push(performance.now() - dueAt);
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
     if (status !== (kind.expect ?? 200)) {
       tally.errors += 1;
       if (this.#samples.length < SAMPLES_MAX)
@@ -176,6 +178,7 @@ class Load {
       answers: tallies.reduce((sum, [, { times }]) => sum + times.length, 0),
       errors: tallies.reduce((sum, [, { errors }]) => sum + errors, 0),
       kinds: Object.fromEntries(tallies.map(([name, tally]) => [name, kindReport(tally)])),
+      statuses: this.#statuses,
       samples: this.#samples,
       taken: Object.fromEntries(tallies.map(([name, { taken }]) => [name, taken])),
     };

@@ -42,6 +42,8 @@ export interface LoadReport {
   readonly answers: number;
   readonly errors: number;
   readonly kinds: Readonly<Record<string, KindReport>>;
+  /** How many answers of each status. */
+  readonly statuses: Readonly<Record<number, number>>;
   /** The first unexpected answers, as text. */
   readonly samples: readonly string[];
   /** What was taken from answers, by kind. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** `utime` and the like count in these: 100 a second on every Linux that Node runs on. */
@@ -102,6 +102,27 @@ function mappingsIn(smaps: string): Mapping[] {
     rssKb: Number(rss),
     anonymousKb: Number(anonymous),
   }));
+}
+
+/**
+ * Watches the most that a process and all below it hold, from now on: by the kernel's own account, so nothing is too
+ * short to be seen. Answers how much more than now that was, MB; each process at its own worst moment.
+ */
+export function peakOf(root: number): () => number {
+  const before = new Map<number, number>();
+  for (const pid of treeOf(root)) {
+    // Forgets the peaks of before.
+    writeFileSync(`/proc/${pid}/clear_refs`, "5");
+    before.set(pid, statusKb(pid, "VmRSS"));
+  }
+  return () =>
+    treeOf(root).reduce((sum, pid) => {
+      return sum + Math.max(0, statusKb(pid, "VmHWM") - (before.get(pid) ?? 0));
+    }, 0) / KB_PER_MB;
+}
+
+function statusKb(pid: number, name: "VmRSS" | "VmHWM"): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(proc(pid, "status") ?? "")?.[1] ?? 0);
 }
 
 /** Open file descriptors of processes; of those that are gone none. */

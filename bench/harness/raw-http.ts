@@ -15,16 +15,29 @@ const STATUS_AT = 9;
  * a length, or chunks of JSON, in which the last chunk's text cannot stand.
  */
 export function parseAnswer(bytes: Buffer): RawAnswer | undefined {
-  const headEnd = bytes.indexOf(HEAD_END);
-  if (headEnd === -1) return undefined;
-  const head = bytes.toString("latin1", 0, headEnd);
-  const status = Number(head.slice(STATUS_AT, STATUS_AT + 3));
-  const body = bytes.subarray(headEnd + HEAD_END.length);
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (length !== undefined) return body.length < Number(length) ? undefined : { status, body };
-  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return { status, body };
+  const head = headOf(bytes);
+  if (head === undefined) return undefined;
+  const { text, length } = head;
+  const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
+  const body = bytes.subarray(text.length + HEAD_END.length);
+  if (length !== undefined) return body.length < length ? undefined : { status, body };
+  if (!/\r\ntransfer-encoding: *chunked/i.test(text)) return { status, body };
   const ended = body.subarray(-LAST_CHUNK.length).toString("latin1") === LAST_CHUNK;
   return ended ? { status, body: withoutChunks(body) } : undefined;
+}
+
+/** Bytes of an answer that has begun, where it says how many they are; 0 where it does not. */
+function answerLength(bytes: Buffer): number {
+  const { text = "", length } = headOf(bytes) ?? {};
+  return length === undefined ? 0 : text.length + HEAD_END.length + length;
+}
+
+function headOf(bytes: Buffer): { readonly text: string; readonly length: number | undefined } | undefined {
+  const end = bytes.indexOf(HEAD_END);
+  if (end === -1) return undefined;
+  const text = bytes.toString("latin1", 0, end);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+  return { text, length: length === undefined ? undefined : Number(length) };
 }
 
 function withoutChunks(bytes: Buffer): Buffer {
@@ -56,6 +69,9 @@ export function rawRequest(
 export class RawConnection {
   readonly #socket: Socket;
   #held: Buffer[] = [];
+  #size = 0;
+  /** Bytes before which there is no whole answer. */
+  #wanted = 0;
   #waiting: PromiseWithResolvers<RawAnswer> | undefined;
   #fault: Error | undefined;
 
@@ -92,10 +108,14 @@ export class RawConnection {
 
   #read(chunk: Buffer): void {
     this.#held.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#wanted) return;
     const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
     const answer = parseAnswer(bytes);
     this.#held = answer === undefined ? [bytes] : [];
+    this.#wanted = answer === undefined ? answerLength(bytes) : 0;
     if (answer === undefined) return;
+    this.#size = 0;
     const waiting = this.#waiting;
     this.#waiting = undefined;
     waiting?.resolve(answer);

@@ -38,9 +38,10 @@ function countStack(path: string, file: string): StackCounts {
   const resources = root.at("Resources").entries();
   const ofType = (type: string) => resources.filter(([, resource]) => resource.at("Type").text() === type);
   const shared = variablesOf(root.at("Globals").at("Function"));
+  const lengths = lengthsOf(root.at("Parameters"));
   const environments = ofType("AWS::Serverless::Function").map(([id, resource]) => ({
     function: id,
-    bytes: bytesOf({ ...shared, ...variablesOf(resource.at("Properties")) }),
+    bytes: bytesOf({ ...shared, ...variablesOf(resource.at("Properties")) }, lengths),
   }));
   const [longest] = environments.sort((left, right) => right.bytes - left.bytes);
   return {
@@ -61,17 +62,34 @@ function variablesOf(properties: Node): Variables {
   return variables.isThere ? variables.record() : {};
 }
 
-/** At most: names, and values with so much for each reference. */
-function bytesOf(variables: Variables): number {
+/** How long the values of parameters may be that say so, characters. */
+function lengthsOf(parameters: Node): ReadonlyMap<string, number> {
+  return new Map(
+    parameters.entries().flatMap(([name, parameter]): [string, number][] => {
+      const { AllowedValues, MaxLength } = parameter.record() as ParameterBounds;
+      if (AllowedValues !== undefined)
+        return [[name, Math.max(...AllowedValues.map((value) => String(value).length))]];
+      return MaxLength === undefined ? [] : [[name, Number(MaxLength)]];
+    }),
+  );
+}
+
+interface ParameterBounds {
+  readonly AllowedValues?: readonly unknown[];
+  readonly MaxLength?: unknown;
+}
+
+/** At most: names, and values with so much for each reference as its parameter allows. */
+function bytesOf(variables: Variables, lengths: ReadonlyMap<string, number>): number {
   return Object.entries(variables).reduce(
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value),
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value, lengths),
     0,
   );
 }
 
-function valueBytes(value: unknown): number {
+function valueBytes(value: unknown, lengths: ReadonlyMap<string, number>): number {
   if (typeof value !== "object" || value === null) return Buffer.byteLength(String(value));
-  const text = (value as { "Fn::Sub"?: unknown })["Fn::Sub"];
-  if (typeof text !== "string") return REFERENCE_BYTES;
+  const { "Fn::Sub": text, Ref: name } = value as { "Fn::Sub"?: unknown; Ref?: unknown };
+  if (typeof text !== "string") return lengths.get(String(name)) ?? REFERENCE_BYTES;
   return Buffer.byteLength(text.replace(/\$\{[^}]*\}/g, "x".repeat(REFERENCE_BYTES)));
 }

@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentAnswers } from "#lib/deps-asked.ts";
 import { defineConsumer, type Message, toConsumerHandler } from "#lib/events/consumer.ts";
 import { conduct } from "#lib/workflow/runs/conduct.ts";
 import {
@@ -45,7 +46,8 @@ async function conductInOrder(
 /** For executors, who have no tables: the answer lies where they look for it. */
 async function answerQuestion(deps: Deps, runId: string, { id, query }: RecordsQuestion): Promise<void> {
   const { answerScript } = await import("#lib/workflow/records/answer-script.ts");
-  await deps.blobs.put(answerBlob(runId, id), JSON.stringify(await answerScript(deps, runId, query)));
+  const answer = await answerScript({ ...deps, answerDocuments: documentAnswers(deps) }, runId, query);
+  await deps.blobs.put(answerBlob(runId, id), JSON.stringify(answer));
 }
 
 export const handler = toConsumerHandler(consumer, openDeps);

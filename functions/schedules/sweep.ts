@@ -31,6 +31,7 @@ export const consumer = defineConsumer({
       forgetExpired(deps),
       retainEvents(deps),
       retainRuns(deps),
+      deps.blobs.forgetUploads?.(),
     ]);
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     return undefined;

@@ -31,14 +31,14 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "document-endpoints",
     why: "an endpoint of the document service uses lib/http, its service, lib/events and lib/deps",
     from: /^functions\/documents\//,
-    only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$/,
+    only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {
     name: "consumers",
     why: "a consumer uses the service that it serves, lib/events and lib/deps",
     from: /^functions\/(?:executors|schedules)\//,
-    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$/,
+    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/(?:deps|deps-asked|errors)\.ts$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
   },
   {
@@ -183,7 +183,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "tables-at-the-edge",
     why: "a service knows its own tables; lib/tables.ts lists them for the composition root and the template",
     from: /^(?:lib|functions)\//,
-    except: /^lib\/deps-aws\.ts$/,
+    except: /^lib\/deps-(?:aws|folder)\.ts$/,
     never: /^lib\/tables\.ts$/,
   },
   {

@@ -38,6 +38,8 @@ export interface Installation extends AsyncDisposable {
   call(logicalId: string, event: unknown): Promise<unknown>;
   /** The stack's resources for whoever is none of its functions. */
   readonly outside: Deps;
+  /** From now on scripts work on documents as the user with this address, in place of the owner. */
+  writeAs(email: string): void;
   /** From now on messages are taken from the queues. */
   poll(): void;
   /** What the functions have logged so far. */
@@ -98,6 +100,8 @@ export async function openInstallation(
     functionsModule: new URL("../../lib/workflow/functions/library.ts", import.meta.url),
   });
 
+  /** As the setting, but that it changes. */
+  let writer = "";
   const workers: { close(): Promise<void> }[] = [];
   /** Every worker has a folder of its own, as if each were on another machine. */
   const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {
@@ -113,9 +117,12 @@ export async function openInstallation(
     // The tour asks the gateway here, which a function in AWS would not reach.
     const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
     const { scripts } = runner;
-    const stored = await openStoredAwsDeps(environment, (ports, config, own) =>
-      composeDeps({ ...ports, scripts }, config, own),
-    );
+    const stored = await openStoredAwsDeps(environment, (ports, config, own) => {
+      const documents = Object.defineProperty({ ...config.documents }, "workflowsEmail", {
+        get: () => writer,
+      });
+      return composeDeps({ ...ports, scripts }, { ...config, documents }, own);
+    });
     const deps = { ...stored, log, network };
     return clock === undefined ? deps : { ...deps, clock };
   };
@@ -132,6 +139,9 @@ export async function openInstallation(
   return {
     ...{ roles, token, outside, url: gateway.url },
     call: (logicalId, event) => called(invoke, functions, logicalId, event),
+    writeAs: (email) => {
+      writer = email;
+    },
     poll: () => void pollers.push(startPollers({ functions, invoke, queues: outside.queues, log })),
     log: () => lines.join(""),
     [Symbol.asyncDispose]: async () => {

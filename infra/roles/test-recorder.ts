@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { S3Client } from "@aws-sdk/client-s3";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { type CommandInput, type Right, rightsOf, rightsOfAbsence } from "./rights.ts";
 
 export interface Recorder {
@@ -13,6 +13,10 @@ export interface Recorder {
 
 interface Command {
   readonly input: CommandInput;
+}
+
+interface Composed extends Command {
+  resolveMiddleware(this: Composed, ...args: unknown[]): unknown;
 }
 
 type Send = (this: unknown, command: Command, ...rest: unknown[]) => unknown;
@@ -37,6 +41,15 @@ export function startRecorder(): Recorder {
     }
     return answer;
   };
+  // What a function signs is sent by others, with its rights.
+  const put = PutObjectCommand.prototype as unknown as Composed;
+  const { resolveMiddleware } = put;
+  put.resolveMiddleware = function (...args) {
+    const own = running.getStore();
+    for (const right of rightsOf("PutObjectCommand", this.input))
+      own?.set(`${right.action} ${right.resource}`, right);
+    return resolveMiddleware.apply(this, args);
+  };
   return {
     done: () => new Map([...byName].map(([name, rights]) => [name, [...rights.values()]])),
     within: (name, call) => {
@@ -46,6 +59,7 @@ export function startRecorder(): Recorder {
     },
     stop: () => {
       shared.send = send;
+      put.resolveMiddleware = resolveMiddleware;
     },
   };
 }

@@ -1,6 +1,14 @@
+import type { Deps } from "../../lib/deps.ts";
+import { versionBlob } from "../../lib/documents/content/table.ts";
+import { userKey, usersTable } from "../../lib/documents/users/table.ts";
+import { OWNER_ID } from "../../lib/documents/users/users.ts";
 import type { Client } from "./test-tour-client.ts";
 
 const BASE = "/api/v1.0";
+/** Of a user beside the owner. */
+export const TOUR_EMAIL = "tour@example.org";
+/** Of a version that was made long ago. */
+const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
 
 interface Made {
   readonly id: string;
@@ -11,13 +19,13 @@ interface Listed {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Documents, through all that may be done with them, by their owner and by others. */
-export async function useDocuments(client: Client): Promise<void> {
+/** Documents, through all that may be done with them, by their owner and by others. Answers one that was edited. */
+export async function useDocuments(client: Client): Promise<string> {
   const { send } = client;
   const { data, token } = await send<{ data: Made & { user: string }; token: string }>(
     "POST",
     `${BASE}/access-tokens`,
-    { email: "tour@example.org" },
+    { email: TOUR_EMAIL },
   );
   const other = client.as(token);
   await other.send("GET", "/automation/event-logs");
@@ -32,6 +40,13 @@ export async function useDocuments(client: Client): Promise<void> {
   await client.status(`${BASE}/jwks`);
   await send("GET", `${BASE}/access-tokens`);
   await client.remove(`${BASE}/access-tokens/${data.id}`);
+  return root.id;
+}
+
+/** Bytes of an edited document that no version names, and nobody whom the owner's token belongs to: scripts ask first. */
+export async function leaveForConsumers({ blobs, tables }: Deps, document: string): Promise<void> {
+  await blobs.put(versionBlob(document, OLD_VERSION), "left behind");
+  await tables.write([{ op: "delete", table: usersTable, key: userKey(OWNER_ID) }]);
 }
 
 async function useUsers({ send, status }: Client, other: Client): Promise<void> {
@@ -79,6 +94,17 @@ async function useContent(client: Client, id: string): Promise<void> {
     await client.send("PATCH", `${path}/content`, { content: base64(text) });
   await client.file("GET", `${path}/content`);
   await client.status(`${path}/formatted-content`);
+  const text = "sent past the API";
+  const upload = await client.send<Made & { url: string; headers: Record<string, string> }>(
+    "POST",
+    `${path}/content-uploads`,
+    { bytes: text.length },
+  );
+  const finish = `${path}/content-uploads/${upload.id}/finish`;
+  // Nothing has come yet.
+  await client.status(finish, {});
+  await fetch(upload.url, { method: "PUT", headers: upload.headers, body: text });
+  await client.send("POST", finish);
   const { versions } = await client.send<{ versions: readonly { version_id: string }[] }>(
     "GET",
     `${path}/versions`,

@@ -25,7 +25,7 @@ steps:
   - name: writing
     type: function
     functions:
-      - 'const id = document_create("Written by a run"); document_append(id, "one"); document_append(id, "two"); document_comment(id, "seen"); document_create("Below", "text", id); document_read(id)'
+      - 'const id = document_create("Written by a run"); document_append(id, "one"); document_append(id, "two"); document_comment(id, "seen"); document_comment(id, "again"); const below = document_create("Below", "text", id); document_create("Deeper", "", below); document_create("Beside", "", below); document_read(id)'
   - name: found
     type: function
     functions:
@@ -129,6 +129,13 @@ triggers:
   - {name: on-lost, type: event, topic: custom.lost}
 steps:
   - {name: found, type: function, function: 'trim("again")'}
+`;
+
+/** Works on documents as whoever the installation names for it. */
+export const WRITING = `
+name: writing
+steps:
+  - {name: write, type: function, function: 'document_create("Written for somebody")'}
 `;
 
 /** Once with a schedule, once without. */

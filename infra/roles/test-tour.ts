@@ -18,7 +18,7 @@ import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
-import { useDocuments } from "./test-tour-documents.ts";
+import { leaveForConsumers, TOUR_EMAIL, useDocuments } from "./test-tour-documents.ts";
 import { bringFindings, leaveDiffs, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
 import { leaveOld } from "./test-tour-retention.ts";
 import { goAgain, leaveTurn } from "./test-tour-runs.ts";
@@ -31,6 +31,7 @@ import {
   TRIGGERED,
   WAITING,
   WATCHING,
+  WRITING,
 } from "./test-tour-workflows.ts";
 
 /** More than a message holds, characters. */
@@ -70,7 +71,7 @@ export async function tour(at: Installation): Promise<void> {
   await useTriggers(all);
   const pending = await startUnheard(all);
   await bringFindings(all.client);
-  await useDocuments(all.client);
+  await leaveForConsumers(at.outside, await useDocuments(all.client));
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);
   await sweepAndFire(all);
@@ -82,6 +83,8 @@ export async function tour(at: Installation): Promise<void> {
     finished(all, pending),
     workThrough(all),
   ]);
+  at.writeAs(TOUR_EMAIL);
+  await finished(all, await startRun(all.client, { module: "writing" }));
   await goAgain(all.client, at, () => batchOf("sweep", "{}", 1));
   await redriveAll(all, over);
   await mergeIndex(all);
@@ -106,7 +109,7 @@ async function lookAround({ client }: Tour): Promise<void> {
 
 async function storeWorkflows({ at, client }: Tour): Promise<void> {
   const versions = [brief("30 8 * * *"), brief("45 8 * * *"), brief(undefined)];
-  for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, WATCHING, ...versions])
+  for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, WATCHING, WRITING, ...versions])
     await client.send("POST", "/automation/workflows", yaml);
   await client.send("DELETE", "/automation/workflows/brief");
   // With a parent that is stored, and one that is not.

@@ -8,8 +8,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Deps } from "../../lib/deps.ts";
 import type { ProxyResult } from "../../lib/http/handler.ts";
+import { PRODUCT_VERSION } from "../../lib/platform/product-version.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
 import { flat, readLog, store } from "../../lib/testing/test-workflows.ts";
+import { releaseOf } from "../../lib/upgrades/releases.ts";
 import { listLetters } from "../../lib/workflow/dead-letters/letters.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
 import { sizeFaults } from "./sizes.ts";
@@ -70,6 +72,40 @@ const knowing = (token: string): Deps => ({
   ...test.deps,
   auth: { authenticate: async (sent) => (sent === token ? { kind: "owner", id: "owner" } : undefined) },
 });
+
+interface Asked {
+  readonly target: string;
+  readonly [field: string]: unknown;
+}
+
+/** What stands for AWS until the end of a test: stored data of a release, and a parameter. */
+async function answeringAws({ release = releaseOf(PRODUCT_VERSION) } = {}) {
+  const asked: Asked[] = [];
+  const mark = { pk: { S: "service" }, sk: { S: "release" }, release: { S: release } };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { "x-amz-target": target, authorization } = request.headers;
+      asked.push({ target: String(target), authorization, ...JSON.parse(Buffer.concat(chunks).toString()) });
+      response.setHeader("content-type", "application/x-amz-json-1.1");
+      const isStored = target === "DynamoDB_20120810.GetItem";
+      response.end(JSON.stringify(isStored ? { Item: mark } : { Parameter: { Value: "another" } }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const environment = {
+    ...{ WEFT_STACK: "weft", WEFT_QUEUES: "bash bash-dead-letters conduct.fifo", AWS_REGION: "eu-west-1" },
+    ...{ AWS_ACCESS_KEY_ID: "sample", AWS_SECRET_ACCESS_KEY: "sample" },
+    ...{ AWS_ENDPOINT_URL_SSM: url, AWS_ENDPOINT_URL_DYNAMODB: url },
+  };
+  return { asked, environment };
+}
 
 describe("a built bundle", () => {
   it("answers a request of the REST API, with and without the right token", async () => {
@@ -137,48 +173,33 @@ describe("a built bundle", () => {
   });
 
   it("opens AWS by itself, from the environment that the template gives it", async () => {
+    const aws = await answeringAws();
     vi.stubEnv("WEFT_STACK", "weft");
     await expect(invoke("GetHealthFunction", { headers: {} })).rejects.toThrow("WEFT_QUEUES is not set");
 
-    vi.stubEnv("WEFT_QUEUES", "bash bash-dead-letters conduct.fifo");
-    vi.stubEnv("AWS_REGION", "eu-west-1");
+    for (const [name, value] of Object.entries(aws.environment)) vi.stubEnv(name, value);
     const answer = (await invoke("GetHealthFunction", { headers: {} })) as ProxyResult;
     expect(answer).toMatchObject({ statusCode: 200, body: '{"status":"ok"}' });
+    expect(aws.asked).toMatchObject([{ target: "DynamoDB_20120810.GetItem", TableName: "weft-service" }]);
+  });
+
+  it("serves nothing of stored data that is of another release", async () => {
+    const { environment } = await answeringAws({ release: "0.0.1" });
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    await expect(invoke("IndexEventsFunction", await sample("sqs-batch.json"))).rejects.toThrow(
+      "release 0.0.1",
+    );
   });
 
   it("asks the parameter store for the token, by the SDK that it holds", async () => {
-    const asked: unknown[] = [];
-    const server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        const { "x-amz-target": target, authorization } = request.headers;
-        asked.push({ target, authorization, ...JSON.parse(Buffer.concat(chunks).toString()) });
-        response.setHeader("content-type", "application/x-amz-json-1.1");
-        response.end('{"Parameter":{"Value":"another"}}');
-      });
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const environment = {
-      WEFT_STACK: "weft",
-      WEFT_QUEUES: "conduct.fifo",
-      WEFT_ACCESS_TOKEN_PARAMETER: "/weft/access-token",
-      AWS_REGION: "eu-west-1",
-      AWS_ACCESS_KEY_ID: "sample",
-      AWS_SECRET_ACCESS_KEY: "sample",
-      AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${port}`,
-    };
+    const { asked, environment } = await answeringAws();
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    vi.stubEnv("WEFT_ACCESS_TOKEN_PARAMETER", "/weft/access-token");
 
     const refused = (await invoke("EmitEventFunction", await sample("rest-proxy.json"))) as ProxyResult;
 
     expect(refused).toMatchObject({ statusCode: 401, body: '{"error":true,"message":"Invalid token"}' });
-    expect(asked).toEqual([
+    expect(asked.filter(({ target }) => target === "AmazonSSM.GetParameter")).toEqual([
       {
         target: "AmazonSSM.GetParameter",
         authorization: expect.stringMatching(/Credential=sample\/\d{8}\/eu-west-1\/ssm\/aws4_request/),
@@ -219,10 +240,10 @@ describe("the sizes", () => {
 
   it.each([
     [{}, undefined],
-    [{ own: 196 * 1024 }, "AFunction: our code and zod 286.0 kB, at most 285.0 kB"],
-    [{ whole: 846 * 1024 }, "AFunction: 846.0 kB, at most 845.0 kB"],
+    [{ own: 236 * 1024 }, "AFunction: our code and zod 326.0 kB, at most 325.0 kB"],
+    [{ whole: 876 * 1024 }, "AFunction: 876.0 kB, at most 875.0 kB"],
     [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
-    [{ whole: 851 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 851.0 kB, at most 850.0 kB"],
+    [{ whole: 951 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 951.0 kB, at most 950.0 kB"],
     [{ parts: new Map([["jq.wasm", 900 * 1024]]) }, undefined],
     [
       { parts: new Map([["worker.mjs", 321 * 1024]]) },

@@ -8,22 +8,22 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 285 * KB, whole: 845 * KB };
-/** The conductor answers what scripts ask, too: it holds what reads and writes records and what makes runs. */
-const CONDUCTOR = { logicalId: "ConductFunction", limits: { ours: 310 * KB, whole: 830 * KB } } as const;
+const USUAL: Limits = { ours: 325 * KB, whole: 875 * KB };
+/** The conductor answers what scripts ask, too: it holds what works on records and documents, and what makes runs. */
+const CONDUCTOR = { logicalId: "ConductFunction", limits: { ours: 375 * KB, whole: 850 * KB } } as const;
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 300 * KB, whole: 1020 * KB } },
+  { packages: ["yaml"], limits: { ours: 345 * KB, whole: 1110 * KB } },
   // Cron expressions bring a library of dates.
-  { packages: ["luxon"], limits: { ours: 260 * KB, whole: 850 * KB } },
+  { packages: ["luxon"], limits: { ours: 300 * KB, whole: 950 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
-  { packages: ["openai"], limits: { ours: 260 * KB, whole: 920 * KB } },
+  { packages: ["openai"], limits: { ours: 300 * KB, whole: 1010 * KB } },
   // What sends mails holds the whole of SMTP and MIME, with the parameter store's client.
-  { packages: ["nodemailer"], limits: { ours: 260 * KB, whole: 960 * KB } },
+  { packages: ["nodemailer"], limits: { ours: 270 * KB, whole: 1040 * KB } },
 ];
 
 /** Of all the code beside a bundle that evaluates scripts, bytes: it is loaded by threads, with the first script. */

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { type Consumer, defineConsumer } from "../../lib/events/consumer.ts";
-import { consumerFunction } from "./functions.ts";
+import { defineRoute } from "../../lib/http/route.ts";
+import type { ScannedRoute } from "../scan.ts";
+import { consumerFunction, otherMethodFunctions } from "./functions.ts";
 
 function functionOf(fields: Partial<Consumer>) {
   const consumer = defineConsumer({
@@ -46,5 +49,44 @@ describe("a consumer that runs no scripts in Lambda", () => {
     expect(build.EntryPoints).toEqual(["executors/function.ts"]);
     expect(build).not.toHaveProperty("Loader");
     expect(memoryMb).toBeUndefined();
+  });
+});
+
+describe("methods that paths do not have", () => {
+  const scanned = (path: string, method: "ANY" | "GET" | "POST", otherMethods?: true): ScannedRoute => ({
+    entry: "functions/documents/gateway/elsewhere.ts",
+    route: defineRoute({
+      ...{ service: "documents", operationId: "elsewhere", path, method, summary: "Else", tag: "Gateway" },
+      ...{ auth: "none", status: 200, response: z.never(), run: () => undefined as never },
+      ...(otherMethods === undefined ? {} : { otherMethods }),
+    }),
+  });
+  const paths = Array.from({ length: 21 }, (_, number) => `/things${String(number).padStart(2, "0")}`);
+
+  it("reach the route for them, each path once, in functions whose policies hold them", () => {
+    const functions = otherMethodFunctions([
+      scanned("/{proxy+}", "ANY", true),
+      scanned("/any", "ANY"),
+      ...paths.flatMap((path) => [scanned(path, "GET"), scanned(path, "POST")]),
+    ]);
+    const events = Object.entries(functions).map(([name, { Properties }]) => {
+      const { Events, Handler } = Properties as {
+        Events: Record<string, { Properties: { Path: string; Method: string } }>;
+        Handler: string;
+      };
+      expect(Handler).toBe("elsewhere.handler");
+      return [
+        name,
+        Object.values(Events).map((event) => `${event.Properties.Method} ${event.Properties.Path}`),
+      ];
+    });
+    expect(events).toEqual([
+      ["Elsewhere1Function", paths.slice(0, 20).map((path) => `ANY /api/v1.0${path}`)],
+      ["Elsewhere2Function", [`ANY /api/v1.0${paths[20]}`]],
+    ]);
+  });
+
+  it("are nobody's where no route says that it takes them", () => {
+    expect(otherMethodFunctions([scanned("/{proxy+}", "ANY"), scanned("/things", "GET")])).toEqual({});
   });
 });

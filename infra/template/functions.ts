@@ -14,6 +14,7 @@ import { API_ID } from "./gateway.ts";
 import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
+import { consumerVariables } from "./step-settings.ts";
 
 /** Bounds of an event source mapping's `MaximumConcurrency`. */
 const SCALING_MIN = 2;
@@ -47,6 +48,39 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
   };
+}
+
+/** Events of one function at most: each is a statement of its policy, which has room for 20 KB. */
+const OTHER_METHODS_AT_ONCE = 20;
+
+/**
+ * Further functions of the route that answers methods which paths of its service do not have, for all of these paths:
+ * API Gateway would answer them as paths that are not there.
+ */
+export function otherMethodFunctions(routes: readonly ScannedRoute[]): ResourceMap {
+  const other = routes.find(({ route }) => route.otherMethods === true);
+  if (other === undefined) return {};
+  const { entry, route } = other;
+  const own = routes.filter((one) => one.route.service === route.service && one !== other);
+  const any = new Set(own.filter((one) => one.route.method === "ANY").map((one) => one.route.path));
+  const paths = [...new Set(own.map((one) => one.route.path))].filter((path) => !any.has(path)).toSorted();
+  const functions: Record<string, Resource> = {};
+  for (let from = 0; from < paths.length; from += OTHER_METHODS_AT_ONCE) {
+    const number = from / OTHER_METHODS_AT_ONCE + 1;
+    const events = paths.slice(from, from + OTHER_METHODS_AT_ONCE).map((path, at) => {
+      const properties = apiEvent({ ...route, path });
+      return [`Api${at + 1}`, { Type: "Api", Properties: properties }] as const;
+    });
+    functions[functionId(`${route.operationId}${number}`)] = toFunction(
+      entry,
+      `Methods that paths do not have, part ${number}`,
+      buildProperties(entry, { opener: "stored", scripts: false }),
+      { Role: arnOf(roleId("http")) },
+      Object.fromEntries(events),
+      {},
+    );
+  }
+  return functions;
 }
 
 function apiEvent(route: Route): Record<string, unknown> {
@@ -92,7 +126,12 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   // A worker brings its own.
   const scripts = consumer.scripts === true || (consumer.executor === true && consumer.worker !== true);
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
-  const properties = { ...sizes(timeout, memoryMb), Role: arnOf(roleId(kindOf(scanned))) };
+  const variables = consumerVariables(consumer.name);
+  const properties = {
+    ...sizes(timeout, memoryMb),
+    Role: arnOf(roleId(kindOf(scanned))),
+    ...(Object.keys(variables).length === 0 ? {} : { Environment: { Variables: variables } }),
+  };
   const build = buildProperties(entry, {
     scripts,
     opener: consumer.executor === true ? "executor" : consumer.secrets === true ? "stored" : "inner",

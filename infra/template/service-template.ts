@@ -1,6 +1,6 @@
 import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
-import { consumerFunction, FUNCTION_GLOBALS, routeFunction } from "./functions.ts";
+import { consumerFunction, FUNCTION_GLOBALS, otherMethodFunctions, routeFunction } from "./functions.ts";
 import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
 import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
@@ -57,6 +57,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
     Resources: merged([
       ...(routes.length === 0 ? [] : [gatewayResources(service)]),
       ...routes.map(routeFunction),
+      otherMethodFunctions(routes),
       ...consumers.map((scanned) => ({
         ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
         ...queueResources(scanned.consumer, consumers),

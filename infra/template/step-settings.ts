@@ -5,16 +5,24 @@ import type { StackService } from "./services.ts";
 /** Holds settings of documents together: the environment of a function has room for 4 KB. */
 const DOCUMENT_PARAMETER = "DocumentSettings";
 
+const NUMBER_MAX_LENGTH = 9;
+
+/** The consumer that sends mails: nothing else needs to know how. */
+const MAILING = "send-mail";
+
 interface StepSetting {
   /** Of `lib/platform/config.ts`. */
   readonly variable: string;
   readonly description: string;
   readonly otherwise: string;
   readonly values?: readonly string[];
-  /** What a value has to look like. */
+  /** What a value has to look like: these are numbers. */
   readonly pattern?: string;
-  /** The service whose functions read it; both where it is not given. An environment of Lambda holds 4 KB. */
-  readonly of?: StackService;
+  /**
+   * The service whose functions read it, or the only consumer that does; all functions where it is not given. An
+   * environment of Lambda holds 4 KB.
+   */
+  readonly of?: StackService | typeof MAILING;
 }
 
 /** Settings of functions that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
@@ -170,54 +178,64 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   },
   EmailHost: {
     variable: "DJANGO_EMAIL_HOST",
+    of: MAILING,
     description: "Mail server that takes mails by SMTP; without it none are sent",
     otherwise: "",
   },
   EmailPort: {
     variable: "DJANGO_EMAIL_PORT",
+    of: MAILING,
     description: "Its port",
     otherwise: "25",
     pattern: "^[1-9][0-9]{0,4}$",
   },
   EmailHostUser: {
     variable: "DJANGO_EMAIL_HOST_USER",
+    of: MAILING,
     description: "Whom mails are sent as, where it asks",
     otherwise: "",
   },
   EmailUseTls: {
     variable: "DJANGO_EMAIL_USE_TLS",
+    of: MAILING,
     description: "Whether it is asked for TLS by STARTTLS",
     otherwise: "false",
     values: ["true", "false"],
   },
   EmailUseSsl: {
     variable: "DJANGO_EMAIL_USE_SSL",
+    of: MAILING,
     description: "Whether it speaks TLS from the start",
     otherwise: "false",
     values: ["true", "false"],
   },
   EmailFrom: {
     variable: "DJANGO_EMAIL_FROM",
+    of: MAILING,
     description: "Address that mails come from",
     otherwise: "from@example.com",
   },
   EmailBrandName: {
     variable: "DJANGO_EMAIL_BRAND_NAME",
+    of: MAILING,
     description: "What mails call the service",
     otherwise: "Docs",
   },
   EmailLogoImg: {
     variable: "DJANGO_EMAIL_LOGO_IMG",
+    of: MAILING,
     description: "Picture at the top of mails",
     otherwise: "",
   },
   EmailUrlApp: {
     variable: "DJANGO_EMAIL_URL_APP",
+    of: MAILING,
     description: "Where readers of mails open documents",
     otherwise: "",
   },
   WorkflowDocumentsUser: {
     variable: "WORKFLOW_DOCUMENTS_USER",
+    of: "workflows",
     description: "Address of the user as whom scripts of workflows work on documents; the owner where empty",
     otherwise: "",
   },
@@ -240,17 +258,23 @@ const settings = Object.entries(STEP_SETTINGS);
 /** The parameters of the main template. */
 export function settingParameters(): Record<string, unknown> {
   return Object.fromEntries(
-    settings.map(([parameter, { description, otherwise, values, pattern }]) => [
+    settings.map(([parameter, setting]) => [
       parameter,
       {
         Type: "String",
-        Description: description,
-        Default: otherwise,
-        ...(values === undefined ? {} : { AllowedValues: values }),
-        ...(pattern === undefined ? {} : { AllowedPattern: pattern }),
+        Description: setting.description,
+        Default: setting.otherwise,
+        ...boundsOf(setting),
+        ...(setting.pattern === undefined ? {} : { AllowedPattern: setting.pattern }),
       },
     ]),
   );
+}
+
+/** How long a value may be: the environment of a function has to hold all of them. */
+function boundsOf({ values, pattern }: StepSetting): Record<string, unknown> {
+  if (values !== undefined) return { AllowedValues: values };
+  return pattern === undefined ? {} : { MaxLength: NUMBER_MAX_LENGTH };
 }
 
 /** The parameters of a service's template, which the main one hands over. */
@@ -259,7 +283,10 @@ export function handedParameters(): Record<
   { readonly Type: "String"; readonly Description: string }
 > {
   return Object.fromEntries(
-    settings.map(([parameter, { description }]) => [parameter, { Type: "String", Description: description }]),
+    settings.map(([parameter, setting]) => [
+      parameter,
+      { Type: "String", Description: setting.description, ...boundsOf(setting) },
+    ]),
   );
 }
 
@@ -274,10 +301,17 @@ export function settingArguments(): Record<string, unknown> {
 }
 
 /** The environment of a service's functions. */
-export function settingVariables(service: StackService): Record<string, unknown> {
+export const settingVariables = (service: StackService): Record<string, unknown> =>
+  variablesWhere(({ of = service }) => of === service);
+
+/** What a consumer has besides. */
+export const consumerVariables = (name: string): Record<string, unknown> =>
+  variablesWhere(({ of }) => of === name);
+
+function variablesWhere(has: (setting: StepSetting) => boolean): Record<string, unknown> {
   return Object.fromEntries(
     settings
-      .filter(([, { of = service }]) => of === service)
+      .filter(([, setting]) => has(setting))
       .map(([parameter, { variable }]) => [variable, ref(parameter)]),
   );
 }

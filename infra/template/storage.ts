@@ -1,3 +1,4 @@
+import { UPLOADS_DAYS, UPLOADS_PREFIX } from "../../lib/platform/blobs.ts";
 import { CLAIMS_DAYS, CLAIMS_PREFIX } from "../../lib/platform/claims.ts";
 import type { TableSpec } from "../../lib/platform/tables.ts";
 import { byCodeUnits, toPascalCase } from "../names.ts";
@@ -69,6 +70,8 @@ export function bucketResources(): ResourceMap {
           Rules: [
             // Who came first no longer matters once no queue holds the message that they came for.
             { Id: "claims", Status: "Enabled", Prefix: CLAIMS_PREFIX, ExpirationInDays: CLAIMS_DAYS },
+            // Contents that were sent, and never made a document's.
+            { Id: "sent", Status: "Enabled", Prefix: UPLOADS_PREFIX, ExpirationInDays: UPLOADS_DAYS },
             {
               Id: "uploads",
               Status: "Enabled",

@@ -12,6 +12,9 @@ export interface DocumentSettings extends DocumentSettingsRead {
   readonly usersListLimit: number;
   /** Address of the user as whom workflows work on documents; the owner where it is empty. */
   readonly workflowsEmail: string;
+  /** Whether who is not known by `sub` is looked for by address, and whether several may have the same. */
+  readonly fallbackToEmail: boolean;
+  readonly allowDuplicateEmails: boolean;
 }
 
 export const DAY_MS = 24 * 60 * 60 * 1000;

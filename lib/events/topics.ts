@@ -140,10 +140,11 @@ export const TOPICS = {
       title: z.string().nullable(),
       parent_id: z.string().nullable(),
       user_id: z.string().nullable(),
-      change: z.enum(["given", "changed", "taken", "invited"]),
+      change: z.enum(["given", "changed", "taken", "invited", "link"]),
       shared_with: z.string().nullable(),
       team: z.string().nullable(),
       role: z.string(),
+      link_reach: z.enum(["restricted", "authenticated", "public"]).optional(),
     }),
   },
   "documents.access_requested": {

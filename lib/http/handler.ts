@@ -2,15 +2,9 @@ import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
 import { type Authenticator, bearerToken } from "./auth.ts";
 import { type FileAnswer, fileHeaders } from "./file-answer.ts";
+import { MANNERS } from "./manners.ts";
 import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
-import {
-  isStreamed,
-  type ListAnswer,
-  OtherAnswer,
-  type Principal,
-  type Route,
-  type ServiceName,
-} from "./route.ts";
+import { isStreamed, type ListAnswer, OtherAnswer, type Principal, type Route } from "./route.ts";
 import type { Throttle } from "./throttle.ts";
 
 export interface ProxyResult {
@@ -64,12 +58,11 @@ const JSON_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
-/** Error bodies, a service each. Seed: workflow 2.1. */
-const ERROR_BODY: Record<ServiceName, (error: ApiError) => unknown> = {
-  root: (error) => ({ error: true, message: error.message }),
-  automation: (error) => ({ error: true, message: error.message }),
-  documents: (error) => ({ detail: error.message }),
-};
+function headersOf(service: ServiceName, requestId: string): Record<string, string> {
+  const { policy } = MANNERS[service];
+  const own = policy === undefined ? {} : { "content-security-policy": policy };
+  return { ...JSON_HEADERS, ...own, "x-request-id": requestId };
+}
 
 /**
  * The Lambda handler of a route. `open` gives the dependencies; the local platform hands over its own in
@@ -173,7 +166,7 @@ async function answerTo<P, Q, B, R, D>(
     if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
     const input = readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
     const result = await route.run(input, deps);
-    const answerHeaders = { ...JSON_HEADERS, "x-request-id": requestId };
+    const answerHeaders = headersOf(route.service, requestId);
     if (route.list === true)
       return {
         status: route.status,
@@ -183,6 +176,8 @@ async function answerTo<P, Q, B, R, D>(
     if (route.fileTypes !== undefined) {
       const file = result as FileAnswer;
       const headers = given({ ...answerHeaders, ...fileHeaders(file) });
+      const { policy } = MANNERS[route.service];
+      if (policy !== undefined) headers["content-security-policy"] += `; ${policy}`;
       return { status: file.status ?? route.status, chunks: file.content, headers };
     }
     if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
@@ -218,12 +213,6 @@ function otherAnswer(
   return { statusCode: status ?? route.status, headers: { ...common, ...headers, ...type }, body: text };
 }
 
-const MISSING: Readonly<Record<ServiceName, string>> = {
-  root: "Missing authorization header",
-  automation: "Missing authorization header",
-  documents: "Authentication credentials were not provided.",
-};
-
 /** Who asks. Seed: workflow 5.2; reference: documents 1.0. Throws `unauthorized`, and `forbidden` outside of a token's scopes. */
 async function principalOf(
   { auth, service }: Pick<Route, "auth" | "service">,
@@ -234,7 +223,7 @@ async function principalOf(
   const header = headers.authorization;
   if (header === undefined) {
     if (auth === "optional") return undefined;
-    throw new ApiError("unauthorized", MISSING[service]);
+    throw new ApiError("unauthorized", MANNERS[service].missingToken);
   }
   const token = bearerToken(header);
   const principal = token === undefined ? undefined : await authenticator.authenticate(token, service);
@@ -255,14 +244,14 @@ export function errorResult(
   if (ERROR_STATUS[error.code] >= 500) {
     log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
   }
-  const headers: Record<string, string> = { ...JSON_HEADERS, "x-request-id": requestId };
+  const headers: Record<string, string> = headersOf(route.service, requestId);
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.allowed !== undefined) headers.allow = error.allowed.join(", ");
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";
   return {
     statusCode: ERROR_STATUS[error.code],
     headers,
-    body: JSON.stringify(error.body ?? ERROR_BODY[route.service](error)),
+    body: JSON.stringify(error.body ?? MANNERS[route.service].errorBody(error)),
   };
 }
 

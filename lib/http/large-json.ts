@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
-import { checkBody, parseJson } from "./request.ts";
+import { parseFields } from "./json.ts";
+import { checkBody } from "./request.ts";
 import type { LargeBody } from "./route.ts";
 
 /** Takes the bytes of a long string, without its quotes and escapes. */
@@ -65,7 +66,7 @@ class Reader {
 
   end(): unknown {
     const text = Buffer.concat([...this.#rest, ...this.#held]);
-    const value = parseJson(text.length === 0 ? "{}" : decode(text));
+    const value = parseFields(decode(text));
     if (!this.#hadLong) return value;
     const { field } = this.#long;
     const found = value !== null && typeof value === "object" && Object.hasOwn(value, field);

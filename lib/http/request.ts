@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
-import { fieldErrors, fieldWords } from "./field-words.ts";
-import { plainWords } from "./plain-words.ts";
+import { type Fault, MANNERS } from "./manners.ts";
 import {
   BODY_LIMIT_BYTES,
   type BytesBody,
@@ -11,7 +10,6 @@ import {
   type Principal,
   type RawBody,
   type Route,
-  type ServiceName,
 } from "./route.ts";
 
 /** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
@@ -25,6 +23,8 @@ export interface ProxyEvent {
   readonly isBase64Encoded: boolean;
   /** On one machine: the file that holds a large body, and its length in bytes. `body` is null then. */
   readonly bodyFile?: { readonly path: string; readonly bytes: number };
+  /** On one machine, of a route that takes large bodies: one that fits into memory, as it came. `body` is null then. */
+  readonly bodyParts?: readonly Uint8Array[];
   readonly requestContext?: {
     readonly requestId?: string;
     readonly path?: string;
@@ -33,11 +33,9 @@ export interface ProxyEvent {
   };
 }
 
-/** Deepest nesting of arrays and objects in a JSON body. */
-export const JSON_DEPTH_MAX = 100;
-
 const JSON_TYPES = /^application\/(?:[\w.+-]*\+)?json$/;
 const FORM_TYPE = "application/x-www-form-urlencoded";
+const TYPE_SHOWN_MAX = 100;
 const NO_PARAMETERS: Readonly<Record<string, string | undefined>> = {};
 
 /** Header names in lower case. API Gateway keeps the case that the client sent. */
@@ -58,18 +56,12 @@ export function readInput<Params, Query, Body>(
   principal: Principal | undefined,
 ): Input<Params, Query, Body> {
   const faults: Fault[] = [];
-  const [wording, documents] = [WORDS[route.service], route.service === "documents"];
-  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, wording);
-  // Of a document whose id is none there is nothing to be told.
-  if (documents && faults.length > 0) throw new ApiError("not_found", "Not found.");
-  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, wording);
+  const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, words);
+  if (faults.length > 0 && refusalOfPath !== undefined) throw refusalOfPath();
+  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, words);
   const body = readBody(route, event, headers, faults);
-  if (faults.length > 0)
-    throw new ApiError(
-      "bad_request",
-      faults.map(toText).join("; "),
-      documents ? { body: fieldErrors(faults) } : {},
-    );
+  if (faults.length > 0) throw refusalOf(faults);
   return {
     params: params as Params,
     query: query as Query,
@@ -77,6 +69,7 @@ export function readInput<Params, Query, Body>(
     request: {
       requestId,
       method: event.httpMethod,
+      path: event.path,
       principal,
       headers,
       address: () => addressOf(event, headers),
@@ -87,13 +80,16 @@ export function readInput<Params, Query, Body>(
 /** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
 export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
   const faults: Fault[] = [];
-  const body = readPart(schema, value, "body", faults, fieldWords);
-  if (faults.length > 0)
-    throw new ApiError("bad_request", faults.map(toText).join("; "), { body: fieldErrors(faults) });
+  const { words, refusalOf } = MANNERS.documents;
+  const body = readPart(schema, value, "body", faults, words);
+  if (faults.length > 0) throw refusalOf(faults);
   return body as Body;
 }
 
-/** Of the request as its caller made it. */
+/** A host as it may be in an address: a name or a number, and its port. */
+const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/** Of the request as its caller made it; what else is said of a host or a way to it is nobody's word. */
 function addressOf(
   { path, requestContext, queryStringParameters }: ProxyEvent,
   headers: Readonly<Record<string, string>>,
@@ -103,29 +99,11 @@ function addressOf(
       value === undefined ? [] : [[name, value] as [string, string]],
     ),
   ).toString();
-  const origin = `${headers["x-forwarded-proto"] ?? "http"}://${headers.host ?? "localhost"}`;
+  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  const { host = "" } = headers;
+  const origin = `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
   // With the stage in front, as the caller has it.
   return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
-}
-
-/** What is wrong with a part of a request, and where in it. */
-export interface Fault {
-  readonly part: "path" | "query" | "body";
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-type Words = z.core.$ZodErrorMap;
-/** How each service words its faults. */
-const WORDS: Readonly<Record<ServiceName, Words>> = {
-  root: plainWords,
-  automation: plainWords,
-  documents: fieldWords,
-};
-
-function toText({ part, path, message }: Fault): string {
-  const where = part === "body" ? path : [part, ...path];
-  return where.length > 0 ? `${where.join(".")}: ${message}` : message;
 }
 
 function readPart(
@@ -133,7 +111,7 @@ function readPart(
   value: unknown,
   part: Fault["part"],
   faults: Fault[],
-  error: Words,
+  error: z.core.$ZodErrorMap,
 ): unknown {
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value, { error });
@@ -167,9 +145,8 @@ function readBody(
   const contentType = contentTypeOf(headers);
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   checkJsonType(route, contentType);
-  // Where every field may be left out, so may all of them.
-  const value = route.service === "documents" && text.trim() === "" ? {} : parseJson(text);
-  return readPart(route.body, value, "body", faults, WORDS[route.service]);
+  const { readJson, words } = MANNERS[route.service];
+  return readPart(route.body, readJson(text), "body", faults, words);
 }
 
 const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
@@ -178,22 +155,21 @@ const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
 /** Throws `unsupported_media_type`, or `bad_request` where the service knows no other word for it. */
 function checkJsonType({ service }: Pick<Route, "service">, contentType: string): void {
   if (contentType === "" || contentType === FORM_TYPE || JSON_TYPES.test(contentType)) return;
-  const shown = contentType.slice(0, 100);
-  if (service === "documents")
-    throw new ApiError("unsupported_media_type", `Unsupported media type "${shown}" in request.`);
-  throw new ApiError("bad_request", `content-type: must be application/json, not ${shown}`);
+  throw MANNERS[service].refusalOfType(contentType.slice(0, TYPE_SHOWN_MAX));
 }
 
-function largeBody({ bodyFile, body, isBase64Encoded }: ProxyEvent, limitBytes: number): LargeBody {
-  const whole =
-    bodyFile === undefined ? Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8") : undefined;
-  const bytes = whole?.length ?? bodyFile?.bytes ?? 0;
+function largeBody(
+  { bodyFile, bodyParts, body, isBase64Encoded }: ProxyEvent,
+  limitBytes: number,
+): LargeBody {
+  const parts = bodyParts ?? [Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8")];
+  const bytes = bodyFile?.bytes ?? parts.reduce((sum, { length }) => sum + length, 0);
   if (bytes > limitBytes) throw tooLarge(limitBytes);
-  return { bytes, chunks: bodyFile === undefined ? once(whole) : createReadStream(bodyFile.path) };
+  return { bytes, chunks: bodyFile === undefined ? inTurn(parts) : createReadStream(bodyFile.path) };
 }
 
-async function* once(whole: Uint8Array | undefined): AsyncGenerator<Uint8Array> {
-  if (whole !== undefined) yield whole;
+async function* inTurn(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
 }
 
 /** The body as text. Throws `payload_too_large`, and `bad_request` for bytes that are not UTF-8. */
@@ -214,35 +190,4 @@ function decodeBody(event: ProxyEvent, limitBytes: number): string {
 
 function tooLarge(limitBytes: number): ApiError {
   return new ApiError("payload_too_large", `body: must be at most ${limitBytes} bytes`);
-}
-
-/** Parses JSON text. Throws `bad_request` for an empty body, malformed JSON and nesting that is too deep. */
-export function parseJson(text: string): unknown {
-  if (text.trim() === "") throw new ApiError("bad_request", "body: must be JSON, it is empty");
-  if (text.length > JSON_DEPTH_MAX && jsonDepth(text) > JSON_DEPTH_MAX) {
-    throw new ApiError("bad_request", `body: must be nested at most ${JSON_DEPTH_MAX} deep`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ApiError("bad_request", "body: must be JSON, it does not parse");
-  }
-}
-
-function jsonDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === 0x5c) index += 1;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x5b || code === 0x7b) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 0x5d || code === 0x7d) depth -= 1;
-  }
-  return deepest;
 }

@@ -38,6 +38,8 @@ export interface LargeBody {
 export interface RequestInfo {
   readonly requestId: string;
   readonly method: string;
+  /** As it was asked for, from the gateway's root on, without the query. */
+  readonly path: string;
   readonly principal: Principal | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** The whole address that was asked for, with its query. */
@@ -110,6 +112,8 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   readonly errors?: readonly number[];
   /** Whose requests it counts among, where the settings limit them. */
   readonly throttle?: ThrottleScope;
+  /** It also gets requests for methods that paths of its service do not have. */
+  readonly otherMethods?: true;
   /** It evaluates scripts: in Lambda, what does so lies beside it. */
   readonly scripts?: true;
   readonly timeoutSeconds?: number;

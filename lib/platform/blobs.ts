@@ -6,6 +6,32 @@ export interface BlobInfo {
   readonly modifiedAt: number;
 }
 
+/** What the keys of uploads begin with: those that nobody comes back for are removed after a day or two. */
+export const UPLOADS_PREFIX = "uploads/";
+export const UPLOADS_DAYS = 1;
+/** What paths of the gateway begin with that take uploads, where the store has no addresses of its own. */
+export const UPLOADS_PATH = "/blob-uploads/";
+
+/** A request by which somebody who has no other right puts a blob: once, with the headers as they are. */
+export interface BlobUpload {
+  readonly method: "PUT";
+  /** Whole, or a path of the gateway. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Takes what comes by paths that `uploadTo` gave. */
+export interface UploadReceiver {
+  /** Undefined for a path that was not given out here, and for one whose time is over. */
+  find(path: string): ExpectedUpload | undefined;
+}
+
+export interface ExpectedUpload {
+  readonly bytes: number;
+  /** Durable when it answers `stored`. */
+  take(chunks: AsyncIterable<Uint8Array>): Promise<"stored" | "taken already" | "of another length">;
+}
+
 export interface Blobs {
   /** Durable when the promise settles. An existing blob is replaced whole. */
   put(key: string, data: Uint8Array | string): Promise<void>;
@@ -17,6 +43,10 @@ export interface Blobs {
   stream(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   head(key: string): Promise<BlobInfo | undefined>;
   delete(keys: readonly string[]): Promise<void>;
+  /** Lets a blob of exactly so many bytes be put where none lies, for so many seconds. */
+  uploadTo(key: string, allowed: { bytes: number; seconds: number }): Promise<BlobUpload>;
+  /** Removes uploads that nobody came back for. Not there where the store does so by itself. */
+  forgetUploads?(): Promise<void>;
   /** Keys with the prefix, in order. */
   list(prefix: string, options?: { limit?: number; after?: string }): Promise<string[]>;
 }

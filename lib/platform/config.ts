@@ -273,6 +273,8 @@ export interface DocumentsConfig extends DocumentSettingsRead {
   readonly trashbinCutoffDays: number;
   readonly usersListLimit: number;
   readonly workflowsEmail: string;
+  readonly fallbackToEmail: boolean;
+  readonly allowDuplicateEmails: boolean;
 }
 
 /** Which addresses requests of steps may reach. Link-local and metadata addresses never. */
@@ -338,6 +340,8 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
       usersListLimit: parsed.data.API_USERS_LIST_LIMIT,
       ...readDocumentSettings(environment, parsed.data),
       workflowsEmail: parsed.data.WORKFLOW_DOCUMENTS_USER,
+      fallbackToEmail: parsed.data.OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION,
+      allowDuplicateEmails: parsed.data.OIDC_ALLOW_DUPLICATE_EMAILS,
     },
     oidc: oidcSettings(parsed.data),
     mail: mailSettings(parsed.data, `http://${parsed.data.HOST}:${parsed.data.PORT}`),

@@ -130,6 +130,8 @@ describe("secrets in files", () => {
     expect(readConfig({ LLM_BASE_URL: "https://h", LLM_API_KEY_FILE: file("sk-3\n") }).llm.providers).toEqual(
       [expect.objectContaining({ apiKey: "sk-3" })],
     );
+    const mail = { DJANGO_EMAIL_HOST: "mail.example", DJANGO_EMAIL_HOST_PASSWORD_FILE: file("pass\n") };
+    expect(readConfig(mail).mail.smtp?.password).toBe("pass");
   });
 
   it("stop the start where they cannot be read, are too large, or are set twice", () => {

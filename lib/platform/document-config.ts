@@ -15,10 +15,11 @@ const RENAMED: Readonly<Record<string, string>> = {
   COLLABORATION_WS_NOT_CONNECTED_READY_ONLY: "COLLABORATION_WS_NOT_CONNECTED_READ_ONLY",
   DJANGO_LANGUAGES: "LANGUAGES",
   DJANGO_LANGUAGE_CODE: "LANGUAGE_CODE",
+  DJANGO_SERVER_TO_SERVER_API_TOKENS: "SERVER_TO_SERVER_API_TOKENS",
 };
 
 /** Secrets that a file may hold. */
-const FROM_FILES = [...DOCUMENT_SECRETS, "LLM_API_KEY"];
+const FROM_FILES = [...DOCUMENT_SECRETS, "LLM_API_KEY", "DJANGO_EMAIL_HOST_PASSWORD"];
 
 /** Which family of language models documents use. Seed: documents 9.5. */
 export interface DocumentModels {
@@ -70,6 +71,9 @@ export interface DocumentSettingsRead {
   /** Where a collaboration server of its own reaches this service. */
   readonly collaborationBackendBaseUrl: string | undefined;
   readonly publishAsMit: boolean;
+  readonly allEndpointEnabled: boolean;
+  /** Any of them opens what servers ask for. */
+  readonly serverTokens: readonly string[];
   /** Name of the header, in lower case. */
   readonly mediaAuthOriginalUrlHeader: string;
   /** What no log may hold. */
@@ -144,6 +148,7 @@ export function readDocumentSettings(
   { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS }: Installation,
 ): DocumentSettingsRead {
   const parsed = readEach(environment, { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS });
+  const serverTokens = readTokens(parsed.SERVER_TO_SERVER_API_TOKENS);
   return {
     shown: shownSettings(parsed),
     theme: {
@@ -156,11 +161,22 @@ export function readDocumentSettings(
     models: readModels(parsed),
     collaborationBackendBaseUrl: parsed.COLLABORATION_BACKEND_BASE_URL,
     publishAsMit: parsed.PUBLISH_AS_MIT,
+    allEndpointEnabled: parsed.DOCUMENT_ALL_ENDPOINT_ENABLED,
+    serverTokens,
     mediaAuthOriginalUrlHeader: parsed.MEDIA_AUTH_ORIGINAL_URL_HEADER.slice("HTTP_".length)
       .replaceAll("_", "-")
       .toLowerCase(),
-    secrets: DOCUMENT_SECRETS.map((name) => parsed[name]).filter((value) => value !== undefined),
+    secrets: [...DOCUMENT_SECRETS.map((name) => parsed[name]), ...serverTokens].filter(
+      (value) => value !== undefined,
+    ),
   };
+}
+
+function readTokens(value = ""): readonly string[] {
+  const tokens = value.split(",").map((each) => each.trim());
+  if (tokens.some((token) => /\s/.test(token)))
+    throw new Error("SERVER_TO_SERVER_API_TOKENS: must be tokens without blanks in them, with , between");
+  return tokens.filter((token) => token !== "");
 }
 
 function readModels(parsed: Parsed): DocumentModels | undefined {

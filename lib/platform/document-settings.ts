@@ -114,6 +114,7 @@ export const DOCUMENT_SECRETS = [
   "MISTRAL_SDK_API_KEY",
   "Y_PROVIDER_API_KEY",
   "OIDC_RS_PRIVATE_KEY_STR",
+  "SERVER_TO_SERVER_API_TOKENS",
 ] as const;
 
 /** Settings of the document service, further rows of the table of settings. Empty is not set. Seed: documents 2; reference 7.1. */
@@ -159,6 +160,7 @@ export const documentSettings = {
   },
   CONVERSION_FILE_MAX_SIZE: whole(20_971_520, 1, 1_073_741_824, "Largest such file, bytes"),
   CONVERSION_UPLOAD_ENABLED: flag(false, "Whether clients offer to import files"),
+  DOCUMENT_ALL_ENDPOINT_ENABLED: flag(true, "Whether GET documents/all/ is there"),
   ENVIRONMENT: plain("What clients call this installation in their reports", "production"),
   FRONTEND_THEME: plain("Theme of the browser's side"),
   FRONTEND_CSS_URL: address(HTTP, "Style sheet that it loads besides its own", true),
@@ -202,6 +204,9 @@ export const documentSettings = {
   },
   PUBLISH_AS_MIT: flag(true, "Leaves out parts whose licence does not go with MIT's; there are none so far"),
   REACTIONS_MAX_PER_COMMENT: whole(15, 1, 1000, "Distinct reactions to a comment"),
+  SERVER_TO_SERVER_API_TOKENS: secret(
+    "Tokens of servers that make documents for people, by commas; none without them",
+  ),
   SENTRY_DSN: plain("Where the browser's side reports its faults"),
   DOCUMENT_SETTINGS: plain("Any of these settings but secrets, together: JSON, an object of texts"),
   ...throttleSettings,

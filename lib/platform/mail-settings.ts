@@ -39,7 +39,8 @@ export const mailSettingsShape = {
     .meta({ description: "Its port", default: String(SMTP_PORT) }),
   DJANGO_EMAIL_HOST_USER: text.meta({ description: "Whom mails are sent as, where it asks", default: "" }),
   DJANGO_EMAIL_HOST_PASSWORD: text.meta({
-    description: "Their password; without it the secret of this name, if there is one",
+    description:
+      "Their password; also from a file, by the same name with _FILE; without it the secret of this name, if there is one",
     default: "",
   }),
   DJANGO_EMAIL_USE_TLS: onOff.meta({

@@ -72,10 +72,51 @@ export function isTooLong(name: RoughName, text: string): boolean {
 export function isTooLongInJson(name: RoughName, text: string): boolean {
   const most = text.length * 6 + 2;
   if (most <= LIMITS[name].value && noteAtMost(name, most)) return false;
-  const bytes = Buffer.byteLength(JSON.stringify(text));
+  const bytes = jsonBytes(text);
   note(name, bytes);
   return bytes > LIMITS[name].value;
 }
+
+/** Bytes of a text as a value in JSON: as a rule without making that, as it may be as long as a payload. */
+function jsonBytes(text: string): number {
+  const utf8 = Buffer.from(text);
+  const escapes = text.isWellFormed() ? escapesIn(utf8) : undefined;
+  return escapes === undefined ? Buffer.byteLength(JSON.stringify(text)) : utf8.length + escapes + 2;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTED = 0x20;
+const EACH_BYTE = 0x01010101;
+const LOW_BITS = 0x7f7f7f7f;
+/** Words whose counts, two a byte at most, fit into a byte. */
+const WORDS_AT_ONCE = 127;
+
+/** Quotes and backslashes in a text, four bytes at a time; undefined where it has control characters. */
+function escapesIn(utf8: Buffer): number | undefined {
+  const words = new Uint32Array(utf8.buffer, utf8.byteOffset, utf8.length >>> 2);
+  let found = 0;
+  let printed = ~0;
+  for (let at = 0; at < words.length; ) {
+    let counts = 0;
+    for (const end = Math.min(words.length, at + WORDS_AT_ONCE); at < end; at += 1) {
+      const word = words[at] ?? 0;
+      counts += zeroBytes(word ^ (QUOTE * EACH_BYTE)) + zeroBytes(word ^ (BACKSLASH * EACH_BYTE));
+      // The highest bit of each byte stays where that is 0x20 or more.
+      printed &= ((word & LOW_BITS) + (0x80 - FIRST_PRINTED) * EACH_BYTE) | word;
+    }
+    for (let byte = 0; byte < 32; byte += 8) found += (counts >>> byte) & 0xff;
+  }
+  let hasControls = (~printed & ~LOW_BITS) !== 0;
+  for (const byte of utf8.subarray(words.length * 4)) {
+    if (byte === QUOTE || byte === BACKSLASH) found += 1;
+    hasControls ||= byte < FIRST_PRINTED;
+  }
+  return hasControls ? undefined : found;
+}
+
+/** 1 in each byte that was 0, and 0 in others. */
+const zeroBytes = (word: number): number => (~(((word & LOW_BITS) + LOW_BITS) | word) >>> 7) & EACH_BYTE;
 
 /** Notes how long a function's handler took, milliseconds. */
 export function noteHandler(functionName: string, ms: number): void {

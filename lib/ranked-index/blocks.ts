@@ -146,8 +146,17 @@ export class Blocks {
 
   /** Keeps the memory bounded: the oldest segments go first, then the oldest sets of the last. */
   trim(): void {
-    this.#trimKeys();
-    this.#trimSmallSets();
+    const segments = [...this.#segments.values()];
+    // Those that were had first go first: most look at what is new.
+    dropFirst(
+      segments.map(({ keys }) => keys),
+      KEY_BLOCKS_MAX,
+    );
+    dropFirst(
+      segments.map(({ sets }) => sets),
+      SETS_MAX,
+      ({ value }) => value.count <= SMALL_SET,
+    );
     let size = 0;
     for (const { sets, keys } of this.#segments.values()) size += sets.size + keys.size;
     for (const [segment, { sets, keys }] of this.#segments) {
@@ -164,30 +173,22 @@ export class Blocks {
       }
     }
   }
-  /** Small ones, those that were changed or read longest ago. */
-  #trimSmallSets(): void {
-    let more = -SETS_MAX;
-    for (const { sets } of this.#segments.values()) more += sets.size;
-    for (const { sets } of this.#segments.values()) {
-      for (const [term, { value }] of sets) {
-        if (more <= 0) return;
-        if (value.count > SMALL_SET) continue;
-        sets.delete(term);
-        more -= 1;
-      }
-    }
-  }
+}
 
-  /** The keys that were had first go first: most look at what is new. */
-  #trimKeys(): void {
-    let more = -KEY_BLOCKS_MAX;
-    for (const { keys } of this.#segments.values()) more += keys.size;
-    for (const { keys } of this.#segments.values()) {
-      for (const chunk of keys.keys()) {
-        if (more <= 0) return;
-        keys.delete(chunk);
-        more -= 1;
-      }
+/** Drops entries from the first of the maps on, until they hold `max` together or nothing is left that `may` go. */
+function dropFirst<Key, Value>(
+  maps: readonly Map<Key, Value>[],
+  max: number,
+  may: (value: Value) => boolean = () => true,
+): void {
+  let more = -max;
+  for (const map of maps) more += map.size;
+  for (const map of maps) {
+    for (const [key, value] of map) {
+      if (more <= 0) return;
+      if (!may(value)) continue;
+      map.delete(key);
+      more -= 1;
     }
   }
 }

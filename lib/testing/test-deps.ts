@@ -9,6 +9,7 @@ import { composeDeps } from "../deps-compose.ts";
 import { type ScriptDeps, withScripts } from "../deps-scripts.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
+import type { UploadReceiver } from "../platform/blobs.ts";
 import type { CommandRequest } from "../platform/commands.ts";
 import { readConfig } from "../platform/config.ts";
 import type { Converter } from "../platform/converter.ts";
@@ -74,6 +75,8 @@ export interface TestDepsOptions {
 export interface TestDeps {
   readonly deps: Deps & ScriptDeps;
   readonly clock: TestClock;
+  /** Takes what the gateway would. */
+  readonly uploads: UploadReceiver;
   readonly folder: string;
   readonly logs: readonly LogRecord[];
   /** Commands that were started, in order. */
@@ -141,6 +144,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
   return {
     deps,
     clock,
+    uploads: platform.uploads,
     folder,
     logs,
     commands,

@@ -51,13 +51,13 @@ async function firstMark(tables: Tables, release: string): Promise<ReleaseMark> 
 }
 
 /**
- * For what only serves, and may not take the time that migrations need. Throws UpgradeRefused where the stored data is
- * not of this release.
+ * For what only serves, and may not take the time that migrations need: `start` says how a server that takes it is
+ * started. Throws UpgradeRefused where the stored data is not of this release.
  */
-export async function checkMark(tables: Tables, release: string): Promise<void> {
+export async function checkMark(tables: Tables, release: string, start: string): Promise<void> {
   const { mark, upgrade } = await readMark(tables, release);
   if (upgrade === "migrations")
     throw new UpgradeRefused(
-      `The stored data is of release ${mark.release} and this is ${release}: start a server of this release on the stack once, with WEFT_PLATFORM=aws, which migrates it`,
+      `The stored data is of release ${mark.release} and this is ${release}: ${start}, which migrates it`,
     );
 }

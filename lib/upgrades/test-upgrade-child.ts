@@ -1,10 +1,10 @@
 import { contentApart } from "./content-apart.ts";
-import { openUpgradePlatform } from "./test-upgrade-platform.ts";
+import { openCloudUpgradePlatform, openUpgradePlatform } from "./test-upgrade-platform.ts";
 import { upgradeData } from "./upgrade.ts";
 
-/** Migrates a data folder, and dies at once when so many blobs have been stored. */
-const [dataDir = "", killAt = "1"] = process.argv.slice(2);
-const { ports } = await openUpgradePlatform(dataDir);
+/** Migrates a data folder, or a stack where one is named, and dies at once when so many blobs have been stored. */
+const [dataDir = "", killAt = "1", stack = ""] = process.argv.slice(2);
+const { ports } = await (stack === "" ? openUpgradePlatform(dataDir) : openCloudUpgradePlatform(stack));
 let stored = 0;
 const blobs: typeof ports.blobs = {
   ...ports.blobs,
@@ -14,4 +14,5 @@ const blobs: typeof ports.blobs = {
     if (stored === Number(killAt)) process.kill(process.pid, "SIGKILL");
   },
 };
-await upgradeData({ ...ports, blobs }, { release: "5.0.0", alone: true, migrations: [contentApart] });
+const alone = stack === "";
+await upgradeData({ ...ports, blobs }, { release: "5.0.0", alone, migrations: [contentApart] });

@@ -1,5 +1,7 @@
+import type { AwsPlatform } from "../platform/aws/platform.ts";
 import { type EmbeddedPlatform, openEmbedded } from "../platform/embedded/platform.ts";
 import type { Log } from "../platform/log.ts";
+import type { Resources } from "../platform/resources.ts";
 import { markTable } from "./mark.ts";
 
 const log: Log = {
@@ -12,14 +14,20 @@ const log: Log = {
 
 const notHere = (): Promise<never> => Promise.reject(new Error("an upgrade starts nothing"));
 
-/** A data folder with the tables that migrations know of. */
-export function openUpgradePlatform(dataDir: string): Promise<EmbeddedPlatform> {
-  const names = [markTable.name, "documents", "document-versions"];
-  return openEmbedded({
-    dataDir,
-    resources: { tables: names.map((name) => ({ name, indexes: {} })), queues: [], rules: [], schedules: [] },
-    log,
-    commands: { run: notHere },
-    scripts: { run: notHere },
-  });
+/** The tables that migrations know of. */
+export const UPGRADE_RESOURCES: Resources = {
+  tables: [markTable.name, "documents", "document-versions"].map((name) => ({ name, indexes: {} })),
+  ...{ queues: [], rules: [], schedules: [] },
+};
+
+const parts = { resources: UPGRADE_RESOURCES, log, commands: { run: notHere }, scripts: { run: notHere } };
+
+/** A data folder with them. */
+export const openUpgradePlatform = (dataDir: string): Promise<EmbeddedPlatform> =>
+  openEmbedded({ dataDir, ...parts });
+
+/** A stack that has them, with a clock that may be ahead. */
+export async function openCloudUpgradePlatform(stack: string, aheadMs = 0): Promise<AwsPlatform> {
+  const { openAws } = await import("../platform/aws/platform.ts");
+  return openAws({ stack, ...parts, clock: { now: () => Date.now() + aheadMs } });
 }

@@ -184,9 +184,12 @@ describe("servers that share their data", () => {
   });
 
   it("that only serve say what brings the data to their release", async () => {
-    await checkMark(test.deps.tables, "5.0.0");
-    await expect(checkMark(test.deps.tables, "5.0.1")).resolves.toBeUndefined();
-    await expect(checkMark(test.deps.tables, "5.1.0")).rejects.toThrow(/start a server of this release/);
-    await expect(checkMark(test.deps.tables, "5.3.0")).rejects.toThrow(/in this order: 5\.1\.0, 5\.2\.0$/);
+    const check = (release: string) => checkMark(test.deps.tables, release, "start a server on the stack");
+    await check("5.0.0");
+    await expect(check("5.0.1")).resolves.toBeUndefined();
+    await expect(check("5.1.0")).rejects.toThrow(
+      /of release 5\.0\.0 and this is 5\.1\.0: start a server on the stack, which migrates it$/,
+    );
+    await expect(check("5.3.0")).rejects.toThrow(/in this order: 5\.1\.0, 5\.2\.0$/);
   });
 });

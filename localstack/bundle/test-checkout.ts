@@ -45,28 +45,31 @@ export async function startCopy(root: string): Promise<Started> {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const { url, log, stop } = await untilReady(child);
+  return { child, log, stop, health: await (await fetch(url)).text() };
+}
+
+/** Waits until a server says where it is, and answers the address of its health. Rejects where it ends before. */
+export async function untilReady(
+  child: ChildProcess,
+): Promise<Pick<Started, "log" | "stop"> & { readonly url: string }> {
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let log = "";
-  child.stderr.on("data", (chunk: Buffer) => {
+  child.stderr?.on("data", (chunk: Buffer) => {
     log += chunk.toString();
   });
   const url = await new Promise<string>((resolve, reject) => {
     let out = "";
-    child.stdout.on("data", (chunk: Buffer) => {
+    child.stdout?.on("data", (chunk: Buffer) => {
       out += chunk.toString();
       const found = / health=(\S+)/.exec(out)?.[1];
       if (found !== undefined) resolve(found);
     });
     child.once("close", () => reject(new Error(`it did not start: ${log}`)));
   });
-  const health = await (await fetch(url)).text();
-  return {
-    child,
-    health,
-    log: () => log,
-    stop: () => {
-      child.kill("SIGTERM");
-      return ended;
-    },
+  const stop = (): Promise<void> => {
+    child.kill("SIGTERM");
+    return ended;
   };
+  return { url, log: () => log, stop };
 }

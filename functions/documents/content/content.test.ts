@@ -41,6 +41,8 @@ const read = (headers: Record<string, string> = {}, token: Who = TEST_TOKEN, fro
 
 function yjs(text = "hello"): Uint8Array {
   const doc = new Y.Doc();
+  // Of one that is chosen by chance the beginning may happen to be text.
+  doc.clientID = 0xff_ff_ff_ff;
   const paragraph = new Y.XmlElement("paragraph");
   doc.getXmlFragment("document-store").insert(0, [paragraph]);
   paragraph.insert(0, [new Y.XmlText(text)]);

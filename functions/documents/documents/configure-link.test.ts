@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { grant, type Person, person } from "#lib/testing/test-documents.ts";
+import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as configureLink } from "./configure-link.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";
@@ -42,6 +43,17 @@ describe("the link of a document", () => {
     expect(shut).toEqual({ status: 200, body: { link_reach: "restricted", link_role: "reader" } });
     expect((await set(top, { link_reach: "restricted", link_role: null })).status).toBe(200);
     expect([(await read(below, null)).status, (await read(below, ann.token)).status]).toEqual([401, 403]);
+  });
+
+  it("is told of where it was set otherwise than before", async () => {
+    const top = await root();
+    const body = { link_reach: "public", link_role: "editor" };
+    for (let time = 0; time < 2; time += 1) await set(top, body);
+    await test.drain();
+    const { records } = await readLog(test.deps, { topic: "documents.shared" });
+    expect(records.map(({ data }) => JSON.parse(data ?? ""))).toMatchObject([
+      { document_id: top, change: "link", shared_with: null, role: "editor", link_reach: "public" },
+    ]);
   });
 
   it("changes when the document was changed last", async () => {

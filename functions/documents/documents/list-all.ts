@@ -4,6 +4,7 @@ import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
 import { listAll } from "#lib/documents/lists/list.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,6 +23,7 @@ export const route = defineRoute({
   status: 200,
   response: numbered(documentRecord),
   run: async ({ query, request }, deps: Deps) => {
+    if (!deps.documents.allEndpointEnabled) throw new ApiError("not_found", "Not found.");
     const asked = { ...query, ...numberedPage(query) };
     const { count, seen } = await listAll(deps, await viewerOf(deps, request), asked);
     return numberedAnswer(request, query, { count, results: seen.map(toDocument) });

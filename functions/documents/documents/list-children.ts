@@ -3,6 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { listChildren } from "#lib/documents/documents/children.ts";
 import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { findChildren } from "#lib/documents/lists/children.ts";
+import { listQuery } from "#lib/documents/lists/query.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
@@ -19,13 +21,17 @@ export const route = defineRoute({
   auth: "optional",
   throttle: "document",
   params: documentParams,
-  query: z.object(numberedQuery),
+  query: z.object({ ...numberedQuery, title: listQuery.title, q: listQuery.q }),
   status: 200,
   response: numbered(documentRecord),
   errors: [403],
   run: async ({ params, query, request }, deps: Deps) => {
     const viewer = await viewerOf(deps, request);
-    const { count, children } = await listChildren(deps, viewer, params.id, numberedPage(query));
+    const { title, q } = query;
+    const page = numberedPage(query);
+    const { count, children } = await (title || q
+      ? findChildren(deps, viewer, params.id, { ...page, title, q })
+      : listChildren(deps, viewer, params.id, page));
     return numberedAnswer(request, query, { count, results: children.map(toDocument) });
   },
 });

@@ -4,10 +4,12 @@ import type { LinkReach, LinkRole } from "#lib/documents/access/links.ts";
 import type { Role } from "#lib/documents/access/roles.ts";
 import { noted } from "#lib/documents/lists/changes.ts";
 import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
-import { createToken, userOfToken } from "#lib/documents/users/tokens.ts";
+import { createToken } from "#lib/documents/users/tokens.ts";
+import { userOfToken } from "#lib/documents/users/user-of-token.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";
 import { route as remove } from "./delete.ts";
@@ -237,6 +239,13 @@ describe("leaving", () => {
     for (const id of [root, inner, leaf]) await give(id, "editor");
     expect((await on(leave, inner, other)).status).toBe(204);
     expect(await titles("list", {}, other)).toEqual(["root"]);
+    await test.drain();
+    const { records } = await readLog(test.deps, { topic: "documents.shared" });
+    const left = records.map(({ data }) => JSON.parse(data ?? "") as Record<string, unknown>);
+    expect(left.map(({ document_id, change, role }) => [document_id, change, role]).toSorted()).toEqual(
+      [inner, leaf].map((id) => [id, "taken", "editor"]).toSorted(),
+    );
+    expect(left.every(({ user_id, shared_with }) => user_id === shared_with)).toBe(true);
     expect((await on(leave, root, other)).status).toBe(204);
     expect(await titles("list", {}, other)).toEqual([]);
     expect((await on(get, leaf, other)).status).toBe(403);
@@ -345,4 +354,20 @@ describe("the search", () => {
     expect(await ask("search", { q: "x", document: id })).toEqual({ status: 403, body: { detail: no } });
     expect((await ask("search", { q: "x", document: id }, other)).status).toBe(404);
   });
+});
+
+it("takes what was given in more documents than one transaction holds, and tells of each", async () => {
+  const root = await make("root");
+  const below = await Promise.all(Array.from({ length: 24 }, (_, number) => make(`${number}`, root)));
+  for (const id of [root, ...below]) await give(id, "reader");
+  expect((await on(leave, root, other)).status).toBe(204);
+  expect(await titles("listAll", {}, other)).toEqual([]);
+  await test.drain();
+  expect((await readLog(test.deps, { topic: "documents.shared" })).total).toBe(25);
+});
+
+it("of all documents is not there where the setting says so", async () => {
+  await test.close();
+  test = await testDeps({ settings: { DOCUMENT_ALL_ENDPOINT_ENABLED: "false" } });
+  expect(await ask("listAll")).toEqual({ status: 404, body: { detail: "Not found." } });
 });

@@ -4,10 +4,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { Key, TableSpec } from "#lib/platform/tables.ts";
+import { call as callHandler } from "#lib/testing/call.ts";
 import { call } from "#lib/testing/test-calls.ts";
-import { testDeps } from "#lib/testing/test-deps.ts";
+import { testClock, testDeps } from "#lib/testing/test-deps.ts";
+import { grant, person } from "#lib/testing/test-documents.ts";
 import { openUpgradePlatform } from "#lib/upgrades/test-upgrade-platform.ts";
 import { upgradeData } from "#lib/upgrades/upgrade.ts";
+import { handler as content } from "../content/get.ts";
+import { handler as patch } from "../content/patch.ts";
+import { route as version } from "../versions/get.ts";
+import { route as versionsOf } from "../versions/list.ts";
 import { route as get } from "./get.ts";
 
 /** Four public documents, the content of three of them inside: states of Yjs with a paragraph that says the title. */
@@ -40,6 +46,48 @@ it("a data folder of 4.8.6 is one of 5.0.0 after its start: its documents are re
     for (const [at, title] of TITLES.entries()) {
       const { status, body } = await call(deps, get, { params: { id: idOf(at) }, token: null });
       expect([status, body.title, Object.hasOwn(body, "content")]).toEqual([200, title, false]);
+    }
+    await end();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+it("what the upgrade took out of documents is their content, and their first version once it is saved anew", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "weft-upgraded-"));
+  try {
+    await cp(FIXTURE, folder, { recursive: true });
+    const { ports, close } = await openUpgradePlatform(folder);
+    await upgradeData(ports, { release: "5.0.0", alone: true });
+    await close();
+    // Somebody who had come before the documents were last changed.
+    const clock = testClock(Date.parse("2020-01-01T00:00:00Z"));
+    const { deps, close: end } = await testDeps({ folder, clock });
+    const ada = await person(deps, "ada");
+    for (const [at] of TITLES.entries()) await grant(deps, idOf(at), ada.id, "owner");
+    clock.advance(Date.parse("2026-06-01T00:00:00Z") - clock.now());
+    for (const [at, was] of CONTENT.entries()) {
+      const asked = { params: { id: idOf(at) }, token: ada.token };
+      const read = await callHandler(deps, content, asked);
+      expect([read.status, read.text]).toEqual([200, was ?? ""]);
+      if (was === undefined) continue;
+      const etag = read.headers["etag"] ?? "";
+      expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+      expect(read.headers["x-content-kind"]).toBe("yjs");
+      const known = await callHandler(deps, content, { ...asked, headers: { "if-none-match": etag } });
+      expect([known.status, known.text]).toEqual([304, ""]);
+      const body = { content: Buffer.from("new").toString("base64") };
+      const late = await callHandler(deps, patch, { ...asked, body, headers: { "if-match": '"other"' } });
+      expect(late.status).toBe(412);
+      const saved = await callHandler(deps, patch, { ...asked, body, headers: { "if-match": etag } });
+      expect(saved.status).toBe(204);
+      const { body: page } = await call(deps, versionsOf, asked);
+      expect(page).toMatchObject({ count: 1, versions: [{ etag, is_latest: false }] });
+      const params = { id: idOf(at), versionId: page.versions[0].version_id };
+      expect(await call(deps, version, { ...asked, params })).toMatchObject({
+        status: 200,
+        body: { content: was, id: params.versionId },
+      });
     }
     await end();
   } finally {

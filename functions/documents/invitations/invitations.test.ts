@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acceptInvitations } from "#lib/documents/sharing/accept-invitations.ts";
+import { planInvitation } from "#lib/documents/sharing/invitations.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { getUser } from "#lib/documents/users/users.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { write } from "#lib/testing/test-documents.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as share } from "../accesses/create.ts";
 import { route as make } from "../documents/create.ts";
 import { route as makeChild } from "../documents/create-child.ts";
 import { route as read } from "../documents/get.ts";
+import { route as me } from "../users/me.ts";
 import { route as create } from "./create.ts";
 import { route as remove } from "./delete.ts";
 import { route as get } from "./get.ts";
@@ -205,5 +208,15 @@ describe("whoever comes with the address", () => {
     await Promise.all([acceptInvitations(test.deps, user), acceptInvitations(test.deps, user)]);
     const { body } = await call(test.deps, read, { params: { id: root }, token: TEST_TOKEN });
     expect([body.nb_accesses_direct, await roleOf(newcomer)]).toEqual([2, "editor"]);
+  });
+
+  it("reaches whoever was there already as soon as they ask who they are", async () => {
+    const anna = await person("anna");
+    const made = { document: root, email: "anna@example.com", role: "editor", issuer: null } as const;
+    await write(test.deps, planInvitation(test.deps, made).writes);
+    expect(await roleOf(anna)).toBeUndefined();
+    expect((await call(test.deps, me, { token: anna.token })).status).toBe(200);
+    expect(await roleOf(anna)).toBe("editor");
+    expect((await invitations()).body.count).toBe(0);
   });
 });

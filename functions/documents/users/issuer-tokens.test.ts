@@ -117,6 +117,9 @@ describe("a token is refused, and nobody becomes a user,", () => {
     ["with a sub that is none", () => issuer.sign({ ...ADA, sub: { id: 1 } })],
     ["with a sub that is too long", () => issuer.sign({ ...ADA, sub: "s".repeat(256) })],
     ["made for a logout", () => issuer.sign(ADA, { typ: "logout+jwt" })],
+    ["with a large header", () => issuer.sign(ADA, { kid: "k".repeat(5_000) })],
+    ["with a header larger than is read", () => issuer.sign(ADA, { kid: "k".repeat(100_000) })],
+    ["with claims nested deep", none({ alg: "none", deep: JSON.parse("[".repeat(900) + "]".repeat(900)) })],
     ["that is none", async () => "a.b.c"],
     ["with a part too many", async () => `${await issuer.sign(ADA)}.x`],
   ];

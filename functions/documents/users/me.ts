@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { toUser, userRecord } from "#lib/documents/users/users.ts";
+import { acceptInvitations } from "#lib/documents/sharing/accept-invitations.ts";
+import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -15,7 +16,12 @@ export const route = defineRoute({
   auth: "token",
   status: 200,
   response: userRecord,
-  run: async ({ request }, deps: Deps) => toUser(await signedIn(deps, request)),
+  run: async ({ request }, deps: Deps) => {
+    const user = await signedIn(deps, request);
+    // What clients ask first: whoever was invited since they were made comes to have it here.
+    await acceptInvitations(deps, user);
+    return toUser(user);
+  },
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { updateUser, userBody } from "#lib/documents/users/update.ts";
-import { toUser, userRecord } from "#lib/documents/users/users.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -9,16 +9,13 @@ import {
 import { usersTable } from "#lib/documents/users/table.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { type NewUser, OWNER_ID, planUser } from "#lib/documents/users/users.ts";
-import { toHandler } from "#lib/http/handler.ts";
 import { readConfig } from "#lib/platform/config.ts";
-import { call as callHandler } from "#lib/testing/call.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { route as create } from "../documents/create.ts";
 import { route as list } from "./list.ts";
 import { route as me } from "./me.ts";
 import { route as onboardingDone } from "./onboarding-done.ts";
-import { route as otherUserMethods } from "./other-user-methods.ts";
 import { route as replace } from "./replace.ts";
 import { route as update } from "./update.ts";
 
@@ -193,13 +190,5 @@ describe("a user", () => {
         body: { detail: "Onboarding marked as done." },
       });
     expect((await call(test.deps, me)).body.is_first_connection).toBe(false);
-  });
-
-  it("is not read, made or removed by itself: 405 with the methods that there are, 401 without a name", async () => {
-    const handler = toHandler(otherUserMethods, async () => test.deps);
-    const refused = await callHandler(test.deps, handler, { params: { id: OWNER_ID }, method: "DELETE" });
-    expect([refused.status, refused.json]).toEqual([405, { detail: 'Method "DELETE" not allowed.' }]);
-    expect(refused.headers.allow).toBe("PUT, PATCH");
-    expect((await callHandler(test.deps, handler, { token: null, method: "GET" })).status).toBe(401);
   });
 });

@@ -6,6 +6,7 @@ import type { StoredDocument } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import { type Abilities, type Ability, abilitiesOf, type Standing } from "./abilities.ts";
 import { equivalentLink, type Link } from "./links.ts";
+import { notAllowed, notSignedIn } from "./refusals.ts";
 import { highestRole, type Role } from "./roles.ts";
 import { relationKey, relationsTable, type StoredRelation } from "./table.ts";
 
@@ -142,7 +143,4 @@ export function isPastCutoff(
 export const noDocument = (): ApiError => new ApiError("not_found", "No Document matches the given query.");
 
 /** Who is nobody may come back with a name. */
-export const denied = (viewer: Viewer): ApiError =>
-  viewer === undefined
-    ? new ApiError("unauthorized", "Authentication credentials were not provided.")
-    : new ApiError("forbidden", "You do not have permission to perform this action.");
+export const denied = (viewer: Viewer): ApiError => (viewer === undefined ? notSignedIn() : notAllowed());

@@ -12,7 +12,10 @@ export const CONTENT_BODY_MAX_BYTES = 30 * 1024 * 1024;
 export const contentBody = z.object({
   content: z
     .string()
-    .describe("Base64 of a state of Yjs, or of UTF-8 text; at most 20 MiB without the base64"),
+    .describe(
+      "Base64 of a state of Yjs, or of UTF-8 text; at most 20 MiB without the base64. On AWS a request holds 4 MiB of it: " +
+        "larger content is sent by POST documents/{id}/content-uploads",
+    ),
   websocket: z.boolean().nullish().describe("Whether the caller is connected with the others who edit"),
 });
 
@@ -22,17 +25,25 @@ export interface Content {
   readonly kind: ContentKind;
 }
 
-/**
- * What somebody sent as content. A state of Yjs begins each client's clock at 0, and text that people write holds no
- * byte of 0: so neither is taken for the other. Throws `bad_request`, `payload_too_large`. Reference 1.5.
- */
+export const tooLarge = (): ApiError =>
+  new ApiError("payload_too_large", "The content is larger than 20 MiB.");
+
+/** What somebody sent as base64. Throws `bad_request`, `payload_too_large`. Reference 1.5. */
 export function contentOf(sent: Base64Content): Content {
   const bytes = sent.end();
-  if (bytes === "too_large") throw new ApiError("payload_too_large", "The content is larger than 20 MiB.");
+  if (bytes === "too_large") throw tooLarge();
   if (bytes === "none") {
     const message = "Invalid base64 content.";
     throw new ApiError("bad_request", message, { body: { content: [message] } });
   }
+  return contentOfBytes(bytes);
+}
+
+/**
+ * What bytes are as content. A state of Yjs begins each client's clock at 0, and text that people write holds no byte of
+ * 0: so neither is taken for the other. Throws `bad_request`.
+ */
+export function contentOfBytes(bytes: Uint8Array): Content {
   const isText = isUtf8(bytes);
   if (isText && !bytes.includes(0)) return { bytes, kind: "plain" };
   if (isYjsUpdate(bytes)) return { bytes, kind: "yjs" };

@@ -1,12 +1,13 @@
 import * as z from "zod";
+import { textField } from "../text-field.ts";
 
 export const TITLE_MAX_LENGTH = 255;
 const EXCERPT_MAX_LENGTH = 300;
 /** Versions 1, 3, 4 and 5 of RFC 9562. Reference 0.2. */
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1345][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-export const titleField = z.string().max(TITLE_MAX_LENGTH).nullish();
-const excerptField = z.string().max(EXCERPT_MAX_LENGTH).nullish();
+export const titleField = textField(TITLE_MAX_LENGTH).nullish();
+const excerptField = textField(EXCERPT_MAX_LENGTH).nullish();
 
 /** Body of a new document. Reference 1.2. */
 export const createBody = z.object({

@@ -9,6 +9,7 @@ import {
 } from "../access/links.ts";
 import { openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
+import { linkEvent } from "../sharing/deps.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 
 /** Body of a link's settings. Reference 1.6. */
@@ -50,7 +51,11 @@ export async function configureLink(
           ],
         },
       ],
-      ...{ events: [], result: set },
+      events:
+        link_reach === document.link_reach && set.link_role === document.link_role
+          ? []
+          : [linkEvent(document, viewer, set)],
+      result: set,
     };
   });
 }

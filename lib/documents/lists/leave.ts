@@ -3,6 +3,7 @@ import { countAccesses } from "../access/grants.ts";
 import { openDocument } from "../access/seen.ts";
 import { accessesTable, accessId, accessKey, relationKey, relationsTable } from "../access/table.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
+import { sharedEvent } from "../sharing/deps.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import { isBelow } from "./known.ts";
@@ -10,8 +11,8 @@ import type { ListDeps } from "./list.ts";
 
 type LeaveDeps = CommitDeps & ListDeps;
 
-/** Three writes each, and what tells of them. */
-const LEFT_AT_ONCE = 30;
+/** Three writes each, and what tells of them: an event, and what it sets off. */
+const LEFT_AT_ONCE = 10;
 
 /**
  * Takes from the user all that was given to them, and the traces of links that they followed, on a document and in all
@@ -59,6 +60,11 @@ function leaveEach(deps: LeaveDeps, user: StoredUser, documents: readonly string
         countAccesses(one, -1, role === "owner" ? -1 : 0),
       ];
     });
-    return { writes, events: [], result: undefined };
+    const events = relations.flatMap(({ sk: document, role }) => {
+      const one = byId.get(document);
+      if (one === undefined || role === undefined) return [];
+      return [sharedEvent(one, user, { user: user.id, team: null, role }, "taken")];
+    });
+    return { writes, events, result: undefined };
   });
 }

@@ -96,7 +96,7 @@ export function within(
   return { found, unknown };
 }
 
-const bySibling: Compare<Known> = (one, other) => compare(one.order, other.order);
+export const bySibling: Compare<Known> = (one, other) => compare(one.order, other.order);
 const compare = (one: string, other: string): number => {
   if (one === other) return 0;
   return one < other ? -1 : 1;

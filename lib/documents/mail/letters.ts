@@ -39,6 +39,11 @@ const WORDINGS = {
         heading: "{sender} asks for access to a document",
         body: "They would like to be {role} of the document “{title}”. Open its sharing settings to answer.",
       },
+      created: {
+        subject: "A document was made for you: {title}",
+        heading: "A document was made for you",
+        body: "The document “{title}” is yours. Sign in with this address to open it.",
+      },
     },
     roles: {
       reader: "a reader",
@@ -68,6 +73,11 @@ const WORDINGS = {
         subject: "{sender} demande l’accès à un document : {title}",
         heading: "{sender} demande l’accès à un document",
         body: "Document : « {title} ». Rôle souhaité : {role}. Répondez depuis les paramètres de partage.",
+      },
+      created: {
+        subject: "Un document a été créé pour vous : {title}",
+        heading: "Un document a été créé pour vous",
+        body: "Le document « {title} » vous appartient. Connectez-vous avec cette adresse pour l’ouvrir.",
       },
     },
     roles: {
@@ -112,10 +122,11 @@ export function letterOf(mail: StoredMail, { brandName, logoUrl, appUrl }: Lette
   const say = (text: string): string => text.replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? "");
   const id = encodeURIComponent(mail.document);
   const link = `${appUrl}/docs/${id}/?utm_source=docssharelink&utm_campaign=${id}`;
-  const [head, said, foot] = [say(heading), say(body), say(wording.foot)];
+  const said = lines(mail.message ?? "") || say(body);
+  const [head, foot] = [say(heading), say(wording.foot)];
   return {
     language,
-    subject: say(subject),
+    subject: oneLine(mail.subject ?? "") || say(subject),
     text: `${head}\n\n${said}\n\n${wording.open}: ${link}\n\n${foot}\n`,
     html: [
       `<!DOCTYPE html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(head)}</title></head>`,
@@ -123,22 +134,34 @@ export function letterOf(mail: StoredMail, { brandName, logoUrl, appUrl }: Lette
       ...(logoUrl === undefined
         ? []
         : [`<p><img src="${escaped(logoUrl)}" alt="${escaped(oneLine(brandName))}" height="48"></p>`]),
-      `<h1 style="font-size:1.3em">${escaped(head)}</h1><p>${escaped(said)}</p>`,
+      `<h1 style="font-size:1.3em">${escaped(head)}</h1><p>${escaped(said).replaceAll("\n", "<br>")}</p>`,
       `<p><a href="${escaped(link)}">${escaped(wording.open)}</a></p><p>${escaped(foot)}</p></body></html>`,
     ].join("\n"),
   };
 }
 
-/** Without line breaks and other characters that are not seen, and no longer than is shown. */
-function oneLine(text: string): string {
-  const line = text
+/** Without line breaks and other characters that are not seen. */
+const visible = (text: string): string =>
+  text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
     // What turns the direction of writing makes a text look like another.
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
     .trim();
+
+/** The same, no longer than is shown. */
+function oneLine(text: string): string {
+  const line = visible(text);
   const letters = [...line];
   return letters.length > SHOWN_MAX ? `${letters.slice(0, SHOWN_MAX).join("")}…` : line;
 }
+
+/** The same of each line of a message; its length has been looked at. */
+const lines = (text: string): string =>
+  text
+    .split(/\r\n|[\r\n\u2028\u2029]/)
+    .map(visible)
+    .join("\n")
+    .trim();
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -3,9 +3,10 @@ import type { Write } from "../../platform/tables.ts";
 import type { StoredUser } from "../users/table.ts";
 import { mailKey, mailsTable, type StoredMail } from "./table.ts";
 
-type NewMail = Pick<StoredMail, "kind" | "to" | "language" | "role"> & {
+type NewMail = Pick<StoredMail, "kind" | "to" | "language" | "role" | "subject" | "message"> & {
   readonly document: { readonly id: string; readonly title: string | null };
-  readonly sender: StoredUser;
+  /** Nobody where a server asked for it. */
+  readonly sender: StoredUser | undefined;
 };
 
 /** A mail that goes out once what it is committed with holds; none to nobody. */
@@ -19,7 +20,7 @@ export function planMail(
   const id = ids.ordered();
   const item: StoredMail = {
     ...{ ...mailKey(created_at, id), ...mail, to, id, created_at, attempts: 0 },
-    ...{ sender: nameOf(sender), document: document.id, title: document.title },
+    ...{ sender: sender === undefined ? "" : nameOf(sender), document: document.id, title: document.title },
   };
   return [{ op: "put", table: mailsTable, item, when: [["pk", "missing"]] }];
 }

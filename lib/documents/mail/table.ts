@@ -1,8 +1,11 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { Role } from "../access/roles.ts";
 
-/** What mails are about: a document was shared, with a user or with an address that is nobody's; or somebody asks for it. */
-export type MailKind = "shared" | "invited" | "asked";
+/**
+ * What mails are about: a document was shared, with a user or with an address that is nobody's; or somebody asks for it;
+ * or a server made it for them.
+ */
+export type MailKind = "shared" | "invited" | "asked" | "created";
 
 /** A mail that is to go out: written along with what it tells of, and gone when it was sent. */
 export interface StoredMail extends Key {
@@ -17,6 +20,9 @@ export interface StoredMail extends Key {
   readonly document: string;
   readonly title: string | null;
   readonly role: Role;
+  /** In place of the usual words. */
+  readonly subject?: string;
+  readonly message?: string;
   readonly created_at: string;
   /** How often it was tried before. */
   readonly attempts: number;

@@ -3,8 +3,8 @@ import { higherRole, ROLES, type Role } from "../access/roles.ts";
 import { type RowAbilities, rowAbilitiesOf } from "../access/row-abilities.ts";
 import type { StoredAccess } from "../access/table.ts";
 import { type Placed, pathOf } from "../tree/chain.ts";
+import { lightUserRecord, toLightUser, toUser, userRecord } from "../users/record.ts";
 import type { StoredUser } from "../users/table.ts";
-import { lightUserRecord, toLightUser, toUser, userRecord } from "../users/users.ts";
 
 const role = z.enum(ROLES);
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isPrivileged, ROLES, type Role, rolesUpTo } from "../access/roles.ts";
+import { toUser, userRecord } from "../users/record.ts";
 import type { StoredUser } from "../users/table.ts";
-import { toUser, userRecord } from "../users/users.ts";
 import type { StoredAccessRequest } from "./access-requests-table.ts";
 
 const ASKED_ROLES = ["reader", "commenter", "editor", "administrator"] as const;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ROLES } from "../access/roles.ts";
+import { textField } from "../text-field.ts";
 
 const TEAM_MAX_LENGTH = 100;
 
@@ -11,10 +12,7 @@ export const accessBody = z.object({
     .guid("Must be a valid UUID.")
     .transform((text) => text.toLowerCase())
     .nullish(),
-  team: z
-    .string()
-    .trim()
-    .max(TEAM_MAX_LENGTH)
+  team: textField(TEAM_MAX_LENGTH)
     .nullish()
     .transform((team) => team || null),
   role: z.enum(ROLES).default("reader"),

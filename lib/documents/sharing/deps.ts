@@ -11,6 +11,16 @@ export type SharingDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 /** What became of somebody's access. */
 export type SharingChange = "given" | "changed" | "taken" | "invited";
 
+/** Tells that a document's link was set otherwise than before. */
+export const linkEvent = (
+  document: Pick<StoredDocument, "id" | "title" | "parent">,
+  by: Viewer,
+  { link_reach, link_role }: Pick<StoredDocument, "link_reach" | "link_role">,
+): EventDraft =>
+  documentEvent("documents.shared", document, by, {
+    ...{ change: "link", shared_with: null, team: null, role: link_role, link_reach },
+  });
+
 /** Tells that a document is shared with somebody otherwise than before; addresses are not told. */
 export function sharedEvent(
   document: Pick<StoredDocument, "id" | "title" | "parent">,

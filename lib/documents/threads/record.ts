@@ -2,8 +2,8 @@ import * as z from "zod";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Seen } from "../access/seen.ts";
+import { lightUserRecord, toLightUser } from "../users/record.ts";
 import { type StoredUser, userKey, usersTable } from "../users/table.ts";
-import { lightUserRecord, toLightUser } from "../users/users.ts";
 import { commentAbilities, threadAbilities } from "./abilities.ts";
 import { commentsOf, commentsTable, type StoredComment, type StoredThread } from "./table.ts";
 

@@ -3,7 +3,7 @@ import type { Ports } from "../../platform/ports.ts";
 import { userOf } from "./identified.ts";
 import { issuerTokens } from "./issuer-tokens.ts";
 import type { Scope } from "./table.ts";
-import { userOfToken } from "./tokens.ts";
+import { userOfToken } from "./user-of-token.ts";
 
 interface Principal {
   readonly kind: "owner" | "user";

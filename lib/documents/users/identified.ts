@@ -54,7 +54,9 @@ async function withSub(deps: UserDeps, user: StoredUser, sub: string): Promise<S
     },
     { op: "put", table: userIdentitiesTable, item: { ...subKey(sub), id }, when: [["pk", "missing"]] },
   ]);
-  return outcome.ok ? { ...user, sub } : userBySub(deps, sub);
+  if (!outcome.ok) return userBySub(deps, sub);
+  await acceptInvitations(deps, user);
+  return { ...user, sub };
 }
 
 /** With the names that the provider has for them now. */

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { toUser } from "./record.ts";
 import { accessTokensTable, userIdentitiesTable, usersTable } from "./table.ts";
-import { createToken, listTokens, revokeToken, userOfToken } from "./tokens.ts";
-import { OWNER_ID, owner, planUser, toUser, userBySub, usersByEmail } from "./users.ts";
+import { createToken, listTokens, revokeToken } from "./tokens.ts";
+import { userOfToken } from "./user-of-token.ts";
+import { OWNER_ID, owner, planUser, userBySub, usersByEmail } from "./users.ts";
 
 let test: TestDeps;
 

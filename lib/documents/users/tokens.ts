@@ -1,27 +1,17 @@
-import { hash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { type AcceptDeps, acceptInvitations } from "../sharing/accept-invitations.ts";
-import {
-  accessTokensTable,
-  SCOPES,
-  type Scope,
-  TOKEN_ENTRIES,
-  tokenEntriesTable,
-  tokenKey,
-} from "./table.ts";
+import { accessTokensTable, SCOPES, TOKEN_ENTRIES, tokenEntriesTable, tokenKey } from "./table.ts";
+import { hashOf, TOKEN_PREFIX } from "./user-of-token.ts";
 import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
 
-/** What a token begins with: whoever finds one knows whose it is not. */
-const PREFIX = "weft_";
 const TOKEN_BYTES = 32;
 const TOKENS_MAX = 10_000;
 const EMAIL_MAX_LENGTH = 254;
 const NAME_MAX_LENGTH = 100;
-
-const hashOf = (token: string): string => hash("sha256", token, "hex");
 
 /** Whom a token is for, and what it opens: all where it is not said. */
 export const tokenBody = z.object({
@@ -66,7 +56,7 @@ export async function createToken(
     known[0] === undefined
       ? planUser(deps, { email, full_name: name || null })
       : { user: known[0], writes: [] };
-  const token = `${PREFIX}${randomBytes(TOKEN_BYTES).toString("base64url")}`;
+  const token = `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString("base64url")}`;
   const key = tokenKey(hashOf(token));
   const created_at = new Date(deps.clock.now()).toISOString();
   const fields = { id: deps.ids.random(), user: user.id, name, scopes: [...scopes], created_at, expires_at };
@@ -106,17 +96,4 @@ export async function revokeToken(deps: Pick<Ports, "tables">, id: string): Prom
     { op: "delete", table: accessTokensTable, key: tokenKey(entry.hash) },
     { op: "delete", table: tokenEntriesTable, key },
   ]);
-}
-
-/** Whose token it is; undefined for a wrong one, an ended one, and one of somebody who may not come in any more. */
-export async function userOfToken(
-  deps: Pick<Ports, "tables" | "clock">,
-  token: string,
-): Promise<{ readonly id: string; readonly scopes: readonly Scope[] } | undefined> {
-  if (!token.startsWith(PREFIX)) return undefined;
-  const found = await deps.tables.get(accessTokensTable, tokenKey(hashOf(token)));
-  if (found === undefined) return undefined;
-  if (found.expires_at !== null && Date.parse(found.expires_at) <= deps.clock.now()) return undefined;
-  const user = await findUser(deps, found.user);
-  return user?.is_active === true ? { id: user.id, scopes: found.scopes } : undefined;
 }

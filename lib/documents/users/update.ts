@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Change } from "../../platform/tables.ts";
+import { notAllowed } from "../access/refusals.ts";
 import type { DocumentSettings } from "../settings.ts";
 import { type StoredUser, userKey, usersTable } from "./table.ts";
 import type { UserDeps } from "./users.ts";
@@ -25,7 +26,7 @@ export async function updateUser(
   id: string,
   { language }: UserBody,
 ): Promise<StoredUser> {
-  if (viewer.id !== id) throw new ApiError("forbidden", "You do not have permission to perform this action.");
+  if (viewer.id !== id) throw notAllowed();
   if (language === undefined) return viewer;
   if (language !== null && !deps.documents.shown.LANGUAGES.some(([code]) => code === language)) {
     const message = `"${language.slice(0, SHOWN_MAX)}" is not a valid choice.`;

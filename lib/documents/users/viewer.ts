@@ -1,7 +1,8 @@
 import { ApiError } from "../../errors.ts";
+import { notAllowed, notSignedIn } from "../access/refusals.ts";
 import type { DocumentSettings } from "../settings.ts";
 import type { StoredUser } from "./table.ts";
-import { findUser, OWNER_ID, owner, type UserDeps } from "./users.ts";
+import { findUser, owner, type UserDeps } from "./users.ts";
 
 export type ViewerDeps = UserDeps & { readonly documents: DocumentSettings };
 
@@ -13,9 +14,10 @@ interface Asking {
 /** The user who asks; undefined for anybody. Throws `unauthorized` for one who is gone, or may not come in any more. */
 export async function viewerOf(deps: ViewerDeps, { principal }: Asking): Promise<StoredUser | undefined> {
   if (principal === undefined) return undefined;
-  const id = principal.kind === "owner" ? OWNER_ID : principal.id;
   const user =
-    principal.kind === "owner" ? await owner(deps, deps.documents.ownerEmail) : await findUser(deps, id);
+    principal.kind === "owner"
+      ? await owner(deps, deps.documents.ownerEmail)
+      : await findUser(deps, principal.id);
   if (user?.is_active !== true) throw new ApiError("unauthorized", "User not found or not active.");
   return user;
 }
@@ -23,13 +25,11 @@ export async function viewerOf(deps: ViewerDeps, { principal }: Asking): Promise
 /** Likewise where nobody else may ask. Throws `unauthorized`. */
 export async function signedIn(deps: ViewerDeps, asking: Asking): Promise<StoredUser> {
   const viewer = await viewerOf(deps, asking);
-  if (viewer === undefined)
-    throw new ApiError("unauthorized", "Authentication credentials were not provided.");
+  if (viewer === undefined) throw notSignedIn();
   return viewer;
 }
 
 /** Throws `forbidden` for everybody but whoever has the installation's own token. */
 export function ownerAlone({ principal }: Asking): void {
-  if (principal?.kind !== "owner")
-    throw new ApiError("forbidden", "You do not have permission to perform this action.");
+  if (principal?.kind !== "owner") throw notAllowed();
 }

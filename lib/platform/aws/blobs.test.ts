@@ -80,4 +80,16 @@ describe("blobs in S3", () => {
     s3.on(GetObjectCommand).rejects(serviceError("NoSuchBucket", 404));
     await expect(ports.blobs.get("a")).rejects.toMatchObject({ name: "NoSuchBucket" });
   });
+
+  it("may be put by an address that is signed for one length, one time and one use", async () => {
+    const { ports } = await mockedAws();
+    const { method, url, headers } = await ports.blobs.uploadTo("uploads/a/b", { bytes: 7, seconds: 90 });
+    expect([method, headers]).toEqual(["PUT", { "if-none-match": "*" }]);
+    const { pathname, searchParams } = new URL(url);
+    expect(pathname).toMatch(/\/uploads\/a\/b$/);
+    expect(searchParams.get("X-Amz-Expires")).toBe("90");
+    expect(searchParams.get("X-Amz-SignedHeaders")).toBe("content-length;host;if-none-match");
+    expect([...searchParams.keys()].filter((name) => /checksum|crc/i.test(name))).toEqual([]);
+    await expect(ports.blobs.uploadTo("../a", { bytes: 7, seconds: 90 })).rejects.toThrow(TypeError);
+  });
 });

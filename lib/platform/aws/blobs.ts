@@ -15,6 +15,7 @@ import { isTooLong } from "../marks.ts";
 import { toChunks } from "./batches.ts";
 import { asFault, codeOf, faulting } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
+import { signedUpload } from "./signed-upload.ts";
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
 /** Of one request, by S3. */
@@ -94,6 +95,7 @@ export function awsBlobs(options: {
   };
 
   return {
+    uploadTo: async (key, allowed) => signedUpload(client, { Bucket, Key: checkKey(key), ...allowed }),
     put: async (key, data) => {
       const Body = typeof data === "string" ? Buffer.from(data) : data;
       const command = new PutObjectCommand({ Bucket, Key: checkKey(key), Body });

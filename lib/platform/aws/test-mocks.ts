@@ -19,7 +19,7 @@ export async function mockedAws(more: Partial<AwsOptions> = {}) {
     dynamodb: new DynamoDBClient({ region }),
     sqs: new SQSClient({ region }),
     eventbridge: new EventBridgeClient({ region }),
-    s3: new S3Client({ region }),
+    s3: new S3Client({ region, credentials: { accessKeyId: "none", secretAccessKey: "none" } }),
     close: () => undefined,
   };
   const mocks = {

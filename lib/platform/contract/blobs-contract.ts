@@ -3,9 +3,16 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { BlobUpload } from "../blobs.ts";
 import type { Subject } from "./resources.ts";
 
-export function blobsContract(subject: Subject): void {
+/** Sends an upload as whoever was told of it does; answers whether it was taken. */
+export type SendUpload = (upload: BlobUpload, bytes: Uint8Array) => Promise<boolean>;
+
+export const sendByFetch: SendUpload = async ({ method, url, headers }, bytes) =>
+  (await fetch(url, { method, headers, body: Buffer.from(bytes) })).ok;
+
+export function blobsContract(subject: Subject, send: SendUpload): void {
   const text = async (key: string, range?: { start: number; end: number }): Promise<string | undefined> => {
     const data = await subject().blobs.get(key, range);
     return data === undefined ? undefined : Buffer.from(data).toString();
@@ -50,6 +57,18 @@ export function blobsContract(subject: Subject): void {
       } finally {
         await rm(folder, { recursive: true });
       }
+    });
+
+    it("lets somebody who has no other right put a blob, once", async () => {
+      const key = `uploads/${randomUUID()}/a`;
+      const data = Buffer.alloc(300_000, "0123456789");
+      const upload = await subject().blobs.uploadTo(key, { bytes: data.length, seconds: 60 });
+      expect(await subject().blobs.head(key)).toBeUndefined();
+      expect(await send(upload, data)).toBe(true);
+      expect(Buffer.from((await subject().blobs.get(key)) ?? []).equals(data)).toBe(true);
+      expect(await send(upload, Buffer.alloc(data.length, "other"))).toBe(false);
+      expect(Buffer.from((await subject().blobs.get(key)) ?? []).equals(data)).toBe(true);
+      await subject().blobs.delete([key]);
     });
 
     it("answers undefined where there is no blob, and deletes without complaint", async () => {

@@ -1,3 +1,4 @@
+import type { BlobUpload } from "../blobs.ts";
 import type { Ports } from "../ports.ts";
 import type { ReceivedMessage } from "../queues.ts";
 import type { QueueResource, Resources } from "../resources.ts";
@@ -10,6 +11,8 @@ export interface ContractPlatform {
     Ports,
     "tables" | "queues" | "bus" | "outbox" | "blobs" | "claims" | "timers" | "scheduler"
   >;
+  /** Where no gateway stands before the blob store. */
+  readonly sendUpload?: (upload: BlobUpload, bytes: Uint8Array) => Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { blobsContract } from "./blobs-contract.ts";
+import { blobsContract, type SendUpload, sendByFetch } from "./blobs-contract.ts";
 import { claimsContract } from "./claims-contract.ts";
 import { messagesContract } from "./messages-contract.ts";
 import { queuesContract } from "./queues-contract.ts";
@@ -30,7 +30,8 @@ export function contractSuite(
     tablesContract(subject);
     queuesContract(subject, differences);
     messagesContract(subject, differences);
-    blobsContract(subject);
+    const send: SendUpload = (upload, bytes) => (platform?.sendUpload ?? sendByFetch)(upload, bytes);
+    blobsContract(subject, send);
     claimsContract(subject);
   });
 }

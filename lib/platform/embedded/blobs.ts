@@ -1,10 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
-import { copyFile, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import {
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Blobs } from "../blobs.ts";
+import { type Blobs, UPLOADS_DAYS, UPLOADS_PREFIX, type UploadReceiver } from "../blobs.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { limitFault } from "../limits.ts";
 import { isTooLong } from "../marks.ts";
+import { embeddedUploads, type StoreNew } from "./blob-uploads.ts";
 import { asFault } from "./storage-faults.ts";
 
 const PART = /^[A-Za-z0-9._-]{1,200}$/;
@@ -12,6 +26,7 @@ const PART = /^[A-Za-z0-9._-]{1,200}$/;
 const FILE_END = "~";
 const CHUNK_BYTES = 64 * 1024;
 const TRIES = 5;
+const DAY_MS = 24 * 60 * 60_000;
 
 function checkKey(key: string): readonly string[] {
   if (isTooLong("blobKeyBytes", key))
@@ -23,8 +38,11 @@ function checkKey(key: string): readonly string[] {
   return parts;
 }
 
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
+
 function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
@@ -81,11 +99,26 @@ async function* keysUnder(
   }
 }
 
+/** Whether a key has a prefix, or a folder may hold such keys. */
+const below =
+  (prefix: string) =>
+  (key: string): boolean =>
+    key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key));
+
+/** Into a place where nothing lies. */
+async function placed(temporary: string, path: string): Promise<void> {
+  await link(temporary, path);
+  await unlink(temporary);
+}
+
 /**
  * The blobs port over files. A blob is written beside its place, synced and renamed into it, so a reader
  * sees the old one or the new one whole. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts.
  */
-export async function openBlobs(dataDir: string): Promise<Blobs> {
+export async function openBlobs(
+  dataDir: string,
+  clock: Pick<Clock, "now"> = systemClock,
+): Promise<Blobs & { readonly receiver: UploadReceiver }> {
   const root = join(dataDir, "blobs");
   const unfinished = join(dataDir, "blobs-unfinished");
   try {
@@ -97,7 +130,12 @@ export async function openBlobs(dataDir: string): Promise<Blobs> {
   }
   const pathOf = (key: string): string => join(root, ...checkKey(key)) + FILE_END;
 
-  const store = async (key: string, write: (path: string) => Promise<void>): Promise<void> => {
+  /** False where one lies there that is not to be replaced. */
+  const store = async (
+    key: string,
+    write: (path: string) => Promise<void>,
+    into: (temporary: string, path: string) => Promise<void> = rename,
+  ): Promise<boolean> => {
     const path = pathOf(key);
     const temporary = join(unfinished, randomUUID());
     try {
@@ -105,7 +143,7 @@ export async function openBlobs(dataDir: string): Promise<Blobs> {
       for (let tries = 1; ; tries += 1) {
         await makeFolders(root, dirname(path));
         try {
-          await rename(temporary, path);
+          await into(temporary, path);
           break;
         } catch (error) {
           // A delete took the empty folder away in between.
@@ -113,11 +151,24 @@ export async function openBlobs(dataDir: string): Promise<Blobs> {
         }
       }
       await sync(dirname(path));
+      return true;
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
+      if (into === placed && codeOf(error) === "EEXIST") return false;
       throw asFault(error);
     }
   };
+
+  const written = async (path: string, write: (file: FileHandle) => Promise<unknown>): Promise<void> => {
+    const handle = await open(path, "wx", 0o600);
+    try {
+      await write(handle);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  };
+  const storeNew: StoreNew = (key, write) => store(key, (path) => written(path, write), placed);
 
   const remove = async (key: string): Promise<void> => {
     const path = pathOf(key);
@@ -131,19 +182,25 @@ export async function openBlobs(dataDir: string): Promise<Blobs> {
     }
   };
 
+  const keyPath = join(dataDir, "upload-key");
+  const { uploadTo, receiver } = embeddedUploads({ keyPath, clock, storeNew });
   return {
-    put: (key, data) =>
-      store(key, async (path) => {
-        const handle = await open(path, "wx", 0o600);
-        try {
-          await handle.writeFile(data);
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
-      }),
-    putFile: (key, source) =>
-      store(key, async (path) => {
+    receiver,
+    uploadTo: async (key, allowed) => {
+      checkKey(key);
+      return uploadTo(key, allowed);
+    },
+    forgetUploads: async () => {
+      for await (const key of keysUnder(root, "", below(UPLOADS_PREFIX))) {
+        const found = await ifThere(() => stat(pathOf(key)));
+        if (found !== undefined && found.mtimeMs < clock.now() - UPLOADS_DAYS * DAY_MS) await remove(key);
+      }
+    },
+    put: async (key, data) => {
+      await store(key, (path) => written(path, (file) => file.writeFile(data)));
+    },
+    putFile: async (key, source) => {
+      await store(key, async (path) => {
         await copyFile(source, path, constants.COPYFILE_FICLONE);
         const handle = await open(path, "r+");
         try {
@@ -152,7 +209,8 @@ export async function openBlobs(dataDir: string): Promise<Blobs> {
         } finally {
           await handle.close();
         }
-      }),
+      });
+    },
     get: (key, range) =>
       ifThere(async () => {
         const handle = await open(pathOf(key));
@@ -184,9 +242,9 @@ export async function openBlobs(dataDir: string): Promise<Blobs> {
     list: async (prefix, { limit = Number.POSITIVE_INFINITY, after = "" } = {}) => {
       const keys: string[] = [];
       // A folder matters when keys in it can have the prefix, and can come after `after`.
+      const isBelow = below(prefix);
       const wanted = (key: string): boolean =>
-        (key.startsWith(prefix) || (key.endsWith("/") && prefix.startsWith(key))) &&
-        (key > after || (key.endsWith("/") && after.startsWith(key)));
+        isBelow(key) && (key > after || (key.endsWith("/") && after.startsWith(key)));
       for await (const key of keysUnder(root, "", wanted)) {
         if (keys.length >= limit) break;
         keys.push(key);

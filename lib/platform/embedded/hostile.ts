@@ -111,6 +111,7 @@ export function hostilePorts(ports: Ports, options: HostileOptions, resources: R
       get: (key, range) => read(() => blobs.get(key, range)),
       stream: (key) => read(() => blobs.stream(key)),
       head: (key) => read(() => blobs.head(key)),
+      uploadTo: (key, allowed) => read(() => blobs.uploadTo(key, allowed)),
       delete: (keys) => commit(() => blobs.delete(keys)),
       list: (prefix, listing) => read(() => blobs.list(prefix, listing)),
     },

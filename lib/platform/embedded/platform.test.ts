@@ -4,9 +4,16 @@ import { openForTest, temporaryFolder } from "./test-platform.ts";
 
 contractSuite("the embedded platform", async () => {
   const folder = await temporaryFolder();
-  const { ports, close } = await openForTest(folder.path, CONTRACT_RESOURCES);
+  const { ports, uploads, close } = await openForTest(folder.path, CONTRACT_RESOURCES);
   return {
     ports,
+    sendUpload: async ({ url }, bytes) => {
+      async function* chunks() {
+        yield bytes.subarray(0, 100);
+        yield bytes.subarray(100);
+      }
+      return (await uploads.find(url)?.take(chunks())) === "stored";
+    },
     close: async () => {
       await close();
       await folder.remove();

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { UploadReceiver } from "../blobs.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Commands } from "../commands.ts";
 import { systemIds } from "../ids.ts";
@@ -37,6 +38,8 @@ export interface EmbeddedOptions {
 export interface EmbeddedPlatform {
   readonly ports: Ports;
   readonly secrets: FileSecrets;
+  /** For the gateway. */
+  readonly uploads: UploadReceiver;
   /** Serves timers, delays and schedules that are due by the clock now. For tests that move the clock. */
   poke(): Promise<void>;
   /** Settles when all that was committed is on disk: nobody outside hears of it before. */
@@ -62,7 +65,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
     undo.push(() => lock.release());
     const store = openStore(join(dataDir, "weft.db"));
     undo.push(() => store.close());
-    const blobs = await openBlobs(dataDir);
+    const { receiver, ...blobs } = await openBlobs(dataDir, clock);
     const secrets = options.secrets ?? fileSecrets(dataDir);
     const { tables, queues, bus, scheduler, timers } = store.defineTogether(() => {
       const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
@@ -96,6 +99,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
     return {
       ports: hostile === undefined ? honest : hostilePorts(honest, hostile, resources),
       secrets,
+      uploads: receiver,
       poke: async () => {
         await queues.delayed.poke();
         await scheduler.poke();

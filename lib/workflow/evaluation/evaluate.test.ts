@@ -21,7 +21,14 @@ afterAll(async () => {
   await platform.close();
 });
 
-const request = { requestId: "r", method: "POST", principal: undefined, headers: {}, address: () => "" };
+const request = {
+  requestId: "r",
+  method: "POST",
+  path: "/",
+  principal: undefined,
+  headers: {},
+  address: () => "",
+};
 
 function evaluate(body: unknown) {
   const parsed = evaluateBody.parse(body);

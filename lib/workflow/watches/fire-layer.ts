@@ -25,6 +25,12 @@ const TRIES_MAX = 5;
 /** How long it is known that a trigger has fired for a change: longer than any queue keeps a message, milliseconds. */
 const KNOWN_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
+interface WrittenFile {
+  readonly path: string;
+  readonly file: string;
+  readonly content: string;
+}
+
 interface ChangedFile {
   readonly file: string;
   readonly change: "new" | "changed";
@@ -42,14 +48,18 @@ export async function fireForLayer(
 ): Promise<void> {
   const wanted = wantedTriggers(await deps.catalog.current());
   if (wanted.size === 0) return;
-  const files = await changedFiles(deps, changed);
+  const written = await writtenFiles(deps, changed);
+  // What they were before is read only where somebody asks: it is in every layer of the workspace.
+  let read: Promise<readonly ChangedFile[]> | undefined;
   for (const [scheduleId, { path }] of wanted) {
     const pattern = await readPattern(path, deps.workspacesDir, []).catch((error: Error) => error);
     if (pattern instanceof Error) {
       await tellWatch(deps, scheduleId, pattern.message);
       continue;
     }
-    const matching = files.filter(({ file }) => pattern.matches(file));
+    if (!written.some(({ file }) => pattern.matches(file))) continue;
+    read ??= changedFiles(deps, changed, written);
+    const matching = (await read).filter(({ file }) => pattern.matches(file));
     if (matching.length > WATCHED_FILES_MAX) await tellWatch(deps, scheduleId, TOO_MANY_FILES);
     for (const one of matching.slice(0, WATCHED_FILES_MAX)) {
       signal.throwIfAborted();
@@ -58,19 +68,29 @@ export async function fireForLayer(
   }
 }
 
-/** Files with other content than before, by what runs call them. */
-async function changedFiles(
+/** Files of the step's own layer, by what runs call them. */
+async function writtenFiles(
   { blobs, workspacesDir }: LayerDeps,
-  { workspace, layer, earlier }: WorkspaceChanged,
+  { workspace, layer }: WorkspaceChanged,
+): Promise<WrittenFile[]> {
+  return Object.entries(await readLayer(blobs, layer)).flatMap(([path, entry]): WrittenFile[] => {
+    const content = contentOf(entry);
+    const file = `${workspacesDir}/${workspace}/${path}`;
+    if (content === undefined || Buffer.byteLength(file) > WATCHED_PATH_MAX_BYTES) return [];
+    return [{ path, content, file }];
+  });
+}
+
+/** Those with other content than before. */
+async function changedFiles(
+  { blobs }: LayerDeps,
+  { earlier }: WorkspaceChanged,
+  written: readonly WrittenFile[],
 ): Promise<ChangedFile[]> {
   const before = foldLayers(await Promise.all(earlier.map((key) => readLayer(blobs, key))));
-  return Object.entries(await readLayer(blobs, layer)).flatMap(([path, entry]): ChangedFile[] => {
+  return written.flatMap(({ path, content, file }): ChangedFile[] => {
     const known = contentOf(before.get(path));
-    const content = contentOf(entry);
-    if (content === undefined || content === known) return [];
-    const file = `${workspacesDir}/${workspace}/${path}`;
-    if (Buffer.byteLength(file) > WATCHED_PATH_MAX_BYTES) return [];
-    return [{ file, change: known === undefined ? "new" : "changed" }];
+    return content === known ? [] : [{ file, change: known === undefined ? "new" : "changed" }];
   });
 }
 

@@ -1,7 +1,8 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
 import type { Conversion } from "../../converter.ts";
-import { isSafeUrl, type MarkupDocument, sanitise } from "./sanitise.ts";
+import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
+import { type MarkupDocument, sanitise } from "./sanitise.ts";
 
 /** The part of a document that editors write in. Reference 4.1. */
 const FRAGMENT = "document-store";
@@ -21,6 +22,7 @@ export async function convert(conversion: Conversion): Promise<string | Uint8Arr
 async function make({ from, bytes, to }: Conversion): Promise<string | Uint8Array> {
   if (to === "yjs") {
     const blocks = await editor.tryParseMarkdownToBlocks(new TextDecoder().decode(bytes));
+    readEntities(blocks);
     return Y.encodeStateAsUpdate(editor.blocksToYDoc(blocks, FRAGMENT));
   }
   const blocks = from === "yjs" ? blocksOf(bytes) : paragraphs(bytes);
@@ -28,7 +30,7 @@ async function make({ from, bytes, to }: Conversion): Promise<string | Uint8Arra
     case "json":
       return JSON.stringify(blocks);
     case "markdown":
-      dropUnsafeUrls(blocks);
+      makeSafeForMarkdown(blocks);
       return editor.blocksToMarkdownLossy(blocks);
     default: {
       const { document } = (editor as unknown as { jsdom: { window: { document: MarkupDocument } } }).jsdom
@@ -54,17 +56,4 @@ function paragraphs(bytes: Uint8Array): Block[] {
   if (parts.length === 0) return [];
   const blocks = parts.map((content) => ({ type: "paragraph", content: content.replace(/^\n+|\n+$/g, "") }));
   return editor.yDocToBlocks(editor.blocksToYDoc(blocks as Parts, FRAGMENT), FRAGMENT);
-}
-
-/** Takes away addresses of links and media that would do something when they are followed. */
-function dropUnsafeUrls(value: unknown): void {
-  const left: unknown[] = [value];
-  for (let one = left.pop(); one !== undefined; one = left.pop()) {
-    if (one === null || typeof one !== "object") continue;
-    for (const [name, inner] of Object.entries(one)) {
-      const isUrl = (name === "href" || name === "url") && typeof inner === "string";
-      if (isUrl && !isSafeUrl(inner)) (one as Record<string, unknown>)[name] = "";
-      else if (inner !== undefined) left.push(inner);
-    }
-  }
 }

@@ -1,0 +1,251 @@
+import { readdir, readFile } from "node:fs/promises";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Caller, type Owners, startOwners } from "#lib/testing/test-owners.ts";
+import { until } from "../../localstack/e2e/weft.ts";
+
+let owners: Owners;
+let anna: Caller;
+let id: string;
+beforeAll(async () => {
+  owners = await startOwners();
+  ({ anna } = owners);
+  id = (await anna.good("POST", "/documents/", { title: "Root" })).id;
+  for (const title of ["one", "two", "three"])
+    await anna.good("POST", `/documents/${id}/children/`, { title });
+});
+afterAll(() => owners[Symbol.asyncDispose]());
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** By Node's own client, which sends any Host. */
+const send = (
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = "",
+  token: string | undefined = anna.token,
+): Promise<Answered> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(owners.weft.url);
+    const authorization = token === "" ? {} : { authorization: `Bearer ${token}` };
+    const asked = request(
+      { hostname, port, method, path, headers: { ...authorization, ...headers } },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
+        });
+      },
+    );
+    asked.on("error", reject);
+    asked.end(body);
+  });
+const CHILDREN = () => `/api/v1.0/documents/${id}/children/?page_size=1&page=2`;
+const pagesOf = (text: string) => {
+  const { next, previous } = JSON.parse(text) as { next: string; previous: string };
+  return [next, previous].map((address) => new URL(address));
+};
+
+describe("the addresses of other pages", () => {
+  it.each([
+    [{ "x-forwarded-host": "evil.example" }],
+    [{ "x-forwarded-server": "evil.example", "x-host": "evil.example" }],
+    [{ forwarded: "host=evil.example;proto=https" }],
+    [{ "x-original-url": "/evil", "x-rewrite-url": "/evil", "x-original-host": "evil.example" }],
+    [{ "x-http-host-override": "evil.example", "x-forwarded-prefix": "//evil.example" }],
+    [{ referer: "http://evil.example/", origin: "http://evil.example" }],
+  ])("are of the host that was asked, whatever %j says", async (headers) => {
+    const { status, text } = await send("GET", CHILDREN(), headers);
+    expect(status).toBe(200);
+    for (const { origin, pathname } of pagesOf(text))
+      expect([origin, pathname]).toEqual([owners.weft.url, `/api/v1.0/documents/${id}/children/`]);
+    expect(text).not.toContain("evil");
+  });
+
+  it.each(["javascript", "data:text/html,x", "file", "a b", "", "https, http", "://", "HTTPS"])(
+    "are of a scheme of the web where the way here is said to be %j",
+    async (proto) => {
+      const { status, text } = await send("GET", CHILDREN(), { "x-forwarded-proto": proto });
+      expect(status).toBe(200);
+      for (const { protocol, host } of pagesOf(text))
+        expect([protocol, host]).toEqual(["http:", new URL(owners.weft.url).host]);
+    },
+  );
+
+  it("are secure where the way here is", async () => {
+    const { text } = await send("GET", CHILDREN(), { "x-forwarded-proto": "https", host: "docs.example" });
+    for (const { origin } of pagesOf(text)) expect(origin).toBe("https://docs.example");
+  });
+
+  it.each([
+    ...["evil.example/path?x=", "evil.example#", "user@evil.example", "evil.example:999999", "[::1", "a:b:c"],
+    ...["evil.example\\", "<script>", "'\"", "%00", "evil.example:80:80", "x".repeat(300), "..", ""],
+  ])("are never made of what is no host: %j", async (host) => {
+    const { status, text } = await send("GET", CHILDREN(), { host });
+    if (status === 400) return;
+    expect(status).toBe(200);
+    for (const address of pagesOf(text)) {
+      expect(address.pathname).toBe(`/api/v1.0/documents/${id}/children/`);
+      expect([address.username, address.hash]).toEqual(["", ""]);
+      expect(address.host).not.toContain("evil");
+    }
+  });
+
+  it("are kept by nobody on the way", async () => {
+    const { headers } = await send("GET", CHILDREN(), { host: "evil.example" });
+    expect(headers["cache-control"]).toBe("no-store");
+  });
+
+  it("are of no other host by a target of the whole or of a strange form", async () => {
+    const { port } = new URL(owners.weft.url);
+    const first = (target: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(port), "127.0.0.1", () => {
+          const authorization = `Authorization: Bearer ${anna.token}`;
+          socket.end(
+            `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}\r\nConnection: close\r\n\r\n`,
+          );
+        });
+        let text = "";
+        socket.on("data", (chunk) => {
+          text += chunk.toString();
+        });
+        socket.on("close", () => resolve(text)).on("error", reject);
+      });
+    for (const target of [
+      `http://evil.example${CHILDREN()}`,
+      `//evil.example${CHILDREN()}`,
+      `/\\evil.example/..${CHILDREN()}`,
+      `//evil.example/%2e%2e`,
+      "/api/v1.0/documents",
+      `/api/v1.0//documents/${id}`,
+    ]) {
+      const text = await first(target);
+      expect(text, target).toMatch(/^HTTP\/1\.1 (?:200|400|404)/);
+      expect(text, target).not.toMatch(/^location:/im);
+      expect(text, target).not.toContain("evil");
+    }
+  });
+});
+
+describe("the links of mails", () => {
+  it("lead to the service, wherever the request that they come of was sent", async () => {
+    const headers = {
+      ...{ host: "evil.example", "x-forwarded-host": "evil.example", "content-type": "application/json" },
+      ...{ origin: "http://evil.example", referer: "http://evil.example/" },
+    };
+    const body = JSON.stringify({ email: "guest@example.com", role: "reader" });
+    const { status } = await send("POST", `/api/v1.0/documents/${id}/invitations/`, headers, body);
+    expect(status).toBe(201);
+    const folder = join(owners.weft.dataDir, "mail");
+    const mail = await until("the mail", async () => {
+      const [name] = await readdir(folder).catch(() => []);
+      return name === undefined ? undefined : readFile(join(folder, name), "utf8");
+    });
+    expect(mail).toContain("To: guest@example.com");
+    expect(mail).not.toContain("evil");
+    expect(mail.replace(/=\r?\n/g, "").replaceAll("=3D", "=")).toContain(`/docs/${id}/?utm_source`);
+  });
+});
+
+describe("a page of another origin", () => {
+  it.each([
+    ...["https://evil.example", "null", "http://127.0.0.1.evil.example", "file://", "http://localhost:3000"],
+    ...["http://[::1]", ""],
+  ])("is let read nothing from %j", async (origin) => {
+    const asked = {
+      ...{ origin, "access-control-request-method": "DELETE" },
+      "access-control-request-headers": "authorization",
+    };
+    for (const [method, path] of [
+      ["GET", `/api/v1.0/documents/${id}/`],
+      ["GET", `/api/v1.0/documents/${id}/content/`],
+      ["GET", "/api/v1.0/users/me/"],
+      ["GET", "/api/v1.0/config/"],
+      ["GET", "/api/v1.0/nowhere/"],
+      ["OPTIONS", `/api/v1.0/documents/${id}/`],
+      ["OPTIONS", "/api/v1.0/documents/"],
+    ] as const) {
+      const { headers } = await send(method, path, asked);
+      const told = Object.keys(headers).filter((name) => name.startsWith("access-control-"));
+      expect([method, path, told]).toEqual([method, path, []]);
+    }
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])(
+    "changes nothing by a form of %s, with all cookies there are",
+    async (type) => {
+      const form = { "content-type": type, cookie: `docs_sessionid=${anna.token}; token=${anna.token}` };
+      const body = '{"title":"forged"}';
+      const before = (await anna.good("GET", "/documents/")).count;
+      for (const path of ["documents/", `documents/${id}/children/`, `documents/${id}/duplicate/`])
+        expect((await send("POST", `/api/v1.0/${path}`, form, body, "")).status).toBe(401);
+      expect((await send("DELETE", `/api/v1.0/documents/${id}/`, form, "", "")).status).toBe(401);
+      expect((await anna.good("GET", "/documents/")).count).toBe(before);
+    },
+  );
+
+  it("changes nothing by what is only read, by a token in the address, or by another method in a header", async () => {
+    const before = await anna.good("GET", `/documents/${id}/`);
+    for (const path of ["move", "restore", "duplicate", "favorite", "mask", "leave", "link-configuration"])
+      for (const method of ["GET", "HEAD"])
+        expect([404, 405]).toContain((await send(method, `/api/v1.0/documents/${id}/${path}/`)).status);
+    const query = `?access_token=${anna.token}&token=${anna.token}`;
+    expect((await send("GET", `/api/v1.0/users/me/${query}`, {}, "", "")).status).toBe(401);
+    for (const name of ["x-http-method-override", "x-method-override", "x-http-method"]) {
+      expect((await send("GET", `/api/v1.0/documents/${id}/`, { [name]: "DELETE" })).status).toBe(200);
+      expect([404, 405]).toContain(
+        (await send("POST", `/api/v1.0/documents/${id}/`, { [name]: "DELETE" })).status,
+      );
+    }
+    expect(await anna.good("GET", `/documents/${id}/`)).toEqual(before);
+  });
+
+  it("is told nothing by a header that leads elsewhere within the service", async () => {
+    for (const name of ["x-original-url", "x-rewrite-url", "x-forwarded-uri", "x-original-uri"]) {
+      const headers = { [name]: `/api/v1.0/documents/${id}/` };
+      const config = await send("GET", "/api/v1.0/config/", headers, "", "");
+      expect([config.status, config.text.includes(id)]).toEqual([200, false]);
+      expect(
+        (await send("GET", `/api/v1.0/documents/${id}/`, { [name]: "/api/v1.0/config/" }, "", "")).status,
+      ).toBe(401);
+    }
+  });
+});
+
+describe("what people write", () => {
+  it("is in no header of an answer, whatever its lines are", async () => {
+    const title = "Plan\r\nSet-Cookie: a=b\r\n\r\n<script>alert(1)</script>";
+    const made = await send(
+      ...([
+        "POST",
+        "/api/v1.0/documents/",
+        { "content-type": "application/json" },
+        JSON.stringify({ title }),
+      ] as const),
+    );
+    expect(made.status).toBe(201);
+    const { id: odd } = JSON.parse(made.text) as { id: string };
+    for (const path of [
+      "",
+      "content/",
+      "formatted-content/?content_format=%0d%0aSet-Cookie:%20a=b",
+      "tree/",
+    ]) {
+      const { status, headers } = await send("GET", `/api/v1.0/documents/${odd}/${path}`);
+      expect(status).toBeLessThan(500);
+      expect(headers["set-cookie"]).toBeUndefined();
+      expect(headers["x-content-type-options"]).toBe("nosniff");
+      expect(String(headers["content-type"])).not.toContain("html");
+    }
+  });
+});

@@ -1,0 +1,29 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/uploads.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** For content that a request cannot hold, whatever carries it. Choice: infra/decisions/0062. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "beginContentUpload",
+  method: "POST",
+  path: "/documents/{id}/content-uploads",
+  summary: "Where to send content of up to 20 MiB, as bytes; the finish call then makes it the document's",
+  tag: "Content",
+  auth: "optional",
+  throttle: "document",
+  params: documentParams,
+  body: uploadBody,
+  status: 201,
+  response: uploadRecord,
+  errors: [403],
+  run: async ({ params, body, request }, deps: Deps) => {
+    const address = request.address();
+    return beginUpload(deps, await viewerOf(deps, request), params.id, { bytes: body.bytes, address });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,30 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { finishUpload, uploadIdParam } from "#lib/documents/content/uploads.ts";
+import { documentParams } from "#lib/documents/documents/body.ts";
+import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** As PATCH documents/{id}/content/, but for how the content comes. Choice: infra/decisions/0062. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "finishContentUpload",
+  method: "POST",
+  path: "/documents/{id}/content-uploads/{uploadId}/finish",
+  summary: "Make what was sent the content of the document; If-Match keeps others' changes from being lost",
+  tag: "Content",
+  auth: "optional",
+  throttle: "document",
+  params: documentParams.extend({ uploadId: uploadIdParam }),
+  memoryMb: 1024,
+  status: 204,
+  response: z.void(),
+  errors: [403, 412, 413],
+  run: async ({ params, request }, deps: Deps) => {
+    const viewer = await viewerOf(deps, request);
+    await finishUpload(deps, viewer, params.id, params.uploadId, request.headers["if-match"]);
+  },
+});
+
+export const handler = toHandler(route, openDeps);

@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CONTENT_MAX_BYTES } from "#lib/documents/content/table.ts";
+import { createToken } from "#lib/documents/users/tokens.ts";
+import { call } from "#lib/testing/call.ts";
+import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { readLog } from "#lib/testing/test-workflows.ts";
+import { handler as create } from "../documents/create.ts";
+import { handler as remove } from "../documents/delete.ts";
+import { handler as versions } from "../versions/list.ts";
+import { handler as begin } from "./begin-upload.ts";
+import { handler as finish } from "./finish-upload.ts";
+import { handler as get } from "./get.ts";
+import { handler as patch } from "./patch.ts";
+
+const NOWHERE = "11111111-1111-4111-8111-111111111111";
+const MINUTE_MS = 60_000;
+
+let test: TestDeps;
+let other: string;
+let id: string;
+beforeEach(async () => {
+  test = await testDeps();
+  other = (await createToken(test.deps, { email: "other@example.com" })).token;
+  id = (await call(test.deps, create, { body: {} })).json.id;
+});
+afterEach(() => test.close());
+
+type Who = string | null;
+const ask = (body: unknown, token: Who = TEST_TOKEN, to = id) =>
+  call(test.deps, begin, {
+    ...{ params: { id: to }, body, token, path: `/api/v1.0/documents/${to}/content-uploads/` },
+    headers: { host: "docs.example.org", "x-forwarded-proto": "https" },
+  });
+const end = (upload: string, headers: Record<string, string> = {}, token: Who = TEST_TOKEN, to = id) =>
+  call(test.deps, finish, { params: { id: to, uploadId: upload }, headers, token });
+const read = () => call(test.deps, get, { params: { id } });
+
+async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+const put = async (url: string, bytes: Uint8Array) =>
+  test.uploads.find(new URL(url).pathname)?.take(chunks(bytes));
+/** Sends content up to where it is to be finished; answers the upload's id. */
+async function sent(content: Uint8Array | string): Promise<string> {
+  const bytes = Buffer.from(content);
+  const { json } = await ask({ bytes: bytes.length });
+  expect(await put(json.url, bytes)).toBe("stored");
+  return json.id;
+}
+const left = () => test.deps.blobs.list("uploads/");
+
+describe("content that is sent past the API", () => {
+  it("becomes the document's when it is finished, and tells of itself as any other", async () => {
+    const { status, json } = await ask({ bytes: 9 });
+    expect(status).toBe(201);
+    expect(json).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      method: "PUT",
+      url: expect.stringMatching(/^https:\/\/docs\.example\.org\/blob-uploads\/[\w-]+\.[\w-]+$/),
+      headers: { "if-none-match": "*" },
+      expires_at: "2026-03-02T10:15:00.000Z",
+    });
+    expect(await put(json.url, Buffer.from("# Grüße"))).toBe("stored");
+    expect((await read()).text).toBe("");
+    expect(await end(json.id)).toMatchObject({ status: 204, text: "" });
+    const { text, headers } = await read();
+    expect([text, headers.etag, headers["x-content-kind"]]).toEqual([
+      "# Grüße",
+      `"${hash("md5", "# Grüße")}"`,
+      "plain",
+    ]);
+    expect(await left()).toEqual([]);
+    test.clock.advance(MINUTE_MS);
+    await test.tick();
+    const { records } = await readLog(test.deps, { topic: "documents.updated" });
+    expect(records.map(({ data }) => JSON.parse(data))).toMatchObject([
+      { document_id: id, changed: ["content"] },
+    ]);
+  });
+
+  it("may be as large as content is at most, and makes a version", async () => {
+    await call(test.deps, patch, {
+      params: { id },
+      body: { content: Buffer.from("before").toString("base64") },
+    });
+    const large = Buffer.alloc(CONTENT_MAX_BYTES, "0123456789\n");
+    expect((await end(await sent(large))).status).toBe(204);
+    expect((await read()).bytes.equals(large)).toBe(true);
+    expect((await call(test.deps, versions, { params: { id } })).json.versions).toHaveLength(1);
+  }, 30_000);
+
+  it("is refused as it is by PATCH, and can be finished once others' changes are known", async () => {
+    await call(test.deps, patch, { params: { id }, body: { content: "b25l" } });
+    const before = (await read()).headers.etag ?? "";
+    await call(test.deps, patch, { params: { id }, body: { content: "dHdv" } });
+    const upload = await sent("three");
+    expect((await end(upload, { "if-match": before })).status).toBe(412);
+    expect((await read()).text).toBe("two");
+    const now = (await read()).headers.etag ?? "";
+    expect((await end(upload, { "if-match": now })).status).toBe(204);
+    expect((await read()).text).toBe("three");
+    expect(await end(upload)).toMatchObject({ status: 404, json: { detail: "Upload not found." } });
+
+    const binary = await end(await sent(Buffer.from([255, 254, 0, 1])));
+    expect([binary.status, binary.json]).toEqual([400, "invalid yjs document"]);
+    expect((await read()).text).toBe("three");
+  });
+
+  it("takes lengths of content alone", async () => {
+    for (const bytes of [0, -1, 1.5, CONTENT_MAX_BYTES + 1, "7", null, undefined]) {
+      const { status, json } = await ask({ bytes });
+      expect([bytes, status, Object.keys(json)]).toEqual([bytes, 400, ["bytes"]]);
+    }
+  });
+
+  it("needs the right to change content, when it begins and when it ends, and is its beginner's alone", async () => {
+    for (const [token, status] of [
+      [other, 403],
+      [null, 401],
+    ] as const) {
+      expect((await ask({ bytes: 3 }, token)).status).toBe(status);
+      expect((await end(NOWHERE, {}, token)).status).toBe(status);
+    }
+    expect((await ask({ bytes: 3 }, TEST_TOKEN, NOWHERE)).status).toBe(404);
+    expect((await end(NOWHERE)).status).toBe(404);
+    expect((await end("../x")).status).toBe(404);
+    const upload = await sent("abc");
+    const elsewhere = (await call(test.deps, create, { body: {} })).json.id;
+    expect((await end(upload, {}, TEST_TOKEN, elsewhere)).status).toBe(404);
+    await call(test.deps, remove, { params: { id } });
+    expect((await end(upload)).status).toBe(403);
+    expect((await read()).text).toBe("");
+  });
+});

@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { createForOwner, serverAlone } from "#lib/documents/documents/create-for-owner.ts";
+import { forOwnerBody } from "#lib/documents/documents/for-owner-body.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { lateBody } from "#lib/http/late-body.ts";
+import { defineRoute } from "#lib/http/route.ts";
+
+/** Reference 1.8, POST documents/create-for-owner/. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "createDocumentForOwner",
+  method: "POST",
+  path: "/documents/create-for-owner",
+  summary:
+    "Make a document of markdown for somebody: for servers, with a token of SERVER_TO_SERVER_API_TOKENS",
+  tag: "Documents",
+  auth: "none",
+  throttle: "document",
+  body: lateBody(forOwnerBody),
+  bodyLimitBytes: 4 * 1024 * 1024,
+  status: 201,
+  response: z.object({ id: z.string() }),
+  errors: [401, 503],
+  run: async ({ body, request }, deps: Deps) => {
+    serverAlone(deps, request.headers.authorization);
+    return { id: await createForOwner(deps, body()) };
+  },
+});
+
+export const handler = toHandler(route, openDeps);

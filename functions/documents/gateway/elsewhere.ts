@@ -1,0 +1,35 @@
+import * as z from "zod";
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { ApiError } from "#lib/errors.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { type ApiPaths, methodsAt } from "#lib/http/methods.ts";
+import { defineRoute } from "#lib/http/route.ts";
+import openapi from "../../../openapi.json" with { type: "json" };
+
+const paths = openapi.paths as unknown as ApiPaths;
+
+/** What no other route takes: 405 where the path has other methods, else 404. Reference 1.0. */
+export const route = defineRoute({
+  service: "documents",
+  operationId: "documentsElsewhere",
+  method: "ANY",
+  path: "/{proxy+}",
+  summary: "Unknown paths and methods",
+  tag: "Gateway",
+  auth: "optional",
+  otherMethods: true,
+  status: 200,
+  response: z.never(),
+  run: ({ request }, _deps: Deps): never => {
+    const found = methodsAt(paths, request.path);
+    if (found === undefined) throw new ApiError("not_found", "Not found.");
+    // Who may do nothing there is not told what there is.
+    if (found.needsToken && request.principal === undefined)
+      throw new ApiError("unauthorized", "Authentication credentials were not provided.");
+    throw new ApiError("method_not_allowed", `Method "${request.method}" not allowed.`, {
+      allowed: found.methods,
+    });
+  },
+});
+
+export const handler = toHandler(route, openDeps);

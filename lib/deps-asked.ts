@@ -1,0 +1,17 @@
+import type { Deps } from "./deps.ts";
+import type { ContentAccess } from "./documents/asked/content.ts";
+import type { AnswerDocuments } from "./workflow/records/document-questions.ts";
+
+/** What scripts ask of documents; only those who answer scripts carry it. */
+export function documentAnswers(deps: Deps): AnswerDocuments {
+  const texts = async (): Promise<ContentAccess> =>
+    (await import("./documents/content/as-text.ts")).contentAsText(deps);
+  const documentContent: ContentAccess = {
+    read: async (id) => (await texts()).read(id),
+    write: async (...how) => (await texts()).write(...how),
+  };
+  return async (question, by) => {
+    const { answerDocuments } = await import("./documents/asked/answer.ts");
+    return answerDocuments({ ...deps, documentContent }, question, by);
+  };
+}

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import { UPLOADS_PREFIX } from "../../platform/blobs.ts";
+import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
+import { contentOfBytes, tooLarge } from "./body.ts";
+import { type SaveDeps, saveContent } from "./save.ts";
+import { CONTENT_MAX_BYTES } from "./table.ts";
+
+/** Time to send content once it is known where to, seconds. */
+export const UPLOAD_SECONDS = 15 * 60;
+
+/** Body of a request for somewhere to send content. */
+export const uploadBody = z.object({
+  bytes: z.int().min(1).max(CONTENT_MAX_BYTES).describe("How many will be sent: without base64, as they are"),
+});
+
+/** How content is sent past the API. */
+export const uploadRecord = z
+  .object({
+    id: z.string(),
+    method: z.literal("PUT"),
+    url: z.string().describe("Takes the bytes, once; needs no token"),
+    headers: z.record(z.string(), z.string()).describe("To be sent along as they are"),
+    expires_at: z.string().meta({ format: "date-time" }),
+  })
+  .meta({ id: "ContentUpload" });
+export type UploadRecord = z.infer<typeof uploadRecord>;
+
+export const uploadIdParam = z.guid().transform((id) => id.toLowerCase());
+
+/** Nobody finishes what another has begun. */
+const uploadBlob = ({ document, viewer }: Seen, upload: string): string =>
+  `${UPLOADS_PREFIX}documents/${document.id}/${viewer?.id ?? "anonymous"}/${upload}`;
+
+/**
+ * Begins to send content that is too large for a request: its bytes go to `url`, which is below `address` where it is
+ * this installation's own. Throws `not_found`, `unauthorized`, `forbidden`.
+ */
+export async function beginUpload(
+  deps: SaveDeps,
+  viewer: Viewer,
+  id: string,
+  { bytes, address }: { readonly bytes: number; readonly address: string },
+): Promise<UploadRecord> {
+  const seen = await openDocument(deps, viewer, id, "content_patch");
+  const upload = deps.ids.random();
+  const expires_at = new Date(deps.clock.now() + UPLOAD_SECONDS * 1000).toISOString();
+  const allowed = { bytes, seconds: UPLOAD_SECONDS };
+  const { method, url, headers } = await deps.blobs.uploadTo(uploadBlob(seen, upload), allowed);
+  return { id: upload, method, url: new URL(url, address).href, headers, expires_at };
+}
+
+/**
+ * Makes what was sent the content of the document, as a request that holds it does; it is gone then. Where that is
+ * refused for what others did it can be tried again. Throws `bad_request`, `payload_too_large`, `precondition_failed`,
+ * `not_found`, `unauthorized`, `forbidden`.
+ */
+export async function finishUpload(
+  deps: SaveDeps,
+  viewer: Viewer,
+  id: string,
+  upload: string,
+  ifMatch: string | undefined,
+): Promise<void> {
+  const seen = await openDocument(deps, viewer, id, "content_patch");
+  const blob = uploadBlob(seen, upload);
+  const info = await deps.blobs.head(blob);
+  if (info === undefined) throw new ApiError("not_found", "Upload not found.");
+  const bytes = info.bytes > CONTENT_MAX_BYTES ? undefined : await deps.blobs.get(blob);
+  if (bytes === undefined) throw tooLarge();
+  await saveContent(deps, seen, contentOfBytes(bytes), ifMatch);
+  // One that stays is removed when it is old.
+  await deps.blobs
+    .delete([blob])
+    .catch((error: unknown) => deps.log.warn("an upload was not removed", { document: id, error }));
+}

@@ -1,0 +1,157 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { ApiError } from "../../errors.ts";
+import type { Converter } from "../../platform/converter.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { planFirstAccess } from "../access/grants.ts";
+import type { SeenDeps } from "../access/seen.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import {
+  CONTENT_MAX_BYTES,
+  type ContentHead,
+  versionBlob,
+  versionKey,
+  versionsTable,
+} from "../content/table.ts";
+import { planMail } from "../mail/plan.ts";
+import { acceptInvitations } from "../sharing/accept-invitations.ts";
+import { sharedEvent } from "../sharing/deps.ts";
+import { planInvitation } from "../sharing/invitations.ts";
+import { planInsert } from "../tree/place.ts";
+import { newSegment } from "../tree/segment.ts";
+import type { StoredUser } from "../users/table.ts";
+import { owner, userBySub, usersByEmail } from "../users/users.ts";
+import { documentEvent } from "./events.ts";
+import type { ForOwnerBody } from "./for-owner-body.ts";
+
+export type ForOwnerDeps = CommitDeps &
+  SeenDeps &
+  Pick<Ports, "ids" | "blobs"> & { readonly converter?: Converter };
+
+const SHOWN_MAX = 100;
+
+/** Throws `unauthorized` for everybody but a server that has one of the tokens for it. Reference 1.8. */
+export function serverAlone(
+  { documents }: Pick<ForOwnerDeps, "documents">,
+  header: string | undefined,
+): void {
+  if (header === undefined) throw new ApiError("unauthorized", "Authorization header is missing.");
+  const token = /^Bearer ([^\s]+)$/i.exec(header)?.[1];
+  if (token === undefined) throw new ApiError("unauthorized", "Invalid authorization header.");
+  const sent = digest(token);
+  // All of them are looked at: the time tells nothing of which one is near.
+  const known = documents.serverTokens.filter((one) => timingSafeEqual(digest(one), sent));
+  if (known.length === 0) throw new ApiError("unauthorized", "Invalid server-to-server token.");
+}
+
+const digest = (text: string): Buffer => hash("sha256", text, "buffer");
+
+/**
+ * Makes a root out of markdown for the user of a `sub` or an address, who owns it; where there is none, the address is
+ * invited to own it. They get a mail. All of it is there at once. Answers the id. Throws `bad_request` in the words of
+ * each field, `unavailable` where nothing can be converted. Reference 1.8.
+ */
+export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Promise<string> {
+  const language = languageOf(deps, body.language);
+  await ownerFor(deps, body);
+  const bytes = await converted(deps, body.content);
+  const id = deps.ids.random();
+  const version = deps.ids.ordered();
+  await deps.blobs.put(versionBlob(id, version), bytes);
+  await commitChange(deps, async () => {
+    const user = await ownerFor(deps, body);
+    const at = new Date(deps.clock.now()).toISOString();
+    const held = user === undefined ? 0 : 1;
+    const content: ContentHead = {
+      ...{ version, etag: hash("md5", bytes), bytes: bytes.length, kind: "yjs", saved_at: at },
+    };
+    const { document, writes } = planInsert(
+      {
+        ...{ id, title: body.title, excerpt: null, link_reach: "restricted", link_role: "reader" },
+        ...{ creator: user?.id ?? null, duplicated_from: null, created_at: at, updated_at: at },
+        ...{ deleted_at: null, segment: newSegment(deps), accesses: held, owners: held, content },
+      },
+      undefined,
+    );
+    return {
+      writes: [
+        ...writes,
+        ...saved(id, content, user),
+        ...(user === undefined
+          ? planInvitation(deps, { document: id, email: body.email, role: "owner", issuer: null }).writes
+          : planFirstAccess(deps, id, user.id, "owner")),
+        ...(body.send_notification_email
+          ? planMail(deps, {
+              ...{ kind: "created", to: user?.email ?? body.email, role: "owner", document },
+              ...{ sender: undefined, language: user?.language ?? language },
+              ...(body.subject ? { subject: body.subject } : {}),
+              ...(body.message ? { message: body.message } : {}),
+            })
+          : []),
+      ],
+      events: [
+        documentEvent("documents.created", document, user),
+        sharedEvent(
+          document,
+          undefined,
+          { user: user?.id ?? null, team: null, role: "owner" },
+          user === undefined ? "invited" : "given",
+        ),
+      ],
+      result: undefined,
+    };
+  });
+  // Whoever came with the address meanwhile has found no invitation.
+  if (!deps.documents.allowDuplicateEmails)
+    for (const user of await usersByEmail(deps, body.email)) await acceptInvitations(deps, user);
+  return id;
+}
+
+function saved(id: string, { etag, bytes, kind, saved_at, version }: ContentHead, by?: StoredUser): Write[] {
+  const item = {
+    ...versionKey(id, version),
+    etag,
+    bytes,
+    kind,
+    last_modified: saved_at,
+    author: by?.id ?? null,
+  };
+  return [{ op: "put", table: versionsTable, item, when: [["pk", "missing"]] }];
+}
+
+/** Who is meant; undefined for somebody who has never been here. */
+async function ownerFor(
+  deps: ForOwnerDeps,
+  { sub, email }: Pick<ForOwnerBody, "sub" | "email">,
+): Promise<StoredUser | undefined> {
+  const { ownerEmail, fallbackToEmail, allowDuplicateEmails } = deps.documents;
+  const known = await userBySub(deps, sub);
+  if (known !== undefined) return known;
+  // Who owns the installation is made when they first come.
+  if (email === ownerEmail.toLowerCase()) await owner(deps, ownerEmail);
+  const [only, ...others] = await usersByEmail(deps, email);
+  if (only === undefined) return undefined;
+  if (fallbackToEmail && others.length === 0) return only;
+  if (!fallbackToEmail && allowDuplicateEmails) return undefined;
+  throw refused("email", "This email is already associated to a registered user.");
+}
+
+function languageOf({ documents }: ForOwnerDeps, asked: string | null | undefined): string {
+  const { LANGUAGES, LANGUAGE_CODE } = documents.shown;
+  if (asked == null) return LANGUAGE_CODE;
+  if (LANGUAGES.some(([code]) => code === asked)) return asked;
+  throw refused("language", `"${asked.slice(0, SHOWN_MAX)}" is not a valid choice.`);
+}
+
+async function converted({ converter }: ForOwnerDeps, markdown: string): Promise<Uint8Array> {
+  if (converter === undefined)
+    throw new ApiError("unavailable", "This installation does not convert content: a server of its own does");
+  const bytes = Buffer.from(markdown, "utf8");
+  const outcome = await converter.convert({ from: "markdown", bytes, to: "yjs" });
+  if (!outcome.ok || typeof outcome.value === "string" || outcome.value.length > CONTENT_MAX_BYTES)
+    throw refused("content", "Could not convert content");
+  return outcome.value;
+}
+
+const refused = (field: string, message: string): ApiError =>
+  new ApiError("bad_request", message, { body: { [field]: [message] } });

@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { textField } from "../text-field.ts";
+import { TITLE_MAX_LENGTH } from "./body.ts";
+
+const SUB_MAX_LENGTH = 255;
+const EMAIL_MAX_LENGTH = 254;
+const LANGUAGE_MAX_LENGTH = 40;
+const SUBJECT_MAX_LENGTH = 255;
+const MESSAGE_MAX_LENGTH = 2_000;
+
+/** Body of a document that a server makes for somebody. Reference 1.8. */
+export const forOwnerBody = z.object({
+  title: textField(TITLE_MAX_LENGTH).min(1),
+  content: z.string().regex(/\S/, "This field may not be blank.").describe("Markdown"),
+  sub: z
+    .string()
+    .min(1)
+    .max(SUB_MAX_LENGTH)
+    .regex(/^[!-~]*$/, "Enter a valid sub. This value should be ASCII only.")
+    .describe("What the identity provider calls the owner"),
+  email: z
+    .string()
+    .trim()
+    .min(1)
+    .max(EMAIL_MAX_LENGTH)
+    .transform((address) => address.toLowerCase())
+    .pipe(z.email()),
+  language: z
+    .string()
+    .max(LANGUAGE_MAX_LENGTH)
+    .nullish()
+    .describe("Of the mail, a code of LANGUAGES, where the owner is not known yet"),
+  message: textField(MESSAGE_MAX_LENGTH).nullish().describe("Of the mail"),
+  subject: textField(SUBJECT_MAX_LENGTH).nullish().describe("Likewise"),
+  send_notification_email: z.boolean().default(true),
+});
+export type ForOwnerBody = z.infer<typeof forOwnerBody>;

@@ -1,0 +1,33 @@
+import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
+import { type ListDeps, type PageAsked, readPage } from "./list.ts";
+import { bySibling, type Filters, fitting } from "./select.ts";
+
+/**
+ * A page of those children of a document whose titles fit, in their order, and how many there are. Throws `not_found`,
+ * `unauthorized`, `forbidden`. Reference 1.3.
+ */
+export async function findChildren(
+  deps: ListDeps,
+  viewer: Viewer,
+  id: string,
+  { title, q, ...asked }: PageAsked & Pick<Filters, "title" | "q">,
+): Promise<{ readonly count: number; readonly children: readonly Seen[] }> {
+  await openDocument(deps, viewer, id, "children_list");
+  const isShown = ({ abilities, deletedAt, document }: Seen): boolean =>
+    abilities.retrieve && deletedAt === null && document.parent === id;
+  const fits = fitting(viewer?.id, { title, q });
+  const { count, seen } = await readPage(
+    deps,
+    viewer,
+    asked,
+    async ({ known }) => {
+      await known.load(deps, [id]);
+      const parent = known.get(id);
+      if (parent === undefined) return [];
+      if (!parent.hasLive) await known.loadChildren(deps, [parent], false);
+      return [...parent.children].filter((child) => child.deletedAt === null && fits(child)).sort(bySibling);
+    },
+    isShown,
+  );
+  return { count, children: seen };
+}

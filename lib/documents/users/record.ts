@@ -1,0 +1,35 @@
+import * as z from "zod";
+import type { StoredUser } from "./table.ts";
+
+/** Reference 1.13. */
+export const userRecord = z
+  .object({
+    id: z.string(),
+    email: z.string().nullable(),
+    full_name: z.string(),
+    short_name: z.string(),
+    language: z.string().nullable(),
+    is_first_connection: z.boolean().describe("Whether the introduction is still to be shown"),
+  })
+  .meta({ id: "User" });
+
+/** A user by their names alone. Reference 1.9. */
+export const lightUserRecord = z
+  .object({ full_name: z.string(), short_name: z.string() })
+  .meta({ id: "LightUser" });
+
+/** A user as clients see them: without a name, they are called by the first part of their address. Reference 1.13. */
+export function toUser(user: StoredUser) {
+  const { id, email, language, is_first_connection } = user;
+  return { id, email, ...toLightUser(user), language, is_first_connection };
+}
+
+/** Likewise for those who are not to know their address. */
+export function toLightUser({ full_name, short_name, email }: StoredUser) {
+  const called =
+    (email ?? "")
+      .split("@", 1)[0]
+      ?.toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, "-") ?? "";
+  return { full_name: full_name || called, short_name: short_name || called };
+}

@@ -1,0 +1,92 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { type Blobs, UPLOADS_PATH, type UploadReceiver } from "../blobs.ts";
+import type { Clock } from "../clock.ts";
+
+const KEY_BYTES = 32;
+/** Longest path that is looked at. */
+const PATH_MAX = 4_096;
+
+/** Stores a blob where none lies; false where one does. */
+export type StoreNew = (key: string, write: (file: FileHandle) => Promise<void>) => Promise<boolean>;
+
+/**
+ * Uploads by paths of the gateway: what may be put where, how long it is and until when stands in the path, signed with
+ * a key of the data folder. Nothing is kept of those that nobody uses.
+ */
+export function embeddedUploads(options: {
+  /** Of the file that holds the key; made when it is first needed. */
+  readonly keyPath: string;
+  readonly clock: Pick<Clock, "now">;
+  readonly storeNew: StoreNew;
+}): { readonly uploadTo: Blobs["uploadTo"]; readonly receiver: UploadReceiver } {
+  const { keyPath, clock, storeNew } = options;
+  let kept: Buffer | undefined;
+  const sign = (text: string): Buffer => {
+    kept ??= signingKey(keyPath);
+    return createHmac("sha256", kept).update(text).digest();
+  };
+
+  return {
+    uploadTo: async (key, { bytes, seconds }) => {
+      const until = clock.now() + seconds * 1000;
+      const text = Buffer.from(JSON.stringify([until, bytes, key])).toString("base64url");
+      const url = `${UPLOADS_PATH}${text}.${sign(text).toString("base64url")}`;
+      return { method: "PUT", url, headers: { "if-none-match": "*" } };
+    },
+    receiver: {
+      find: (path) => {
+        const [text = "", mac = "", ...more] = path.slice(UPLOADS_PATH.length).split(".");
+        if (path.length > PATH_MAX || more.length > 0) return undefined;
+        const given = Buffer.from(mac, "base64url");
+        const expected = sign(text);
+        if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+        // Signed here: it is what was written above.
+        const [until, bytes, key] = JSON.parse(Buffer.from(text, "base64url").toString()) as [
+          number,
+          number,
+          string,
+        ];
+        if (clock.now() >= until) return undefined;
+        return { bytes, take: (chunks) => take(storeNew, key, bytes, chunks) };
+      },
+    },
+  };
+}
+
+function signingKey(path: string): Buffer {
+  try {
+    writeFileSync(path, randomBytes(KEY_BYTES), { flag: "wx", mode: 0o600, flush: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const key = readFileSync(path);
+  if (key.length !== KEY_BYTES) throw new Error(`${path} holds no key of ${KEY_BYTES} bytes: remove it`);
+  return key;
+}
+
+class OtherLength extends Error {}
+
+async function take(
+  storeNew: StoreNew,
+  key: string,
+  bytes: number,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<"stored" | "taken already" | "of another length"> {
+  try {
+    const isNew = await storeNew(key, async (file) => {
+      let length = 0;
+      for await (const chunk of chunks) {
+        length += chunk.length;
+        if (length > bytes) throw new OtherLength();
+        await file.write(chunk);
+      }
+      if (length !== bytes) throw new OtherLength();
+    });
+    return isNew ? "stored" : "taken already";
+  } catch (error) {
+    if (error instanceof OtherLength) return "of another length";
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import { isSafeUrl } from "./sanitise.ts";
+
+type Part = Record<string, unknown>;
+
+/** What markdown, or HTML in it, would take for more than text; its rest may be in the next part of the line. */
+const TAG = /<(?=[a-z/!?]|$)/gi;
+const LINK = /\](?=[(:[]|$)/g;
+const ENTITY = /&(?=#?\w{0,31}(?:;|$))/g;
+
+const escaped = (text: string): string =>
+  text.replace(ENTITY, "&amp;").replace(TAG, "&lt;").replace(LINK, "\\]");
+
+/** Texts of a block, each with what it is. */
+interface Change {
+  /** Code within a line. */
+  code(text: string): string;
+  text(text: string): string;
+  link(url: string): string;
+  media(url: string): string;
+  language(name: string): string;
+}
+
+/**
+ * Prepares blocks for markdown, which is made of them without any escapes: text in them makes no markup, and addresses
+ * of links and media that would do something when they are followed are taken away.
+ */
+export const makeSafeForMarkdown = (blocks: unknown): void =>
+  change(blocks, {
+    // It is fenced, as long as it is one line; of a block of code, all but the word behind the fence is.
+    code: (text) => text.replace(/\s*[\r\n]\s*/g, " "),
+    text: escaped,
+    link: urlOf,
+    // Between brackets as it is.
+    media: (url) => urlOf(url).replaceAll("(", "%28").replaceAll(")", "%29"),
+    language: (name) => name.replace(/[^\w+#.-]/g, "").slice(0, 40),
+  });
+
+const MEANT: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
+const meant = (text: string): string =>
+  text.replace(/&(lt|gt|amp|quot);/g, (entity, name: string) => MEANT[name] ?? entity);
+const same = (text: string): string => text;
+
+/** Reads what the parser of markdown leaves: entities in blocks that were just made of it. */
+export const readEntities = (blocks: unknown): void =>
+  change(blocks, { code: same, text: meant, link: meant, media: meant, language: same });
+
+function change(blocks: unknown, to: Change): void {
+  const left: unknown[] = [blocks];
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    if (one === null || typeof one !== "object") continue;
+    const part = one as Part;
+    if (part.type === "codeBlock") {
+      const props = (part.props ?? {}) as Part;
+      if (typeof props.language === "string") props.language = to.language(props.language);
+      if (part.children !== undefined) left.push(part.children);
+      continue;
+    }
+    const isCode = (part.styles as Part | null | undefined)?.code === true;
+    for (const [name, inner] of Object.entries(part)) {
+      if (typeof inner !== "string") {
+        if (inner !== undefined) left.push(inner);
+      } else if (name === "href") part[name] = to.link(inner);
+      else if (name === "url") part[name] = to.media(inner);
+      else if (name === "text" && part.type === "text") part[name] = isCode ? to.code(inner) : to.text(inner);
+      else if (name === "name" || name === "caption") part[name] = to.text(inner);
+    }
+  }
+}
+
+function urlOf(url: string): string {
+  if (!isSafeUrl(url)) return "";
+  const encoded = url.replace(/[\s<>"`]/g, (character) => encodeURIComponent(character));
+  return encoded.replace(ENTITY, "&amp;");
+}

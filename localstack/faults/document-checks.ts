@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import type { Weft } from "../e2e/weft.ts";
+import { ask, type Move, type Told, type Work } from "./document-writers.ts";
+
+interface Node {
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly numchild: number;
+  readonly depth: number;
+  readonly path: string;
+}
+
+interface Page<Item> {
+  readonly count: number;
+  readonly next: string | null;
+  readonly results: readonly Item[];
+}
+
+const PAGE = 200;
+const md5 = (text: string) => `"${createHash("md5").update(text).digest("hex")}"`;
+
+async function pages<Item>(weft: Weft, path: string): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let page = 1; ; page += 1) {
+    const answer = await ask(weft, "GET", `${path}?page_size=${PAGE}&page=${page}`);
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+    const { results, next, count } = answer.json as Page<Item>;
+    all.push(...results);
+    if (next !== null) continue;
+    if (all.length !== count) throw new Error(`${path} counts ${count} and shows ${all.length}`);
+    return all;
+  }
+}
+
+/** What was open is settled by what is there now: it was done, or it never will be. */
+function settle<Change>(of: Told<Change>, isDone: (change: Change) => boolean): void {
+  if (of.open !== undefined && isDone(of.open)) of.done.push(of.open);
+  of.open = undefined;
+}
+
+/** Everything about the documents of a server that was started again that is not as its writers were told. */
+export async function faultsOf(weft: Weft, work: Work): Promise<string[]> {
+  const faults: string[] = [];
+  const nodes = await treeOf(weft, work, faults);
+  for (const [id, of] of work.moved) {
+    settle<Move>(of, ({ to }) => nodes.get(id)?.parent === to);
+    const to = of.done.at(-1)?.to;
+    if (nodes.get(id)?.parent !== to) faults.push(`${id} lies in ${nodes.get(id)?.parent}, not in ${to}`);
+  }
+  const trash = new Set((await pages<{ id: string }>(weft, "trashbin/")).map(({ id }) => id));
+  for (const of of work.made) settle(of, (id) => nodes.has(id) || trash.has(id));
+  for (const of of work.deleted) settle(of, (id) => trash.has(id));
+  const gone = new Set(work.deleted.flatMap(({ done }) => done));
+  for (const id of work.made.flatMap(({ done }) => done)) {
+    if (nodes.has(id) === gone.has(id)) faults.push(`${id} was ${gone.has(id) ? "deleted" : "made"}`);
+    if (trash.has(id) !== gone.has(id)) faults.push(`${id} is not where the trash should have it`);
+  }
+  const listed = await pages<{ id: string }>(weft, "all/");
+  const shown = new Set(listed.map(({ id }) => id));
+  if (shown.size !== listed.length) faults.push("a list shows a document twice");
+  for (const id of new Set([...shown, ...nodes.keys()]))
+    if (!shown.has(id) || !nodes.has(id)) faults.push(`${id} is in the tree or in the list alone`);
+  for (const [id, of] of work.saved) faults.push(...(await contentFaults(weft, id, of)));
+  faults.push(...(await appendedFaults(weft, work)));
+  return faults;
+}
+
+/** All documents below the root by their parents' lists. */
+async function treeOf(weft: Weft, { root }: Work, faults: string[]): Promise<Map<string, Node>> {
+  const nodes = new Map<string, Node>();
+  const top = (await ask(weft, "GET", `${root}/`)).json as Node;
+  const open: Node[] = [{ ...top, parent: undefined }];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const { id, depth, path, numchild } = node;
+    if (nodes.has(id)) faults.push(`${id} is in the tree twice`);
+    else {
+      nodes.set(id, node);
+      const children = await pages<Node>(weft, `${id}/children/`);
+      if (children.length !== numchild)
+        faults.push(`${id} counts ${numchild} children and has ${children.length}`);
+      for (const child of children) {
+        if (child.depth !== depth + 1 || !child.path.startsWith(path))
+          faults.push(`${child.id} is at ${child.path} below ${path}`);
+        open.push({ ...child, parent: id });
+      }
+    }
+  }
+  return nodes;
+}
+
+/** The content is the last that was saved or the one that was being saved, and all before are its versions. */
+async function contentFaults(weft: Weft, id: string, of: Told<string>): Promise<string[]> {
+  const { status, text, headers } = await ask(weft, "GET", `${id}/content/`);
+  settle(of, (open) => open === text);
+  const faults: string[] = [];
+  const last = of.done.at(-1) ?? "";
+  if (status !== 200 || text !== last)
+    faults.push(`${id}: ${status}, ${text.slice(0, 10)} in place of ${last.slice(0, 10)}`);
+  if (last !== "" && headers.get("etag") !== md5(text)) faults.push(`${id}: the etag is another text's`);
+  const versions = await versionsOf(weft, id);
+  const etags = of.done.slice(0, -1).map(md5);
+  const had = versions.map(({ etag }) => etag).toReversed();
+  if (had.join() !== etags.join()) faults.push(`${id}: ${had.length} versions of ${etags.length} saves`);
+  for (const { version_id, etag } of versions.slice(0, 3)) {
+    const one = await ask(weft, "GET", `${id}/versions/${version_id}/`);
+    const { content = "" } = one.json as { content?: string };
+    if (![content, Buffer.from(content, "base64").toString()].some((kept) => md5(kept) === etag))
+      faults.push(`${id}: version ${version_id} cannot be read (${one.status})`);
+  }
+  return faults;
+}
+
+async function versionsOf(weft: Weft, id: string): Promise<{ version_id: string; etag: string }[]> {
+  const all: { version_id: string; etag: string }[] = [];
+  for (let after = ""; ; ) {
+    const answer = await ask(weft, "GET", `${id}/versions/?page_size=50&version_id=${after}`);
+    const page = answer.json as { versions: typeof all; next_version_id_marker: string };
+    all.push(...page.versions);
+    after = page.next_version_id_marker;
+    if (after === "") return all;
+  }
+}
+
+/** Each line that was acknowledged is there once, and besides them what was being written alone. */
+async function appendedFaults(weft: Weft, { shared, appended }: Work): Promise<string[]> {
+  const { text } = await ask(weft, "GET", `${shared}/content/`);
+  const lines = text.split("\n").slice(1, -1);
+  for (const of of appended) settle(of, (line) => lines.includes(line));
+  const told = appended.flatMap(({ done }) => done);
+  return lines.toSorted().join() === told.toSorted().join()
+    ? []
+    : [`${lines.length} lines of ${told.length} that were appended`];
+}
+
+/** Each move, deletion and making is in the log once, and each document that was saved is told of. */
+export async function eventFaults(weft: Weft, work: Work): Promise<string[]> {
+  const events = (await weft.events({ source: "documents" })).toReversed().map(({ topic, data }) => {
+    const { document_id, previous_parent_id, parent_id } = JSON.parse(data) as Record<string, string>;
+    return { topic, id: document_id ?? "", move: `${previous_parent_id} ${parent_id}` };
+  });
+  const of = (topic: string, id: string) => events.filter((one) => one.topic === topic && one.id === id);
+  const faults: string[] = [];
+  for (const [id, { done }] of work.moved) {
+    const told = of("documents.moved", id).map(({ move }) => move);
+    const wanted = done.slice(1).map(({ from, to }) => `${from} ${to}`);
+    // A move within one parent that was under way may have been done: nobody can tell by where the document lies.
+    const stays = ([one, other]: string[]) => one === other;
+    const [some, all] = [told, wanted].map((moves) => moves.filter((move) => !stays(move.split(" "))));
+    if (some?.toSorted().join() !== all?.toSorted().join())
+      faults.push(`${id}: ${told.length} events of ${wanted.length} moves`);
+  }
+  const made = work.made.flatMap(({ done }) => done);
+  const gone = new Set(work.deleted.flatMap(({ done }) => done));
+  for (const id of made) {
+    if (of("documents.created", id).length !== 1) faults.push(`${id}: its making is not told of once`);
+    if (of("documents.deleted", id).length !== (gone.has(id) ? 1 : 0))
+      faults.push(`${id}: its deletion is not told of once`);
+  }
+  for (const id of [...work.saved.keys(), work.shared])
+    if (of("documents.updated", id).length === 0) faults.push(`${id}: nobody was told of its content`);
+  return faults;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import type { Answer, Weft } from "../e2e/weft.ts";
+
+export const FOLDERS = 4;
+const MOVERS = 4;
+const SAVERS = 3;
+const APPENDERS = 2;
+const MAKERS = 2;
+const TEXT_MAX = 20_000;
+
+/** What one writer knows: what it was told is done, and what it asked for last and heard nothing of. */
+export interface Told<Change> {
+  readonly done: Change[];
+  open?: Change | undefined;
+}
+
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Everything that was asked of the documents of a tree, over all rounds. */
+export interface Work {
+  readonly root: string;
+  readonly folders: readonly string[];
+  /** Documents, each with two below it, and who moves them. */
+  readonly moved: ReadonlyMap<string, Told<Move>>;
+  /** Documents and what was saved in them. */
+  readonly saved: ReadonlyMap<string, Told<string>>;
+  /** A document that all append lines to. */
+  readonly shared: string;
+  readonly appended: readonly Told<string>[];
+  /** Documents that were made and deleted, by whom. */
+  readonly made: readonly Told<string>[];
+  readonly deleted: readonly Told<string>[];
+}
+
+const told = <Change>(): Told<Change> => ({ done: [] });
+const anyOf = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
+
+/** A path below the documents' own, each with its slash. */
+export const ask = (weft: Weft, method: string, path: string, body?: object, headers = {}): Promise<Answer> =>
+  weft.call(method, `//api/v1.0/documents/${path}`, { headers, ...(body === undefined ? {} : { body }) });
+
+async function create(weft: Weft, parent: string | undefined, title: string): Promise<string> {
+  const answer = await ask(weft, "POST", parent === undefined ? "" : `${parent}/children/`, { title });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return (answer.json as { id: string }).id;
+}
+
+/** A tree with everything that writers work on. */
+export async function plant(weft: Weft): Promise<Work> {
+  const root = await create(weft, undefined, "Root");
+  const below = async (parent: string, count: number, title: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let at = 0; at < count; at += 1) ids.push(await create(weft, parent, `${title} ${at}`));
+    return ids;
+  };
+  const folders = await below(root, FOLDERS, "Folder");
+  const movers = await below(root, MOVERS, "Moved");
+  for (const id of movers) await below(id, 2, "Below");
+  const savers = await below(root, SAVERS, "Saved");
+  const shared = await create(weft, root, "Shared");
+  // There is an etag from the first line on.
+  await ask(weft, "PATCH", `${shared}/content/`, contentOf("lines\n"));
+  // The last folder moves among the others.
+  const moved = [...movers, ...folders.slice(-1)];
+  return {
+    ...{ root, folders, shared },
+    moved: new Map(moved.map((id) => [id, { done: [{ from: "", to: root }] }])),
+    saved: new Map(savers.map((id) => [id, told<string>()])),
+    appended: Array.from({ length: APPENDERS }, told<string>),
+    made: Array.from({ length: MAKERS }, told<string>),
+    deleted: Array.from({ length: MAKERS }, told<string>),
+  };
+}
+
+/** Does one change as a writer: it is open until the answer, and stays so where none comes. */
+async function change<Change>(
+  of: Told<Change>,
+  wanted: Change,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  of.open = wanted;
+  const answer = await work();
+  if (answer.status < 300) of.done.push(wanted);
+  of.open = undefined;
+  return answer;
+}
+
+/** All writers at once, each change after change, until the server is gone; answers what was refused, which nothing should be. */
+export async function writeUntilGone(weft: Weft, work: Work): Promise<string[]> {
+  const refusals: string[] = [];
+  const loop = async (once: () => Promise<Answer>, mayBe: readonly number[] = []): Promise<void> => {
+    for (;;) {
+      const answer = await once().catch(() => undefined);
+      if (answer === undefined) return;
+      if (answer.status >= 300 && !mayBe.includes(answer.status))
+        refusals.push(`${answer.status} ${answer.text}`);
+    }
+  };
+  const movers = [...work.moved].map(([id, of]) => {
+    const others = work.folders.filter((folder) => folder !== id);
+    return loop(() => move(weft, work.root, id, of, others), [409]);
+  });
+  const savers = [...work.saved].map(([id, of], at) =>
+    loop(() => {
+      const text = `${at} ${of.done.length} ${"text ".repeat(Math.random() * TEXT_MAX)}`;
+      return change(of, text, () => ask(weft, "PATCH", `${id}/content/`, contentOf(text)));
+    }),
+  );
+  const appenders = work.appended.map((of, at) => loop(() => append(weft, work.shared, of, at), [409, 412]));
+  const makers = work.made.map((of, at) => loop(() => makeAndDelete(weft, work, of, at), [409]));
+  await Promise.all([...movers, ...savers, ...appenders, ...makers]);
+  return refusals;
+}
+
+const contentOf = (text: string) => ({ content: Buffer.from(text).toString("base64") });
+
+function move(
+  weft: Weft,
+  root: string,
+  id: string,
+  of: Told<Move>,
+  folders: readonly string[],
+): Promise<Answer> {
+  const folder = anyOf(folders);
+  const inside = Math.random() < 0.8;
+  // Beside the first folder is below the root: that one never moves.
+  const target_document_id = inside ? folder : (folders[0] as string);
+  const position = anyOf(inside ? ["first-child", "last-child"] : ["left", "right"]);
+  const wanted = { from: of.done.at(-1)?.to ?? root, to: inside ? folder : root };
+  return change(of, wanted, () => ask(weft, "POST", `${id}/move/`, { target_document_id, position }));
+}
+
+/** Reads, adds a line, and saves it where nobody else has saved meanwhile. */
+async function append(weft: Weft, id: string, of: Told<string>, at: number): Promise<Answer> {
+  const before = await ask(weft, "GET", `${id}/content/`);
+  if (before.status !== 200) return before;
+  const line = `${at}-${randomUUID()}`;
+  const headers = { "if-match": before.headers.get("etag") };
+  return change(of, line, () =>
+    ask(weft, "PATCH", `${id}/content/`, contentOf(`${before.text}${line}\n`), headers),
+  );
+}
+
+async function makeAndDelete(weft: Weft, work: Work, of: Told<string>, at: number): Promise<Answer> {
+  const id = randomUUID();
+  const parent = anyOf(work.folders.slice(0, -1));
+  const made = await change(of, id, () => ask(weft, "POST", `${parent}/children/`, { id, title: "Made" }));
+  const gone = work.deleted[at];
+  if (made.status !== 201 || gone === undefined || Math.random() < 0.3) return made;
+  return change(gone, id, () => ask(weft, "DELETE", `${id}/`));
+}

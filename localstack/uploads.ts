@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { UPLOADS_PATH, type UploadReceiver } from "../lib/platform/blobs.ts";
+import { writeError, writeRefusal } from "./answer.ts";
+import type { RequestTarget } from "./request-target.ts";
+
+/** Whether a request means to put a blob past the functions, as S3 takes one. */
+export const isUpload = ({ method }: IncomingMessage, { routePath }: RequestTarget): boolean =>
+  method === "PUT" && routePath.startsWith(UPLOADS_PATH);
+
+/** Takes an upload as it comes, so that memory stays flat, and answers as S3 does. Rejects with what the disk says. */
+export async function receiveUpload(options: {
+  readonly receiver: UploadReceiver;
+  readonly path: string;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly closing: boolean;
+}): Promise<void> {
+  const { receiver, path, incoming, outgoing, closing } = options;
+  const refuse = (status: number, message: string): void => writeRefusal(incoming, outgoing, status, message);
+  const expected = receiver.find(path);
+  if (expected === undefined) return refuse(403, "The address is not valid, or not any more");
+  const length = incoming.headers["content-length"];
+  if (length === undefined) return refuse(411, "The request must say how long its body is");
+  if (length !== String(expected.bytes)) return refuse(400, `The body must have ${expected.bytes} bytes`);
+  if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+  let outcome: Awaited<ReturnType<typeof expected.take>>;
+  try {
+    // The connection outlives a body that is refused: it has to be told so.
+    outcome = await expected.take(incoming.iterator({ destroyOnReturn: false }));
+  } catch (error) {
+    if (!incoming.destroyed || incoming.complete) throw error;
+    outgoing.destroy();
+    return;
+  }
+  if (outcome === "of another length") return refuse(400, `The body must have ${expected.bytes} bytes`);
+  if (outcome === "taken already")
+    return writeError(outgoing, 412, "It has been sent already", { close: closing });
+  outgoing.writeHead(200, { "content-length": 0, ...(closing ? { connection: "close" } : {}) });
+  outgoing.end();
+}
