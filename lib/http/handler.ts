@@ -4,7 +4,14 @@ import { type Authenticator, bearerToken } from "./auth.ts";
 import { type FileAnswer, fileHeaders } from "./file-answer.ts";
 import { MANNERS } from "./manners.ts";
 import { lowerCaseHeaders, type ProxyEvent, readInput } from "./request.ts";
-import { isStreamed, type ListAnswer, OtherAnswer, type Principal, type Route } from "./route.ts";
+import {
+  isStreamed,
+  type ListAnswer,
+  OtherAnswer,
+  type Principal,
+  type Route,
+  type ServiceName,
+} from "./route.ts";
 import type { Throttle } from "./throttle.ts";
 
 export interface ProxyResult {
