@@ -27,6 +27,7 @@ import {
   threadKey,
   threadsTable,
 } from "../documents/threads/table.ts";
+import { UPLOADS_PREFIX } from "../platform/blobs.ts";
 import { derivedId } from "../platform/ids.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
@@ -36,9 +37,10 @@ import type { Player } from "./test-stage.ts";
 /**
  * What may belong to a document on the stage. `content`: two versions. `threads`: one of each player with a comment, to
  * which its author reacted. `sharing`: an invitation, and requests for access of the guest and of the commenter. `marks`:
- * it is a favorite of everybody, and masked by whoever came by the link.
+ * it is a favorite of everybody, and masked by whoever came by the link. `upload`: content that who asks has sent, and
+ * has yet to finish.
  */
-export type Belongings = "content" | "threads" | "sharing" | "marks";
+export type Belongings = "content" | "threads" | "sharing" | "marks" | "upload";
 
 export const EARLIER_VERSION = "01900000-0000-7000-8000-000000000001";
 export const LATEST_VERSION = "01900000-0000-7000-8000-000000000002";
@@ -56,12 +58,6 @@ export const contentHead = (saved_at: string): ContentHead => ({
   ...{ version: LATEST_VERSION, kind: "plain", bytes: BYTES.length, saved_at },
   etag: createHash("md5").update(BYTES).digest("hex"),
 });
-
-/** The bytes of both versions. */
-export async function layContent({ blobs }: Pick<Ports, "blobs">, document: string): Promise<void> {
-  for (const version of [EARLIER_VERSION, LATEST_VERSION])
-    await blobs.put(versionBlob(document, version), BYTES);
-}
 
 type People = ReadonlyMap<Player, Person>;
 type Plan = (document: string, at: string, people: People) => Write[];
@@ -126,8 +122,32 @@ const planMarks: Plan = (document, _at, people) =>
   }));
 
 const PLANS: Readonly<Record<Belongings, Plan>> = {
-  ...{ content: planVersions, threads: planThreads, sharing: planSharing, marks: planMarks },
+  ...{
+    content: planVersions,
+    threads: planThreads,
+    sharing: planSharing,
+    marks: planMarks,
+    upload: () => [],
+  },
 };
+
+export const uploadOf = (document: string, player: Player): string =>
+  derivedId("test-upload", document, player);
+
+/** The bytes of what belongs to a document; an upload is that of one who asks. */
+export async function layBytes(
+  { blobs }: Pick<Ports, "blobs">,
+  document: string,
+  belongings: readonly Belongings[],
+  uploader: { readonly asker: Player; readonly user: string } | undefined,
+): Promise<void> {
+  if (belongings.includes("content"))
+    for (const version of [EARLIER_VERSION, LATEST_VERSION])
+      await blobs.put(versionBlob(document, version), BYTES);
+  if (!belongings.includes("upload") || uploader === undefined) return;
+  const { asker, user } = uploader;
+  await blobs.put(`${UPLOADS_PREFIX}documents/${document}/${user}/${uploadOf(document, asker)}`, BYTES);
+}
 
 /** What belongs to a document besides its own item and the bytes of its content. */
 export const planBelongings = (

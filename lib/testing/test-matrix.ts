@@ -96,7 +96,7 @@ export async function requestIn(
   return {
     asked,
     request: {
-      method: method === "ANY" ? "PUT" : method,
+      method,
       params: { id, ...madeFor(row.params, asked) },
       query: madeFor(row.query, asked),
       body: madeFor(row.body, asked),

@@ -1,5 +1,5 @@
-import { EARLIER_VERSION, LATEST_VERSION } from "./test-belongings.ts";
-import type { Row } from "./test-matrix.ts";
+import { EARLIER_VERSION, LATEST_VERSION, uploadOf } from "./test-belongings.ts";
+import type { Asked, Row } from "./test-matrix.ts";
 
 const VERSION = "/documents/{id}/versions/{versionId}";
 const NO_VERSION = "01900000-0000-7000-8000-000000000003";
@@ -14,6 +14,20 @@ export const CONTENT_ROWS: readonly Row[] = [
   {
     ...{ endpoint: "PATCH /documents/{id}/content", about: "no base64", ability: "content_patch" },
     ...{ status: 400, body: { content: "?" } },
+  },
+  {
+    ...{ endpoint: "POST /documents/{id}/content-uploads", ability: "content_patch", status: 201 },
+    body: { bytes: 10 },
+  },
+  {
+    ...{ endpoint: "POST /documents/{id}/content-uploads/{uploadId}/finish", ability: "content_patch" },
+    ...{ params: ({ id, asker }: Asked) => ({ uploadId: uploadOf(id, asker) }), status: 204 },
+    needs: ["upload"],
+  },
+  {
+    ...{ endpoint: "POST /documents/{id}/content-uploads/{uploadId}/finish", about: "another's" },
+    ...{ ability: "content_patch", status: 404 },
+    params: ({ id }: Asked) => ({ uploadId: uploadOf(id, "guest") }),
   },
   {
     ...{ endpoint: "GET /documents/{id}/formatted-content", ability: "formatted_content", status: 200 },

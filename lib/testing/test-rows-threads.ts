@@ -72,7 +72,6 @@ export const THREAD_ROWS: readonly Row[] = [
     ...{ endpoint: `GET ${THREAD}`, about: "of another document", ability: "comment", status: 404 },
     params: ({ shelf }: Asked) => pathOf(shelf, "guest"),
   },
-  { endpoint: `ANY ${THREAD}`, ability: null, first: () => 405, status: 405, ...others },
   { endpoint: `DELETE ${THREAD}`, about: "one's own", ability: "comment", status: forNamed(204), ...own },
   {
     endpoint: `DELETE ${THREAD}`,

@@ -16,7 +16,7 @@ import {
   type StoredDocument,
 } from "../documents/tree/table.ts";
 import type { Write } from "../platform/tables.ts";
-import { type Belongings, contentHead, layContent, planBelongings } from "./test-belongings.ts";
+import { type Belongings, contentHead, layBytes, planBelongings } from "./test-belongings.ts";
 import type { TestDeps } from "./test-deps.ts";
 import { type Person, person, write } from "./test-documents.ts";
 import { type Asker, askers, asksAs, nameOf, type Scene, type Situation } from "./test-situations.ts";
@@ -46,6 +46,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
   for (const player of [...askers, "guest"] as const)
     if (player !== "anonymous") people.set(player, await person(deps, player));
   const idOf = (player: Player): string => people.get(player)?.id ?? "";
+  const uploaderOf = (asker: Asker) => ({ asker, user: people.get(asker)?.id ?? "anonymous" });
   const now = deps.clock.now();
   const at = new Date(now).toISOString();
   const members = askers.flatMap((asker) => {
@@ -79,6 +80,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
   const make = async (
     { place, state, link }: Scene,
     belongings: readonly Belongings[],
+    asker?: Asker,
   ): Promise<readonly string[]> => {
     const id = deps.ids.random();
     const parent = place === "root" ? null : deps.ids.random();
@@ -117,7 +119,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     await write(deps, writes);
     const more = planBelongings(id, at, people, belongings);
     if (more.length > 0) await write(deps, more);
-    if (hasContent) await layContent(deps, id);
+    await layBytes(deps, id, belongings, asker && uploaderOf(asker));
     return parent === null ? [id] : [id, parent];
   };
 
@@ -137,6 +139,6 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     return id;
   };
   const own = async (situation: Situation, belongings: readonly Belongings[] = []): Promise<string> =>
-    (await make(situation, belongings))[0] ?? "";
+    (await make(situation, belongings, situation.asker))[0] ?? "";
   return { people, shelf, documents, shared, own };
 }

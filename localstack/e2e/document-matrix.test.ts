@@ -108,6 +108,48 @@ describe("over a server of its own", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("those who move and make documents at once are each answered clearly, and lose none", async () => {
+    const send = async (path: string, body: unknown) => {
+      const { status, json } = await weft.call("POST", `//api/v1.0/documents/${path}`, {
+        ...{ body, headers: { "content-type": "application/json" } },
+      });
+      return { status, id: (json as { id?: string } | undefined)?.id ?? "" };
+    };
+    const childrenOf = async (id: string): Promise<readonly { id: string; numchild: number }[]> => {
+      const { json } = await weft.call("GET", `//api/v1.0/documents/${id}/children/?page_size=200`);
+      return (json as { results: { id: string; numchild: number }[] }).results;
+    };
+    const { id: root } = await send("", { title: "root" });
+    const made: string[] = [];
+    for (let count = 0; count < 6; count += 1) made.push((await send(`${root}/children/`, {})).id);
+    const pick = (index: number): string => made[index % made.length] ?? "";
+    for (let round = 0; round < 4; round += 1) {
+      const [moves, makes] = await Promise.all([
+        Promise.all(
+          Array.from({ length: 12 }, (_, index) =>
+            send(`${pick(index + round)}/move/`, { target_document_id: pick(index * 5 + round + 1) }),
+          ),
+        ),
+        Promise.all(Array.from({ length: 12 }, (_, index) => send(`${pick(index)}/children/`, {}))),
+      ]);
+      // It is a descendant by now, or others were faster many times.
+      for (const { status } of moves) expect([200, 400, 409]).toContain(status);
+      expect(makes.map(({ status }) => status)).toEqual(makes.map(() => 201));
+      made.push(...makes.map(({ id }) => id));
+    }
+    const found: string[] = [];
+    const visit = async (id: string): Promise<number> => {
+      const children = await childrenOf(id);
+      for (const child of children) {
+        found.push(child.id);
+        expect(child.numchild).toBe(await visit(child.id));
+      }
+      return children.length;
+    };
+    await visit(root);
+    expect(found.toSorted()).toEqual(made.toSorted());
+  });
+
   it("a token that is none is answered as such, and nothing is told of the document", async () => {
     const [one] = cases;
     if (one === undefined) throw new Error("there is no case");

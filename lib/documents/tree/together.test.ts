@@ -126,6 +126,18 @@ describe("several who change the same documents at once", () => {
     await expectWhole(world);
   });
 
+  it("leave a root somebody's: of two owners who take each other's access away, one does", async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const world = await begin();
+      const answers = await tryTogether(world, [
+        { is: "take", who: "ann", which: 0, whom: "ben" },
+        { is: "take", who: "ben", which: 0, whom: "ann" },
+      ]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 403]);
+      await expectWhole(world);
+    }
+  });
+
   it("move each to where it may lie, one after the other: none fails but for what others did first", async () => {
     const move = deedOf({ move: 1 }).map((one): Deed => ({ ...one, who: "ann" }));
     await fc.assert(
