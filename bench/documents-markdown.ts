@@ -1,6 +1,5 @@
-import { convert } from "../lib/platform/embedded/converter/convert.ts";
 import { type Figure, runBenchmark } from "./harness/benchmark.ts";
-import { markdownOf } from "./harness/document-content.ts";
+import { markdownOf, stateOfMarkdown } from "./harness/document-content.ts";
 import { measureEcho } from "./harness/echo.ts";
 import { sendLoad } from "./harness/load.ts";
 import { cpuMs } from "./harness/processes.ts";
@@ -32,7 +31,7 @@ await runBenchmark({
     const figures: Figure[] = [];
     for (const { bytes, target, peer, warmUp, count } of SIZES) {
       const text = markdownOf(bytes);
-      const state = await convert({ from: "markdown", bytes: Buffer.from(text), to: "yjs" });
+      const state = await stateOfMarkdown(text);
       const made = await server.call("POST", "//api/v1.0/documents/", { body: {} });
       const document = `/api/v1.0/documents/${(made.json as { id: string }).id}`;
       const body = { content: Buffer.from(state).toString("base64") };

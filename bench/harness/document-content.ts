@@ -51,3 +51,10 @@ export const markdownOf = (bytes: number): string =>
   Buffer.from(SECTION.repeat(Math.ceil(bytes / SECTION.length)))
     .subarray(0, bytes)
     .toString("utf8");
+
+/** The state of Yjs that the editor makes of markdown. */
+export async function stateOfMarkdown(text: string): Promise<Uint8Array> {
+  const { ServerBlockNoteEditor } = await import("@blocknote/server-util");
+  const editor = ServerBlockNoteEditor.create();
+  return Y.encodeStateAsUpdate(editor.blocksToYDoc(await editor.tryParseMarkdownToBlocks(text), FRAGMENT));
+}

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { expectNoErrors, sendLoad, startLoad } from "./load.ts";
 
+const LARGE = "x".repeat(3_000_000);
 const seen: { method: string; path: string; body: string; token: string }[] = [];
 const server = createServer(async (request, response) => {
   let body = "";
@@ -10,7 +11,9 @@ const server = createServer(async (request, response) => {
   const { method = "", url: path = "", headers } = request;
   seen.push({ method, path, body, token: headers.authorization ?? "" });
   response.statusCode = path.startsWith("/made") ? 202 : path === "/bad" ? 500 : 200;
-  response.end(JSON.stringify({ id: `id-${seen.length}` }));
+  const text = JSON.stringify({ id: path === "/large" ? LARGE : `id-${seen.length}` });
+  response.setHeader("content-length", Buffer.byteLength(text));
+  response.end(text);
 });
 let port = 0;
 
@@ -48,7 +51,15 @@ it("tells of answers that were not expected", async () => {
   });
   const report = await load.report;
   expect(report.errors).toBe(4);
+  expect(report.statuses).toEqual({ 500: 4 });
   expect(() => expectNoErrors(report)).toThrow("4 of 4 answers unexpected: bad: 500");
+});
+
+it("takes answers that come in many parts, one after another", async () => {
+  const kinds = [{ name: "get", method: "GET", path: "/large", takes: "id" }];
+  const report = await sendLoad({ port, connections: 1, count: 3, kinds });
+  expect(report.statuses).toEqual({ 200: 3 });
+  expect(report.taken.get).toEqual(Array.from({ length: 3 }, () => LARGE));
 });
 
 it("keeps to a rate until it is told to stop", async () => {

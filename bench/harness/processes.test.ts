@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cpuMs, memoryOf, openFilesOf, programsOf, treeOf, untilQuiet } from "./processes.ts";
+import { cpuMs, memoryOf, openFilesOf, peakOf, programsOf, treeOf, untilQuiet } from "./processes.ts";
 
 const MB = 60;
 // Takes memory and time, has a child that does the same, and is then idle.
@@ -49,6 +49,23 @@ describe.runIf(process.platform === "linux")("processes", () => {
     expect(programsOf(below)).toEqual([below]);
     process.kill(below);
     await once(shell, "close");
+  });
+
+  it("show the most that they held above what they held before, once", async () => {
+    const code = `process.stdin.on("data", () => { Buffer.alloc(${MB * 1024 * 1024}, 1); console.log("done"); })`;
+    const child = spawn(process.execPath, ["-e", code]);
+    const work = async (): Promise<void> => {
+      child.stdin.write("\n");
+      await once(child.stdout, "data");
+    };
+    const root = child.pid ?? 0;
+    const warm = peakOf(root);
+    await work();
+    expect(warm()).toBeGreaterThan(MB);
+    const idle = peakOf(root);
+    expect(idle()).toBeLessThan(MB / 2);
+    child.kill("SIGKILL");
+    await once(child, "close");
   });
 
   it("that are gone hold nothing", () => {
