@@ -1,5 +1,4 @@
 import type { OidcSettings } from "../../platform/oidc-settings.ts";
-import { acceptInvitations } from "../sharing/accept-invitations.ts";
 import { planDirectoryEntry } from "./directory.ts";
 import type { Identified } from "./issuer-tokens.ts";
 import { type StoredUser, subKey, userIdentitiesTable, userKey, usersTable } from "./table.ts";
@@ -34,10 +33,7 @@ async function introduced(
   if (only !== undefined && !allowDuplicateEmails) return undefined;
   if (!createUser) return undefined;
   const { user, writes } = planUser(deps, identified);
-  if ((await deps.tables.write(writes)).ok) {
-    await acceptInvitations(deps, user);
-    return user;
-  }
+  if ((await deps.tables.write(writes)).ok) return user;
   // Another request of theirs was first.
   return userBySub(deps, sub);
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import type { DocumentSettings } from "../settings.ts";
+import { acceptWhereTold } from "../sharing/accept-invitations.ts";
 import type { StoredUser } from "./table.ts";
 import { findUser, OWNER_ID, owner, type UserDeps } from "./users.ts";
 
@@ -17,6 +18,8 @@ export async function viewerOf(deps: ViewerDeps, { principal }: Asking): Promise
   const user =
     principal.kind === "owner" ? await owner(deps, deps.documents.ownerEmail) : await findUser(deps, id);
   if (user?.is_active !== true) throw new ApiError("unauthorized", "User not found or not active.");
+  // With the first request of somebody new, and where one before has not come to its end.
+  if (user.untaken === true) await acceptWhereTold(deps, user);
   return user;
 }
 
