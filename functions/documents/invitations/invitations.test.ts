@@ -182,14 +182,51 @@ describe("whoever comes with the address", () => {
     expect((await invitations()).body.count).toBe(1);
   });
 
-  it("has it also where a command makes them on the tables alone, which tells nobody", async () => {
+  it("has it with their first request where a command made them on the tables alone, and it is told of then", async () => {
     await invite({ email: "new@example.com", role: "editor" });
     const before = (await readLog(test.deps)).records.length;
     const { tables, ids, clock } = test.deps;
     const { token, record } = await createToken({ tables, ids, clock }, { email: "new@example.com" });
     expect(await roleOf({ id: record.user, token })).toBe("editor");
-    expect((await readLog(test.deps)).records).toHaveLength(before);
+    expect((await readLog(test.deps)).records).toHaveLength(before + 1);
+    expect(await roleOf({ id: record.user, token })).toBe("editor");
+    expect((await readLog(test.deps)).records).toHaveLength(before + 1);
     expect((await invitations()).body.count).toBe(0);
+  });
+
+  it("has all of it where the process died that made them, before it had looked or amid it", async () => {
+    const { id: second } = (await call(test.deps, make, { body: {}, token: TEST_TOKEN })).body;
+    await invite({ email: "new@example.com", role: "editor" });
+    const asked = {
+      params: { id: second },
+      body: { email: "new@example.com", role: "reader" },
+      token: TEST_TOKEN,
+    };
+    expect((await call(test.deps, create, asked)).status).toBe(201);
+    const { tables, ids, clock } = test.deps;
+    const { token, record } = await createToken({ tables, ids, clock }, { email: "new@example.com" });
+    let changes = 0;
+    const dying = {
+      ...test.deps,
+      outbox: {
+        ...test.deps.outbox,
+        commit: (...given: Parameters<typeof test.deps.outbox.commit>) => {
+          changes += 1;
+          return changes === 2 ? Promise.reject(new Error("died")) : test.deps.outbox.commit(...given);
+        },
+      },
+    };
+    await expect(acceptInvitations(dying, await getUser(test.deps, record.user))).rejects.toThrow("died");
+    for (const [document, role] of [
+      [root, "editor"],
+      [second, "reader"],
+    ]) {
+      const { body } = await call(test.deps, read, { params: { id: document ?? "" }, token });
+      expect(body.user_role).toBe(role);
+    }
+    expect((await getUser(test.deps, record.user)).untaken).toBeUndefined();
+    const told = (await readLog(test.deps)).records.map(({ data }) => JSON.parse(data ?? "").change);
+    expect(told.filter((change) => change === "given")).toHaveLength(2);
   });
 
   it("is told of, by name and not by address", async () => {

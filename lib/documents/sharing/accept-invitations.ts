@@ -1,13 +1,11 @@
 import { readAll } from "../../events/read-all.ts";
-import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
 import { higherRole } from "../access/roles.ts";
 import { accessesTable, accessId, accessKey } from "../access/table.ts";
 import { type Change, type CommitDeps, commitChange } from "../commit.ts";
-import { noted } from "../lists/changes.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
-import type { StoredUser } from "../users/table.ts";
+import { type StoredUser, userKey, usersTable } from "../users/table.ts";
 import { sharedEvent } from "./deps.ts";
 import {
   invitationKey,
@@ -21,39 +19,24 @@ import {
 /** Invitations that one address brings at once; what is left is accepted the next time. */
 const ACCEPTED_MAX = 500;
 
-/** Without what tells of changes, they are made and not told of: by a command on a data folder that no server has. */
-export type AcceptDeps = Pick<Ports, "tables" | "clock" | "ids"> & Partial<CommitDeps>;
-
 /**
  * Makes accesses of the invitations to a user's address that have not expired; documents that nobody made are then made
  * by them. What was accepted before is not there any more, so it may be called whenever a user comes. Reference 2.4.
  */
-export async function acceptInvitations(deps: AcceptDeps, user: StoredUser): Promise<void> {
+export async function acceptInvitations(deps: CommitDeps, user: StoredUser): Promise<void> {
   if (user.email === null) return;
   const invited = await readAll(deps, invitedTable, { pk: invitedPartition(user.email) }, ACCEPTED_MAX);
   for (const { sk: document, id } of invited) await accept(deps, user, document, id);
+  if (user.untaken === undefined || invited.length === ACCEPTED_MAX) return;
+  // Last of all: where the process dies before, the user's next request finds what is left.
+  const change = { remove: ["untaken"], add: { revision: 1 } };
+  await deps.tables.update(usersTable, userKey(user.id), change, [["untaken", "=", true]]);
 }
 
 const NOTHING: Change<void> = { writes: [], events: [], result: undefined };
 
-/** Attempts at a change that is not told of. */
-const TRIES_MAX = 10;
-
-async function change(deps: AcceptDeps, plan: () => Promise<Change<void>>): Promise<void> {
-  if (tells(deps)) return commitChange(deps, plan);
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const { writes } = await plan();
-    if (writes.length === 0 || (await deps.tables.write(noted(deps, writes))).ok) return;
-  }
-}
-
-const tells = (deps: AcceptDeps): deps is AcceptDeps & CommitDeps =>
-  [deps.outbox, deps.matcher, deps.effects, deps.blobs, deps.secrets, deps.ids, deps.log].every(
-    (part) => part !== undefined,
-  );
-
-async function accept(deps: AcceptDeps, user: StoredUser, id: string, invitationId: string): Promise<void> {
-  await change(deps, async () => {
+async function accept(deps: CommitDeps, user: StoredUser, id: string, invitationId: string): Promise<void> {
+  await commitChange(deps, async () => {
     const key = invitationKey(id, invitationId);
     const [invitation, document, access] = await Promise.all([
       deps.tables.get(invitationsTable, key),

@@ -1,5 +1,4 @@
 import type { OidcSettings } from "../../platform/oidc-settings.ts";
-import { acceptInvitations } from "../sharing/accept-invitations.ts";
 import { planDirectoryEntry } from "./directory.ts";
 import type { Identified } from "./issuer-tokens.ts";
 import { type StoredUser, subKey, userIdentitiesTable, userKey, usersTable } from "./table.ts";
@@ -34,10 +33,7 @@ async function introduced(
   if (only !== undefined && !allowDuplicateEmails) return undefined;
   if (!createUser) return undefined;
   const { user, writes } = planUser(deps, identified);
-  if ((await deps.tables.write(writes)).ok) {
-    await acceptInvitations(deps, user);
-    return user;
-  }
+  if ((await deps.tables.write(writes)).ok) return user;
   // Another request of theirs was first.
   return userBySub(deps, sub);
 }
@@ -49,14 +45,13 @@ async function withSub(deps: UserDeps, user: StoredUser, sub: string): Promise<S
   const outcome = await deps.tables.write([
     {
       ...{ op: "update", table: usersTable, key: userKey(id) },
-      change: { set: { sub }, add: { revision: 1 } },
+      // Who was invited meanwhile comes to have it with their next request.
+      change: { set: { sub, untaken: true }, add: { revision: 1 } },
       when: [["sub", "=", null]],
     },
     { op: "put", table: userIdentitiesTable, item: { ...subKey(sub), id }, when: [["pk", "missing"]] },
   ]);
-  if (!outcome.ok) return userBySub(deps, sub);
-  await acceptInvitations(deps, user);
-  return { ...user, sub };
+  return outcome.ok ? { ...user, sub } : userBySub(deps, sub);
 }
 
 /** With the names that the provider has for them now. */

@@ -11,6 +11,8 @@ export interface StoredUser extends Key {
   readonly language: string | null;
   readonly is_active: boolean;
   readonly is_first_connection: boolean;
+  /** Nobody has looked yet what their address is invited to. */
+  readonly untaken?: true;
   readonly created_at: string;
   readonly revision: number;
 }

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { type AcceptDeps, acceptInvitations } from "../sharing/accept-invitations.ts";
 import { accessTokensTable, SCOPES, TOKEN_ENTRIES, tokenEntriesTable, tokenKey } from "./table.ts";
 import { hashOf, TOKEN_PREFIX } from "./user-of-token.ts";
 import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
@@ -45,7 +44,7 @@ export type TokenRecord = z.infer<typeof tokenRecord>;
  * `conflict` where several have the address, and `too_many_requests` where there are 10,000 tokens.
  */
 export async function createToken(
-  deps: UserDeps & AcceptDeps,
+  deps: UserDeps,
   { email, name = "", scopes = [...SCOPES], expires_at = null }: TokenRequest,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   if ((await readAll(deps, tokenEntriesTable, { pk: TOKEN_ENTRIES })).length >= TOKENS_MAX)
@@ -67,7 +66,6 @@ export async function createToken(
     { op: "put", table: tokenEntriesTable, item: entry },
   ]);
   if (!outcome.ok) throw new ApiError("conflict", "The token could not be made, try again");
-  await acceptInvitations(deps, user);
   return { token, record: { ...fields, email: user.email } };
 }
 

@@ -38,6 +38,7 @@ export function planUser(
   const user: StoredUser = {
     ...{ ...userKey(id), id, sub, email, full_name, short_name, language },
     ...{ is_active: true, is_first_connection: true, revision: 1 },
+    ...(email === null ? {} : { untaken: true }),
     created_at: new Date(deps.clock.now()).toISOString(),
   };
   const table = userIdentitiesTable;

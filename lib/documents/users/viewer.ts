@@ -1,10 +1,12 @@
 import { ApiError } from "../../errors.ts";
 import { notAllowed, notSignedIn } from "../access/refusals.ts";
+import type { CommitDeps } from "../commit.ts";
 import type { DocumentSettings } from "../settings.ts";
+import { acceptInvitations } from "../sharing/accept-invitations.ts";
 import type { StoredUser } from "./table.ts";
 import { findUser, owner, type UserDeps } from "./users.ts";
 
-export type ViewerDeps = UserDeps & { readonly documents: DocumentSettings };
+export type ViewerDeps = UserDeps & CommitDeps & { readonly documents: DocumentSettings };
 
 /** Whoever asked, as the authentication step found. */
 interface Asking {
@@ -19,6 +21,8 @@ export async function viewerOf(deps: ViewerDeps, { principal }: Asking): Promise
       ? await owner(deps, deps.documents.ownerEmail)
       : await findUser(deps, principal.id);
   if (user?.is_active !== true) throw new ApiError("unauthorized", "User not found or not active.");
+  // With the first request of somebody new, and where one before has not come to its end.
+  if (user.untaken === true) await acceptInvitations(deps, user);
   return user;
 }
 
