@@ -10,6 +10,7 @@ import { openWorkerDeps } from "../../lib/deps-cloud.ts";
 import { composeDeps } from "../../lib/deps-compose.ts";
 import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
+import { converterName } from "../../lib/platform/conversions.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
 import { openNetwork } from "../../lib/workflow/network/network.ts";
@@ -21,6 +22,7 @@ import { readTemplateFiles, type TemplateFunction } from "../../localstack/templ
 import { provisionTemplate } from "../provision.ts";
 import { settingDefaults } from "../template/step-settings.ts";
 import { type DeployedRoles, readRoles } from "./policies.ts";
+import { startLambda } from "./test-lambda.ts";
 import type { Recorder } from "./test-recorder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -84,7 +86,14 @@ export async function openInstallation(
     files.slice(1).map(async (file) => readRoles(await readFile(file, "utf8"), values)),
   );
   // Beside what the template gives them, where AWS is: nothing else of this process.
-  const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));
+  const lambda = await startLambda((name, event) => {
+    if (name !== converterName(stack)) throw new Error(`no function is called ${name}`);
+    return called(invoke, functions, "ConverterFunction", event);
+  });
+  const aws = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"))),
+    AWS_ENDPOINT_URL_LAMBDA: lambda.url,
+  };
   const environments = new Map(
     roles.flatMap((stackRoles) =>
       stackRoles.functions.map(
@@ -147,6 +156,7 @@ export async function openInstallation(
     [Symbol.asyncDispose]: async () => {
       await Promise.all([gateway.close(DRAIN_MS), ...pollers.map((one) => one.drain(DRAIN_MS))]);
       await Promise.all([runner, ...workers].map((one) => one.close()));
+      lambda.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -7,11 +7,12 @@ import {
   ROUTE_TIMEOUT_SECONDS,
   type Route,
 } from "../../lib/http/route.ts";
+import { CONVERSION_SECONDS, converterName } from "../../lib/platform/conversions.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
-import { buildProperties, CODE_FOLDER } from "./bundling.ts";
+import { buildProperties, CODE_FOLDER, converterBuild } from "./bundling.ts";
 import { API_ID } from "./gateway.ts";
-import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
+import { arnOf, installationName, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
 
@@ -20,6 +21,10 @@ const SCALING_MIN = 2;
 const SCALING_MAX = 1000;
 
 const MS_PER_SECOND = 1000;
+/** From the folder of the functions: it is none that is found there. */
+const CONVERTER_ENTRY = "../lib/platform/aws/converter-function.ts";
+/** Of a process that holds 150 MB before it converts, and whose time goes with its memory. */
+const CONVERTER_MEMORY_MB = 1536;
 /** Of what evaluates scripts: two at a time, each with a VM and jq full. */
 const SCRIPTS_MEMORY_MB = 1024;
 
@@ -102,6 +107,25 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   };
 }
 
+/** What converts content, called by functions of both services under its name. */
+export function converterFunction(): ResourceMap {
+  const properties = {
+    FunctionName: installationName(converterName("").slice(1)),
+    ...sizes(CONVERSION_SECONDS, CONVERTER_MEMORY_MB),
+    Role: arnOf(roleId("converter")),
+  };
+  return {
+    ConverterFunction: toFunction(
+      CONVERTER_ENTRY,
+      "Content of documents in other forms: blocks, markdown, HTML",
+      converterBuild(CONVERTER_ENTRY),
+      properties,
+      {},
+      {},
+    ),
+  };
+}
+
 /** Only what differs from the globals. */
 function sizes(timeoutSeconds = ROUTE_TIMEOUT_SECONDS, memoryMb = ROUTE_MEMORY_MB): Record<string, number> {
   return {
@@ -132,7 +156,7 @@ function toFunction(
       // one, and what the build's properties say where there are more.
       Handler: `${basename(entry, ".ts")}.handler`,
       ...properties,
-      Events: events,
+      ...(Object.keys(events).length === 0 ? {} : { Events: events }),
     },
   };
 }

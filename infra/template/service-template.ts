@@ -1,6 +1,6 @@
 import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
-import { consumerFunction, FUNCTION_GLOBALS, routeFunction } from "./functions.ts";
+import { consumerFunction, converterFunction, FUNCTION_GLOBALS, routeFunction } from "./functions.ts";
 import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
 import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
@@ -14,7 +14,7 @@ import {
 } from "./roles.ts";
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
-import type { ServiceScan, StackService } from "./services.ts";
+import { hasConverter, type ServiceScan, type StackService } from "./services.ts";
 import { handedParameters, settingVariables } from "./step-settings.ts";
 
 /** What a service's stack is handed by the main one. */
@@ -61,6 +61,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
         ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
         ...queueResources(scanned.consumer, consumers),
       })),
+      ...(hasConverter(service) ? [converterFunction()] : []),
       roleResources(scan, ACCESS[service]),
       logResources(service),
     ]),

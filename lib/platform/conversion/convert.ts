@@ -1,6 +1,6 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
-import type { Conversion } from "../../converter.ts";
+import type { Conversion } from "../converter.ts";
 import { isSafeUrl, type MarkupDocument, sanitise } from "./sanitise.ts";
 
 /** The part of a document that editors write in. Reference 4.1. */
