@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,17 +60,26 @@ export async function openInstallation(
   const stack = `roles-${randomUUID().slice(0, 8)}`;
   const bucket = blobsBucketOf(stack);
   const token = randomUUID();
-  const parameters = { token: `/${stack}/token`, secrets: `/${stack}/secrets` };
+  const parameters = {
+    token: `/${stack}/token`,
+    secrets: `/${stack}/secrets`,
+    documents: `/${stack}/documents`,
+  };
   await provisionTemplate(stack, process.env);
   await store({
     [parameters.token]: token,
     [`${parameters.secrets}/TOUR_KEY`]: randomUUID(),
+    [`${parameters.documents}/OIDC_RS_PRIVATE_KEY_STR`]: privateKey(),
+    [`${parameters.documents}/Y_PROVIDER_API_KEY`]: randomUUID(),
+    [`${parameters.documents}/THEME_CUSTOMIZATION_FILE_PATH`]: '{"name":"tour"}',
     [`${parameters.secrets}/DJANGO_EMAIL_HOST_PASSWORD`]: randomUUID(),
   });
   const values = {
     ...settingDefaults(),
     ...{ StackName: stack, EventBusName: stack, BlobsBucketName: bucket },
     ...{ AccessTokenParameter: parameters.token, SecretsPath: parameters.secrets },
+    DocumentSecretsPath: parameters.documents,
+    DocumentSecrets: "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, THEME_CUSTOMIZATION_FILE_PATH",
     HttpStepPrivateAddresses: "allow",
     // Nobody listens there.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
@@ -139,7 +148,11 @@ export async function openInstallation(
   const invoke = createFunctions({
     root: ROOT,
     deps: undefined,
-    load: async (fn) => recorded(recorder, fn.logicalId, await handlerOf(fn), await depsOf(fn)),
+    // Settings are read as a function opens.
+    load: async (fn) => {
+      const weft = await recorder.within(fn.logicalId, () => depsOf(fn));
+      return recorded(recorder, fn.logicalId, await handlerOf(fn), weft);
+    },
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
@@ -160,6 +173,11 @@ export async function openInstallation(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function privateKey(): string {
+  const { privateKey: key } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 async function store(parameters: Readonly<Record<string, string>>): Promise<void> {

@@ -45,8 +45,12 @@ export async function useDocuments(client: Client): Promise<Left> {
   await share(client, other, root.id, data.user);
   await comment(client, root.id);
   await useLists(client, other, root.id);
-  await send("GET", `${BASE}/config`);
-  await client.status(`${BASE}/jwks`);
+  const { theme_customization: theme } = await send<{ theme_customization: { name?: string } }>(
+    "GET",
+    `${BASE}/config`,
+  );
+  const { keys } = await send<{ keys: readonly unknown[] }>("GET", `${BASE}/jwks`);
+  if (theme.name !== "tour" || keys.length !== 1) throw new Error("the stored settings are not in force");
   await send("GET", `${BASE}/access-tokens`);
   const own = await other.send<Made>("POST", `${BASE}/documents`, { title: "Own" });
   await other.send("PATCH", `${BASE}/documents/${own.id}/content`, { content: EMPTY_STATE });

@@ -43,6 +43,8 @@ export interface Access {
   readonly readsModelKeys?: true;
   /** Reads the password of the mail server, a secret of that setting's name. */
   readonly readsMailPassword?: true;
+  /** Reads secrets of the documents, and their theme. */
+  readonly readsDocumentSecrets?: true;
   /** Reads the secrets of workflows from the parameter store. */
   readonly readsSecrets?: true;
 }
@@ -273,6 +275,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       },
       converts: true,
       readsToken: true,
+      readsDocumentSecrets: true,
     },
     consumers: {},
     schedules: {},

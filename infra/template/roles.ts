@@ -6,6 +6,7 @@ import { arnOf, installationArn, type ResourceMap, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID } from "./logs.ts";
 import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesOf } from "./queues.ts";
 import { hasConverter, type ServiceScan } from "./services.ts";
+import { DOCUMENT_SECRETS_PARAMETER } from "./step-settings.ts";
 
 /** Parameters of a nested stack that its roles speak of. */
 export const BUS_PARAMETER = "EventBusName";
@@ -131,6 +132,9 @@ function statements(
             [storedParameter(`\${${SECRETS_PARAMETER}}/DJANGO_EMAIL_HOST_PASSWORD`)],
           ),
         ]
+      : []),
+    ...(access.readsDocumentSecrets === true
+      ? [allow(["ssm:GetParameter"], [storedParameter(`\${${DOCUMENT_SECRETS_PARAMETER}}/*`)])]
       : []),
     ...(access.readsSecrets === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/*`)])]

@@ -83,8 +83,11 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
 
 /** `consumers` are those of all services: each may send to the others' queues. */
 function environment(service: StackService, consumers: readonly ScannedConsumer[]): Record<string, unknown> {
+  // A service without queues of its own knows those alone that it sends to.
+  const sent = service === "documents" ? ACCESS.documents.http.sends : "all";
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);
+    if (sent !== "all") return main !== undefined && sent?.includes(consumer.name) === true ? [main] : [];
     return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];
   });
   return {
