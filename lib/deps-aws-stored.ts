@@ -4,16 +4,18 @@ import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.t
 import type { Environment } from "./platform/aws/clients.ts";
 import { parameterStore, readParameter } from "./platform/aws/parameters.ts";
 import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
+import { withStoredSettings } from "./platform/aws/stored-settings.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { llmKeys } from "./platform/llm-settings.ts";
 
 /** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
 export async function openStoredAwsDeps<Composed>(
-  environment: Environment,
+  given: Environment,
   compose: Compose<Composed>,
 ): Promise<Composed> {
-  const client = parameterStore(environment);
+  const client = parameterStore(given);
+  const environment = await withStoredSettings(client, given);
   const path = environment.WEFT_SECRETS_PATH || undefined;
   const secrets = storedSecrets({ client, path, clock: systemClock });
   const config = readConfig(environment);

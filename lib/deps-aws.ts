@@ -3,9 +3,11 @@ import { join } from "node:path";
 import type { composeDeps } from "./deps-compose.ts";
 import type { Authenticator } from "./http/auth.ts";
 import type { Environment } from "./platform/aws/clients.ts";
+import { awsConverter } from "./platform/aws/converter.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { bundledScripts } from "./platform/aws/scripts.ts";
 import { type Config, readConfig } from "./platform/config.ts";
+import { converterName } from "./platform/conversions.ts";
 import { PlatformFault } from "./platform/faults.ts";
 import { jsonLog } from "./platform/json-log.ts";
 import type { Ports } from "./platform/ports.ts";
@@ -58,6 +60,14 @@ export async function openAwsDeps<Composed>(
       functionsModule: new URL("./library-without-files.mjs", import.meta.url),
     }),
   });
+  const { blobs, ids } = platform.ports;
+  const converter = awsConverter({
+    ...{ blobs, ids, log },
+    open: async () => {
+      const { lambdaInvoke } = await import("./platform/aws/lambda-invoke.ts");
+      return lambdaInvoke(environment, converterName(stack));
+    },
+  });
   // Lambda's own interface listens on the loopback address.
   const network = { ...config.network, loopback: "deny" } as const;
   return compose(
@@ -65,6 +75,7 @@ export async function openAwsDeps<Composed>(
     { ...config, network },
     {
       auth,
+      converter,
       // Nothing is kept in them: steps with files are a worker's.
       paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
       queueNames: queues.map(({ name }) => name),

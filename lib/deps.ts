@@ -63,7 +63,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly userDirectory: UserDirectory;
   readonly theme: ThemeReader;
   readonly throttle: Throttle;
-  /** Where this process opens one: functions in Lambda have none. */
+  /** Where this process opens one, or has a function for it. */
   readonly converter?: Converter;
   /** Sends what consumers write to people. */
   readonly mail: Mailer;

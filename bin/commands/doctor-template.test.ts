@@ -39,8 +39,6 @@ test("counts what a template and its globals hold, references as long as they ma
         N: 100,
         SHARED: "own",
         REF: { Ref: "X" },
-        NUMBER: { Ref: "Number" },
-        CHOICE: { Ref: "Choice" },
         SUB: { "Fn::Sub": "a-${B}-${C}" },
       }),
       R: {
@@ -53,7 +51,7 @@ test("counts what a template and its globals hold, references as long as they ma
       },
     },
     {
-      Parameters: { X: {}, Number: { MaxLength: 9 }, Choice: { AllowedValues: ["deny", "allow"] } },
+      Parameters: { P: {}, X: {} },
       Globals: { Function: { Environment: { Variables: { SHARED: "global" } } } },
     },
   );
@@ -61,10 +59,10 @@ test("counts what a template and its globals hold, references as long as they ma
   expect(stacks).toEqual([
     {
       file: "template.yaml",
-      ...{ resources: 4, functions: 2, rules: 1, queues: 1, tables: 0, parameters: 3 },
+      ...{ resources: 4, functions: 2, rules: 1, queues: 1, tables: 0, parameters: 2 },
       longestEnvironment: {
         function: "Long",
-        bytes: 2 + 20 + (1 + 3) + (6 + 3) + (3 + 128) + (6 + 9) + (6 + 5) + (3 + "a--".length + 256),
+        bytes: 2 + 20 + (1 + 3) + (6 + 3) + (3 + 128) + (3 + "a--".length + 256),
       },
     },
   ]);

@@ -38,12 +38,12 @@ function countStack(path: string, file: string): StackCounts {
   const resources = root.at("Resources").entries();
   const ofType = (type: string) => resources.filter(([, resource]) => resource.at("Type").text() === type);
   const shared = variablesOf(root.at("Globals").at("Function"));
-  const lengths = lengthsOf(root.at("Parameters"));
+  const longest = parameterLengths(root);
   const environments = ofType("AWS::Serverless::Function").map(([id, resource]) => ({
     function: id,
-    bytes: bytesOf({ ...shared, ...variablesOf(resource.at("Properties")) }, lengths),
+    bytes: bytesOf({ ...shared, ...variablesOf(resource.at("Properties")) }, longest),
   }));
-  const [longest] = environments.sort((left, right) => right.bytes - left.bytes);
+  const [largest] = environments.sort((left, right) => right.bytes - left.bytes);
   return {
     file,
     ...countResources(root.record() as unknown as SamTemplate),
@@ -51,7 +51,7 @@ function countStack(path: string, file: string): StackCounts {
     queues: ofType("AWS::SQS::Queue").length,
     tables: ofType("AWS::DynamoDB::Table").length,
     parameters: root.at("Parameters").entries().length,
-    longestEnvironment: longest ?? null,
+    longestEnvironment: largest ?? null,
   };
 }
 
@@ -62,34 +62,30 @@ function variablesOf(properties: Node): Variables {
   return variables.isThere ? variables.record() : {};
 }
 
-/** How long the values of parameters may be that say so, characters. */
-function lengthsOf(parameters: Node): ReadonlyMap<string, number> {
+/** What the parameters say that their values have at most, by name. */
+function parameterLengths(root: Node): ReadonlyMap<string, number> {
   return new Map(
-    parameters.entries().flatMap(([name, parameter]): [string, number][] => {
-      const { AllowedValues, MaxLength } = parameter.record() as ParameterBounds;
-      if (AllowedValues !== undefined)
-        return [[name, Math.max(...AllowedValues.map((value) => String(value).length))]];
-      return MaxLength === undefined ? [] : [[name, Number(MaxLength)]];
-    }),
+    root
+      .at("Parameters")
+      .entries()
+      .flatMap(([name, parameter]) => {
+        const most = parameter.at("MaxLength");
+        return most.isThere ? [[name, most.number()] as const] : [];
+      }),
   );
 }
 
-interface ParameterBounds {
-  readonly AllowedValues?: readonly unknown[];
-  readonly MaxLength?: unknown;
-}
-
-/** At most: names, and values with so much for each reference as its parameter allows. */
-function bytesOf(variables: Variables, lengths: ReadonlyMap<string, number>): number {
+/** At most: names, and values with so much for each reference. */
+function bytesOf(variables: Variables, longest: ReadonlyMap<string, number>): number {
   return Object.entries(variables).reduce(
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value, lengths),
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value, longest),
     0,
   );
 }
 
-function valueBytes(value: unknown, lengths: ReadonlyMap<string, number>): number {
+function valueBytes(value: unknown, longest: ReadonlyMap<string, number>): number {
   if (typeof value !== "object" || value === null) return Buffer.byteLength(String(value));
   const { "Fn::Sub": text, Ref: name } = value as { "Fn::Sub"?: unknown; Ref?: unknown };
-  if (typeof text !== "string") return lengths.get(String(name)) ?? REFERENCE_BYTES;
+  if (typeof text !== "string") return longest.get(String(name)) ?? REFERENCE_BYTES;
   return Buffer.byteLength(text.replace(/\$\{[^}]*\}/g, "x".repeat(REFERENCE_BYTES)));
 }

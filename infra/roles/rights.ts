@@ -93,6 +93,9 @@ const COMMANDS: Readonly<Record<string, (input: CommandInput) => Right[]>> = {
       onObject("DeleteObject")({ Bucket, Key }),
     ),
   ListObjectsV2Command: ({ Bucket }) => [listing(Bucket)],
+  InvokeCommand: ({ FunctionName }) => [
+    { action: "lambda:InvokeFunction", resource: arn("lambda", `function:${text(FunctionName)}`) },
+  ],
   GetParameterCommand: ({ Name }) => [
     // The name begins with the slash that stands between.
     { action: "ssm:GetParameter", resource: arn("ssm", `parameter${text(Name)}`) },

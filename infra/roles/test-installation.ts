@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { openWorkerDeps } from "../../lib/deps-cloud.ts";
 import { composeDeps } from "../../lib/deps-compose.ts";
 import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
+import { converterName } from "../../lib/platform/conversions.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
 import { openNetwork } from "../../lib/workflow/network/network.ts";
@@ -21,6 +22,7 @@ import { readTemplateFiles, type TemplateFunction } from "../../localstack/templ
 import { provisionTemplate } from "../provision.ts";
 import { settingDefaults } from "../template/step-settings.ts";
 import { type DeployedRoles, readRoles } from "./policies.ts";
+import { startLambda } from "./test-lambda.ts";
 import type { Recorder } from "./test-recorder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -58,17 +60,26 @@ export async function openInstallation(
   const stack = `roles-${randomUUID().slice(0, 8)}`;
   const bucket = blobsBucketOf(stack);
   const token = randomUUID();
-  const parameters = { token: `/${stack}/token`, secrets: `/${stack}/secrets` };
+  const parameters = {
+    token: `/${stack}/token`,
+    secrets: `/${stack}/secrets`,
+    documents: `/${stack}/documents`,
+  };
   await provisionTemplate(stack, process.env);
   await store({
     [parameters.token]: token,
     [`${parameters.secrets}/TOUR_KEY`]: randomUUID(),
+    [`${parameters.documents}/OIDC_RS_PRIVATE_KEY_STR`]: privateKey(),
+    [`${parameters.documents}/Y_PROVIDER_API_KEY`]: randomUUID(),
+    [`${parameters.documents}/THEME_CUSTOMIZATION_FILE_PATH`]: '{"name":"tour"}',
     [`${parameters.secrets}/DJANGO_EMAIL_HOST_PASSWORD`]: randomUUID(),
   });
   const values = {
     ...settingDefaults(),
     ...{ StackName: stack, EventBusName: stack, BlobsBucketName: bucket },
     ...{ AccessTokenParameter: parameters.token, SecretsPath: parameters.secrets },
+    DocumentSecretsPath: parameters.documents,
+    DocumentSecrets: "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, THEME_CUSTOMIZATION_FILE_PATH",
     HttpStepPrivateAddresses: "allow",
     // Nobody listens there.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
@@ -84,7 +95,14 @@ export async function openInstallation(
     files.slice(1).map(async (file) => readRoles(await readFile(file, "utf8"), values)),
   );
   // Beside what the template gives them, where AWS is: nothing else of this process.
-  const aws = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_")));
+  const lambda = await startLambda((name, event) => {
+    if (name !== converterName(stack)) throw new Error(`no function is called ${name}`);
+    return called(invoke, functions, "ConverterFunction", event);
+  });
+  const aws = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"))),
+    AWS_ENDPOINT_URL_LAMBDA: lambda.url,
+  };
   const environments = new Map(
     roles.flatMap((stackRoles) =>
       stackRoles.functions.map(
@@ -130,7 +148,11 @@ export async function openInstallation(
   const invoke = createFunctions({
     root: ROOT,
     deps: undefined,
-    load: async (fn) => recorded(recorder, fn.logicalId, await handlerOf(fn), await depsOf(fn)),
+    // Settings are read as a function opens.
+    load: async (fn) => {
+      const weft = await recorder.within(fn.logicalId, () => depsOf(fn));
+      return recorded(recorder, fn.logicalId, await handlerOf(fn), weft);
+    },
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
@@ -147,9 +169,15 @@ export async function openInstallation(
     [Symbol.asyncDispose]: async () => {
       await Promise.all([gateway.close(DRAIN_MS), ...pollers.map((one) => one.drain(DRAIN_MS))]);
       await Promise.all([runner, ...workers].map((one) => one.close()));
+      lambda.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function privateKey(): string {
+  const { privateKey: key } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
 async function store(parameters: Readonly<Record<string, string>>): Promise<void> {

@@ -7,6 +7,8 @@ import type { Client } from "./test-tour-client.ts";
 const BASE = "/api/v1.0";
 /** Of a user beside the owner. */
 export const TOUR_EMAIL = "tour@example.org";
+/** Of Yjs: base64. */
+const EMPTY_STATE = "AAA=";
 /** Of a version that was made long ago. */
 const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
 
@@ -19,8 +21,15 @@ interface Listed {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Documents, through all that may be done with them, by their owner and by others. Answers one that was edited. */
-export async function useDocuments(client: Client): Promise<string> {
+/** What becomes of the tour's documents later on, by their ids. */
+export interface Left {
+  readonly edited: string;
+  /** The other user's, as an editor leaves one. */
+  readonly own: string;
+}
+
+/** Documents, through all that may be done with them, by their owner and by others. */
+export async function useDocuments(client: Client): Promise<Left> {
   const { send } = client;
   const { data, token } = await send<{ data: Made & { user: string }; token: string }>(
     "POST",
@@ -36,11 +45,17 @@ export async function useDocuments(client: Client): Promise<string> {
   await share(client, other, root.id, data.user);
   await comment(client, root.id);
   await useLists(client, other, root.id);
-  await send("GET", `${BASE}/config`);
-  await client.status(`${BASE}/jwks`);
+  const { theme_customization: theme } = await send<{ theme_customization: { name?: string } }>(
+    "GET",
+    `${BASE}/config`,
+  );
+  const { keys } = await send<{ keys: readonly unknown[] }>("GET", `${BASE}/jwks`);
+  if (theme.name !== "tour" || keys.length !== 1) throw new Error("the stored settings are not in force");
   await send("GET", `${BASE}/access-tokens`);
+  const own = await other.send<Made>("POST", `${BASE}/documents`, { title: "Own" });
+  await other.send("PATCH", `${BASE}/documents/${own.id}/content`, { content: EMPTY_STATE });
   await client.remove(`${BASE}/access-tokens/${data.id}`);
-  return root.id;
+  return { edited: root.id, own: own.id };
 }
 
 /** Bytes of an edited document that no version names, and nobody whom the owner's token belongs to: scripts ask first. */
@@ -93,7 +108,7 @@ async function useContent(client: Client, id: string): Promise<void> {
   for (const text of ["one", "two", "three"])
     await client.send("PATCH", `${path}/content`, { content: base64(text) });
   await client.file("GET", `${path}/content`);
-  await client.status(`${path}/formatted-content`);
+  await client.file("GET", `${path}/formatted-content?content_format=markdown`);
   const text = "sent past the API";
   const upload = await client.send<Made & { url: string; headers: Record<string, string> }>(
     "POST",

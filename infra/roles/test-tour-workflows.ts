@@ -134,8 +134,9 @@ steps:
 /** Works on documents as whoever the installation names for it. */
 export const WRITING = `
 name: writing
+params: [{name: own, default: ""}]
 steps:
-  - {name: write, type: function, function: 'document_create("Written for somebody")'}
+  - {name: write, type: function, function: 'document_append(own, "more"); document_create("Written for somebody")'}
 `;
 
 /** Once with a schedule, once without. */

@@ -71,7 +71,8 @@ export async function tour(at: Installation): Promise<void> {
   await useTriggers(all);
   const pending = await startUnheard(all);
   await bringFindings(all.client);
-  await leaveForConsumers(at.outside, await useDocuments(all.client));
+  const { edited, own } = await useDocuments(all.client);
+  await leaveForConsumers(at.outside, edited);
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);
   await sweepAndFire(all);
@@ -84,7 +85,7 @@ export async function tour(at: Installation): Promise<void> {
     workThrough(all),
   ]);
   at.writeAs(TOUR_EMAIL);
-  await finished(all, await startRun(all.client, { module: "writing" }));
+  await finished(all, await startRun(all.client, { module: "writing", params: { own } }));
   await goAgain(all.client, at, () => batchOf("sweep", "{}", 1));
   await redriveAll(all, over);
   await mergeIndex(all);

@@ -15,7 +15,7 @@ const properties = z.object({
   SourcesContent: z.enum(["true", "false"]),
   OutExtension: z.array(z.string()),
   Banner: z.array(z.string()),
-  Alias: z.array(z.string()),
+  Alias: z.array(z.string()).default([]),
   External: z.array(z.string()),
   Loader: z.array(z.string()).default([]),
 });

@@ -8,23 +8,39 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 325 * KB, whole: 875 * KB };
-/** The conductor answers what scripts ask, too: it holds what works on records and documents, and what makes runs. */
-const CONDUCTOR = { logicalId: "ConductFunction", limits: { ours: 375 * KB, whole: 850 * KB } } as const;
+const USUAL: Limits = { ours: 350 * KB, whole: 910 * KB };
+/**
+ * The conductor answers what scripts ask, too: it holds what reads and writes records and documents, what makes runs,
+ * and Lambda's client, which has content converted.
+ */
+const CONDUCTOR: Limits = { ours: 380 * KB, whole: 1080 * KB };
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 345 * KB, whole: 1110 * KB } },
+  { packages: ["yaml"], limits: { ours: 370 * KB, whole: 1150 * KB } },
   // Cron expressions bring a library of dates.
-  { packages: ["luxon"], limits: { ours: 300 * KB, whole: 950 * KB } },
+  { packages: ["luxon"], limits: { ours: 330 * KB, whole: 990 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
-  { packages: ["openai"], limits: { ours: 300 * KB, whole: 1010 * KB } },
+  { packages: ["openai"], limits: { ours: 330 * KB, whole: 1050 * KB } },
   // What sends mails holds the whole of SMTP and MIME, with the parameter store's client.
-  { packages: ["nodemailer"], limits: { ours: 270 * KB, whole: 1040 * KB } },
+  { packages: ["nodemailer"], limits: { ours: 300 * KB, whole: 1080 * KB } },
+  // What has content converted holds Lambda's client, whose schemas cannot be taken apart.
+  { packages: ["@aws-sdk/client-lambda"], limits: { ours: 350 * KB, whole: 1080 * KB } },
 ];
+
+/** What converts content holds the whole editor and a DOM: nothing of it is in any other function. */
+const CONVERTER = "ConverterFunction";
+/** Answers with the OpenAPI document, which its bundle holds. */
+const TELLING: Limits = { ours: 350 * KB, whole: 1200 * KB };
+const NAMED: ReadonlyMap<string, Limits> = new Map([
+  ["ConductFunction", CONDUCTOR],
+  ["GetOpenApiFunction", TELLING],
+  ["GetApiPageFunction", TELLING],
+  [CONVERTER, { ours: 60 * KB, whole: 6_500 * KB }],
+]);
 
 /** Of all the code beside a bundle that evaluates scripts, bytes: it is loaded by threads, with the first script. */
 const SCRIPTS_LIMIT = 320 * KB;
@@ -61,14 +77,14 @@ export function sizeFaults(size: BundleSize): string[] {
     faults.push(`${logicalId}: code of scripts ${inKb(scripts)}, at most ${inKb(SCRIPTS_LIMIT)}`);
   for (const name of packages.keys())
     if (FOREIGN_PACKAGES.has(name)) faults.push(`${logicalId}: holds ${name}, which no function needs`);
-  for (const name of node)
+  for (const name of logicalId === CONVERTER ? [] : node)
     if (FOREIGN_MODULES.has(name)) faults.push(`${logicalId}: asks for ${name}, which no function needs`);
   return faults;
 }
 
 function limitsOf({ logicalId, packages }: BundleSize): Limits {
-  if (logicalId === CONDUCTOR.logicalId) return CONDUCTOR.limits;
-  return LARGER.find((one) => one.packages.some((name) => packages.has(name)))?.limits ?? USUAL;
+  const larger = LARGER.find((one) => one.packages.some((name) => packages.has(name)));
+  return NAMED.get(logicalId) ?? larger?.limits ?? USUAL;
 }
 
 /** Without Web Assembly. */

@@ -1,7 +1,7 @@
 import type { StackService } from "./services.ts";
 
 /** What kinds of functions a service has; each has one role. */
-export type FunctionKind = "http" | "consumers" | "schedules" | "executors";
+export type FunctionKind = "http" | "consumers" | "schedules" | "executors" | "converter";
 
 /** Of a DynamoDB table; `Query:name` is a query of that index alone, and `Query` one of the table itself. */
 export type TableGrant =
@@ -33,6 +33,8 @@ export interface Access {
   readonly watchesQueues?: true;
   readonly publishes?: true;
   readonly blobs?: BlobAccess;
+  /** Has content converted by the function for it. */
+  readonly converts?: true;
   /** Makes rules for the expressions of schedules, or also takes away those that no schedule has. */
   readonly scheduleRules?: "ensure" | "reconcile";
   /** Reads the owner's token from the parameter store. */
@@ -41,6 +43,8 @@ export interface Access {
   readonly readsModelKeys?: true;
   /** Reads the password of the mail server, a secret of that setting's name. */
   readonly readsMailPassword?: true;
+  /** Reads secrets of the documents, and their theme. */
+  readonly readsDocumentSecrets?: true;
   /** Reads the secrets of workflows from the parameter store. */
   readonly readsSecrets?: true;
 }
@@ -156,11 +160,12 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       publishes: true,
       blobs: {
         // Layers of workspaces say which files a step has changed.
-        get: ["claims", "documents", "events", "runs", "workflows", "workspaces"],
-        put: ["claims", "dead-letters", "documents", "events", "runs"],
-        remove: ["documents"],
+        get: ["claims", "conversions", "documents", "events", "runs", "workflows", "workspaces"],
+        put: ["claims", "conversions", "dead-letters", "documents", "events", "runs"],
+        remove: ["conversions", "documents"],
         missing: true,
       },
+      converts: true,
       readsMailPassword: true,
     },
     schedules: {
@@ -224,6 +229,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       },
       readsSecrets: true,
     },
+    converter: {},
   },
   documents: {
     http: {
@@ -261,16 +267,20 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       sends: ["document-updated"],
       publishes: true,
       blobs: {
-        get: ["documents", "uploads"],
-        put: ["documents", "uploads"],
-        remove: ["documents", "uploads"],
+        get: ["conversions", "documents", "uploads"],
+        put: ["conversions", "documents", "uploads"],
+        remove: ["conversions", "documents", "uploads"],
         // Of an upload nothing may have come.
         missing: true,
       },
+      converts: true,
       readsToken: true,
+      readsDocumentSecrets: true,
     },
     consumers: {},
     schedules: {},
     executors: {},
+    // What it opens may be meant to harm.
+    converter: { blobs: { get: ["conversions"], put: ["conversions"] } },
   },
 };

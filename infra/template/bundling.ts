@@ -20,6 +20,8 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // A step is executed by the function of its type; many at once are a worker's.
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
   nodemailer: /(?:^|\/)send-mail\.ts$/,
+  // By the folder that esbuild is called in. Content is converted for readers, and for scripts.
+  "../lib/platform/aws/lambda-invoke.ts": /(?:^|\/)(?:content\/formatted|executors\/conduct)\.ts$/,
 };
 
 /** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */
@@ -83,4 +85,19 @@ function foreignPackages(entry: string): string[] {
 /** A function's file, from the folder of the functions. */
 function codeEntry(entry: string): string {
   return entry.replace(/^functions\//, "");
+}
+
+/** jsdom asks where a program of its own lies, for requests that nobody makes here. */
+const CONVERTER_BANNER = `${REQUIRE_BANNER} require.resolve = (name) => name;`;
+/** Parts of jsdom's that are only used where they are installed. */
+const NOT_INSTALLED = ["canvas", "bufferutil", "utf-8-validate"];
+
+/** How the function that converts content is bundled: with the editor's package, and without the services. */
+export function converterBuild(entry: string): Readonly<Record<string, unknown>> {
+  return {
+    EntryPoints: [entry],
+    ...ESBUILD,
+    Banner: [CONVERTER_BANNER],
+    External: [...UNUSED_PACKAGES, ...NOT_INSTALLED],
+  };
 }

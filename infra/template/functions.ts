@@ -7,20 +7,24 @@ import {
   ROUTE_TIMEOUT_SECONDS,
   type Route,
 } from "../../lib/http/route.ts";
+import { CONVERSION_SECONDS, converterName } from "../../lib/platform/conversions.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
-import { buildProperties, CODE_FOLDER } from "./bundling.ts";
+import { buildProperties, CODE_FOLDER, converterBuild } from "./bundling.ts";
 import { API_ID } from "./gateway.ts";
-import { arnOf, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
+import { arnOf, installationName, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
-import { consumerVariables } from "./step-settings.ts";
 
 /** Bounds of an event source mapping's `MaximumConcurrency`. */
 const SCALING_MIN = 2;
 const SCALING_MAX = 1000;
 
 const MS_PER_SECOND = 1000;
+/** From the folder of the functions: it is none that is found there. */
+const CONVERTER_ENTRY = "../lib/platform/aws/converter-function.ts";
+/** Of a process that holds 150 MB before it converts, and whose time goes with its memory. */
+const CONVERTER_MEMORY_MB = 1536;
 /** Of what evaluates scripts: two at a time, each with a VM and jq full. */
 const SCRIPTS_MEMORY_MB = 1024;
 
@@ -126,11 +130,9 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   // A worker brings its own.
   const scripts = consumer.scripts === true || (consumer.executor === true && consumer.worker !== true);
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
-  const variables = consumerVariables(consumer.name);
   const properties = {
     ...sizes(timeout, memoryMb),
     Role: arnOf(roleId(kindOf(scanned))),
-    ...(Object.keys(variables).length === 0 ? {} : { Environment: { Variables: variables } }),
   };
   const build = buildProperties(entry, {
     scripts,
@@ -138,6 +140,25 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   });
   return {
     [functionId(consumer.name)]: toFunction(entry, consumer.summary, build, properties, events, weft),
+  };
+}
+
+/** What converts content, called by functions of both services under its name. */
+export function converterFunction(): ResourceMap {
+  const properties = {
+    FunctionName: installationName(converterName("").slice(1)),
+    ...sizes(CONVERSION_SECONDS, CONVERTER_MEMORY_MB),
+    Role: arnOf(roleId("converter")),
+  };
+  return {
+    ConverterFunction: toFunction(
+      CONVERTER_ENTRY,
+      "Content of documents in other forms: blocks, markdown, HTML",
+      converterBuild(CONVERTER_ENTRY),
+      properties,
+      {},
+      {},
+    ),
   };
 }
 
@@ -171,7 +192,7 @@ function toFunction(
       // one, and what the build's properties say where there are more.
       Handler: `${basename(entry, ".ts")}.handler`,
       ...properties,
-      Events: events,
+      ...(Object.keys(events).length === 0 ? {} : { Events: events }),
     },
   };
 }

@@ -67,6 +67,7 @@ describe("the roles", () => {
   const wildcards = [
     ...[
       "claims",
+      "conversions",
       "dead-letters",
       "diffs",
       "documents",

@@ -1,10 +1,12 @@
+import { converterName } from "../../lib/platform/conversions.ts";
 import { byCodeUnits } from "../names.ts";
 import type { ScannedConsumer } from "../scan.ts";
 import type { Access, FunctionKind, TableGrant } from "./access.ts";
 import { arnOf, installationArn, type ResourceMap, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID } from "./logs.ts";
 import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesOf } from "./queues.ts";
-import type { ServiceScan } from "./services.ts";
+import { hasConverter, type ServiceScan } from "./services.ts";
+import { DOCUMENT_SECRETS_PARAMETER } from "./step-settings.ts";
 
 /** Parameters of a nested stack that its roles speak of. */
 export const BUS_PARAMETER = "EventBusName";
@@ -17,6 +19,7 @@ const ROLE_IDS: Readonly<Record<FunctionKind, string>> = {
   consumers: "ConsumersRole",
   schedules: "SchedulesRole",
   executors: "ExecutorsRole",
+  converter: "ConverterRole",
 };
 
 export const roleId = (kind: FunctionKind): string => ROLE_IDS[kind];
@@ -41,13 +44,14 @@ const allow = (actions: readonly string[], resources: readonly unknown[]): State
 
 /** The roles of the kinds of functions that a service has. */
 export function roleResources(
-  { routes, consumers }: ServiceScan,
+  { service, routes, consumers }: ServiceScan,
   access: Readonly<Record<FunctionKind, Access>>,
 ): ResourceMap {
   const byKind = Map.groupBy(consumers, kindOf);
-  const kinds = (["http", "consumers", "schedules", "executors"] as const).filter(
-    (kind) => (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0,
-  );
+  const kinds = (["http", "consumers", "schedules", "executors", "converter"] as const).filter((kind) => {
+    if (kind === "converter") return hasConverter(service);
+    return (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0;
+  });
   return Object.fromEntries(
     kinds.map((kind) => {
       const sources = (byKind.get(kind) ?? []).flatMap(({ consumer }) => sourcesOf(consumer, consumers));
@@ -111,6 +115,9 @@ function statements(
         ]
       : []),
     ...blobStatements(access),
+    ...(access.converts === true
+      ? [allow(["lambda:InvokeFunction"], [installationArn("lambda", `function:${converterName("*")}`)])]
+      : []),
     ...ruleStatements(access.scheduleRules),
     ...(access.readsToken === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${TOKEN_PARAMETER}}`)])]
@@ -125,6 +132,9 @@ function statements(
             [storedParameter(`\${${SECRETS_PARAMETER}}/DJANGO_EMAIL_HOST_PASSWORD`)],
           ),
         ]
+      : []),
+    ...(access.readsDocumentSecrets === true
+      ? [allow(["ssm:GetParameter"], [storedParameter(`\${${DOCUMENT_SECRETS_PARAMETER}}/*`)])]
       : []),
     ...(access.readsSecrets === true
       ? [allow(["ssm:GetParameter"], [storedParameter(`\${${SECRETS_PARAMETER}}/*`)])]

@@ -1,6 +1,12 @@
 import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
-import { consumerFunction, FUNCTION_GLOBALS, otherMethodFunctions, routeFunction } from "./functions.ts";
+import {
+  consumerFunction,
+  converterFunction,
+  FUNCTION_GLOBALS,
+  otherMethodFunctions,
+  routeFunction,
+} from "./functions.ts";
 import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
 import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
@@ -14,7 +20,7 @@ import {
 } from "./roles.ts";
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
-import type { ServiceScan, StackService } from "./services.ts";
+import { hasConverter, type ServiceScan, type StackService } from "./services.ts";
 import { handedParameters, settingVariables } from "./step-settings.ts";
 
 /** What a service's stack is handed by the main one. */
@@ -62,6 +68,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
         ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
         ...queueResources(scanned.consumer, consumers),
       })),
+      ...(hasConverter(service) ? [converterFunction()] : []),
       roleResources(scan, ACCESS[service]),
       logResources(service),
     ]),
@@ -83,8 +90,11 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
 
 /** `consumers` are those of all services: each may send to the others' queues. */
 function environment(service: StackService, consumers: readonly ScannedConsumer[]): Record<string, unknown> {
+  // A service without queues of its own knows those alone that it sends to.
+  const sent = service === "documents" ? ACCESS.documents.http.sends : "all";
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);
+    if (sent !== "all") return main !== undefined && sent?.includes(consumer.name) === true ? [main] : [];
     return [...(main === undefined ? [] : [main]), ...deadLetterQueues(consumer)];
   });
   return {

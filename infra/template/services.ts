@@ -27,3 +27,6 @@ export function servicesOf({ routes, consumers }: Scan): ServiceScan[] {
     }))
     .filter((found) => found.routes.length + found.consumers.length > 0);
 }
+
+/** Whether the function that converts content is in this service's stack. */
+export const hasConverter = (service: StackService): boolean => service === "documents";

@@ -5,10 +5,8 @@ import type { StackService } from "./services.ts";
 /** Holds settings of documents together: the environment of a function has room for 4 KB. */
 const DOCUMENT_PARAMETER = "DocumentSettings";
 
-const NUMBER_MAX_LENGTH = 9;
-
-/** The consumer that sends mails: nothing else needs to know how. */
-const MAILING = "send-mail";
+/** Where secrets of the documents lie in the parameter store: apart from those that steps may name. */
+export const DOCUMENT_SECRETS_PARAMETER = "DocumentSecretsPath";
 
 interface StepSetting {
   /** Of `lib/platform/config.ts`. */
@@ -16,13 +14,12 @@ interface StepSetting {
   readonly description: string;
   readonly otherwise: string;
   readonly values?: readonly string[];
-  /** What a value has to look like: these are numbers. */
+  /** What a value has to look like. */
   readonly pattern?: string;
-  /**
-   * The service whose functions read it, or the only consumer that does; all functions where it is not given. An
-   * environment of Lambda holds 4 KB.
-   */
-  readonly of?: StackService | typeof MAILING;
+  /** Characters that a value has at most; `VALUE_MAX` where it is not given. */
+  readonly most?: number;
+  /** The service whose functions read it; both where it is not given. An environment of Lambda holds 4 KB. */
+  readonly of?: StackService;
 }
 
 /** Settings of functions that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
@@ -47,18 +44,21 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "",
   },
   LlmProviders: {
+    most: 512,
     variable: "LLM_PROVIDERS",
     of: "workflows",
     description: "Further providers: JSON, a list of {name, base_url, api_key_secret (LLM_…), model}",
     otherwise: "",
   },
   LlmAllowedHosts: {
+    most: 256,
     variable: "LLM_ALLOWED_HOSTS",
     of: "workflows",
     description: "Hosts that llm_config.base_url of a step may name, by commas",
     otherwise: "",
   },
   RunsConcurrencyMax: {
+    most: 5,
     variable: "RUNS_CONCURRENCY_MAX",
     of: "workflows",
     description: "Runs that go at once; further ones wait for their turn",
@@ -66,6 +66,7 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     pattern: "^([1-9][0-9]{0,3}|10000)$",
   },
   TriggerFiresPerMinute: {
+    most: 9,
     variable: "TRIGGER_FIRES_PER_MINUTE",
     description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
     otherwise: "6000",
@@ -78,12 +79,14 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     values: ["true", "false"],
   },
   EventLogRetention: {
+    most: 12,
     variable: "EVENT_LOG_RETENTION",
     of: "workflows",
     description: "Age at which records of the event log are removed, such as 12h, 30d, 8w; off keeps them",
     otherwise: "off",
   },
   RunRetention: {
+    most: 12,
     variable: "RUN_RETENTION",
     of: "workflows",
     description: "Time after their end at which runs are removed, such as 12h, 30d, 8w; off keeps them",
@@ -101,12 +104,14 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     values: ["public", "authenticated", "restricted"],
   },
   TrashbinCutoffDays: {
+    most: 5,
     variable: "TRASHBIN_CUTOFF_DAYS",
     description: "Days after which a deleted document cannot be brought back",
     otherwise: "30",
     pattern: "^[0-9]{1,5}$",
   },
   ApiUsersListLimit: {
+    most: 3,
     variable: "API_USERS_LIST_LIMIT",
     of: "documents",
     description: "Users that a search for users answers at most",
@@ -126,12 +131,14 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "",
   },
   OidcRsAllowedAudiences: {
+    most: 256,
     variable: "OIDC_RS_ALLOWED_AUDIENCES",
     of: "documents",
     description: "Audiences of the issuer's tokens that are taken, by commas; without one no token is",
     otherwise: "",
   },
   OidcTimeout: {
+    most: 2,
     variable: "OIDC_TIMEOUT",
     of: "documents",
     description: "Time for the issuer to answer, seconds",
@@ -172,70 +179,88 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "first_name",
   },
   [DOCUMENT_PARAMETER]: {
+    of: "documents",
+    most: 640,
     variable: "DOCUMENT_SETTINGS",
     description: "Further settings of documents by their names, together: JSON, an object of texts",
     otherwise: "",
   },
+  [DOCUMENT_SECRETS_PARAMETER]: {
+    variable: "WEFT_DOCUMENT_SECRETS_PATH",
+    of: "documents",
+    description:
+      "Where the parameter store holds secrets of the documents, and their theme, each by its setting's name",
+    otherwise: "/weft/documents",
+    pattern: "^(?:/[A-Za-z0-9_.-]+)+$",
+  },
+  DocumentSecrets: {
+    variable: "WEFT_DOCUMENT_SECRETS",
+    of: "documents",
+    description: "Which of them are there, by commas, such as OIDC_RS_PRIVATE_KEY_STR",
+    otherwise: "",
+    pattern: "^[A-Z_, ]*$",
+  },
   EmailHost: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_HOST",
-    of: MAILING,
     description: "Mail server that takes mails by SMTP; without it none are sent",
     otherwise: "",
   },
   EmailPort: {
+    of: "workflows",
+    most: 5,
     variable: "DJANGO_EMAIL_PORT",
-    of: MAILING,
     description: "Its port",
     otherwise: "25",
     pattern: "^[1-9][0-9]{0,4}$",
   },
   EmailHostUser: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_HOST_USER",
-    of: MAILING,
     description: "Whom mails are sent as, where it asks",
     otherwise: "",
   },
   EmailUseTls: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_USE_TLS",
-    of: MAILING,
     description: "Whether it is asked for TLS by STARTTLS",
     otherwise: "false",
     values: ["true", "false"],
   },
   EmailUseSsl: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_USE_SSL",
-    of: MAILING,
     description: "Whether it speaks TLS from the start",
     otherwise: "false",
     values: ["true", "false"],
   },
   EmailFrom: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_FROM",
-    of: MAILING,
     description: "Address that mails come from",
     otherwise: "from@example.com",
   },
   EmailBrandName: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_BRAND_NAME",
-    of: MAILING,
     description: "What mails call the service",
     otherwise: "Docs",
   },
   EmailLogoImg: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_LOGO_IMG",
-    of: MAILING,
     description: "Picture at the top of mails",
     otherwise: "",
   },
   EmailUrlApp: {
+    of: "workflows",
     variable: "DJANGO_EMAIL_URL_APP",
-    of: MAILING,
     description: "Where readers of mails open documents",
     otherwise: "",
   },
   WorkflowDocumentsUser: {
-    variable: "WORKFLOW_DOCUMENTS_USER",
     of: "workflows",
+    variable: "WORKFLOW_DOCUMENTS_USER",
     description: "Address of the user as whom scripts of workflows work on documents; the owner where empty",
     otherwise: "",
   },
@@ -248,44 +273,45 @@ export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
   ...["STEPS_CONCURRENCY_MAX", "SCHEDULER_ENABLED"],
   // Files, containers and hosts are for workers.
   ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
-  // Neither a parameter nor the environment of a function is a place for secrets, and it has no file of the operator's.
+  // Neither a parameter nor the environment of a function is a place for secrets, and it has no file of the operator's:
+  // these are read in the parameter store.
   ...[...DOCUMENT_SECRETS, "THEME_CUSTOMIZATION_FILE_PATH"],
   ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS", "LLM_API_KEY", "DJANGO_EMAIL_HOST_PASSWORD"],
 ]);
 
 const settings = Object.entries(STEP_SETTINGS);
+/** What a value has at most: the environment of a function holds 4 KB of names and values. */
+const VALUE_MAX = 128;
 
 /** The parameters of the main template. */
 export function settingParameters(): Record<string, unknown> {
   return Object.fromEntries(
-    settings.map(([parameter, setting]) => [
+    settings.map(([parameter, { description, otherwise, values, pattern, most = VALUE_MAX }]) => [
       parameter,
       {
         Type: "String",
-        Description: setting.description,
-        Default: setting.otherwise,
-        ...boundsOf(setting),
-        ...(setting.pattern === undefined ? {} : { AllowedPattern: setting.pattern }),
+        Description: description,
+        Default: otherwise,
+        ...(values === undefined ? {} : { AllowedValues: values }),
+        ...(pattern === undefined ? {} : { AllowedPattern: pattern }),
+        ...(values === undefined ? { MaxLength: most } : {}),
       },
     ]),
   );
 }
 
-/** How long a value may be: the environment of a function has to hold all of them. */
-function boundsOf({ values, pattern }: StepSetting): Record<string, unknown> {
-  if (values !== undefined) return { AllowedValues: values };
-  return pattern === undefined ? {} : { MaxLength: NUMBER_MAX_LENGTH };
-}
-
 /** The parameters of a service's template, which the main one hands over. */
 export function handedParameters(): Record<
   string,
-  { readonly Type: "String"; readonly Description: string }
+  { readonly Type: "String"; readonly Description: string; readonly MaxLength: number }
 > {
   return Object.fromEntries(
-    settings.map(([parameter, setting]) => [
+    settings.map(([parameter, { description, values = [], most = VALUE_MAX }]) => [
       parameter,
-      { Type: "String", Description: setting.description, ...boundsOf(setting) },
+      {
+        ...{ Type: "String", Description: description },
+        MaxLength: values.length === 0 ? most : Math.max(...values.map(({ length }) => length)),
+      },
     ]),
   );
 }
@@ -301,17 +327,10 @@ export function settingArguments(): Record<string, unknown> {
 }
 
 /** The environment of a service's functions. */
-export const settingVariables = (service: StackService): Record<string, unknown> =>
-  variablesWhere(({ of = service }) => of === service);
-
-/** What a consumer has besides. */
-export const consumerVariables = (name: string): Record<string, unknown> =>
-  variablesWhere(({ of }) => of === name);
-
-function variablesWhere(has: (setting: StepSetting) => boolean): Record<string, unknown> {
+export function settingVariables(service: StackService): Record<string, unknown> {
   return Object.fromEntries(
     settings
-      .filter(([, setting]) => has(setting))
+      .filter(([, { of = service }]) => of === service)
       .map(([parameter, { variable }]) => [variable, ref(parameter)]),
   );
 }

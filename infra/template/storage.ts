@@ -1,5 +1,6 @@
 import { UPLOADS_DAYS, UPLOADS_PREFIX } from "../../lib/platform/blobs.ts";
 import { CLAIMS_DAYS, CLAIMS_PREFIX } from "../../lib/platform/claims.ts";
+import { CONVERSIONS_DAYS, CONVERSIONS_PREFIX } from "../../lib/platform/conversions.ts";
 import type { TableSpec } from "../../lib/platform/tables.ts";
 import { byCodeUnits, toPascalCase } from "../names.ts";
 import { type ResourceMap, stackName } from "./intrinsics.ts";
@@ -72,6 +73,12 @@ export function bucketResources(): ResourceMap {
             { Id: "claims", Status: "Enabled", Prefix: CLAIMS_PREFIX, ExpirationInDays: CLAIMS_DAYS },
             // Contents that were sent, and never made a document's.
             { Id: "sent", Status: "Enabled", Prefix: UPLOADS_PREFIX, ExpirationInDays: UPLOADS_DAYS },
+            {
+              Id: "conversions",
+              Status: "Enabled",
+              Prefix: CONVERSIONS_PREFIX,
+              ExpirationInDays: CONVERSIONS_DAYS,
+            },
             {
               Id: "uploads",
               Status: "Enabled",

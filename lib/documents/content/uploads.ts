@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { UPLOADS_PREFIX } from "../../platform/blobs.ts";
+import type { UPLOADS_PREFIX } from "../../platform/blobs.ts";
 import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
 import { contentOfBytes, tooLarge } from "./body.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 import { CONTENT_MAX_BYTES } from "./table.ts";
 
+const PREFIX: typeof UPLOADS_PREFIX = "uploads/";
 /** Time to send content once it is known where to, seconds. */
 export const UPLOAD_SECONDS = 15 * 60;
 
@@ -30,7 +31,7 @@ export const uploadIdParam = z.guid().transform((id) => id.toLowerCase());
 
 /** Nobody finishes what another has begun. */
 const uploadBlob = ({ document, viewer }: Seen, upload: string): string =>
-  `${UPLOADS_PREFIX}documents/${document.id}/${viewer?.id ?? "anonymous"}/${upload}`;
+  `${PREFIX}documents/${document.id}/${viewer?.id ?? "anonymous"}/${upload}`;
 
 /**
  * Begins to send content that is too large for a request: its bytes go to `url`, which is below `address` where it is

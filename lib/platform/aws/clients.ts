@@ -14,7 +14,7 @@ export interface AwsClients {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Service = "DYNAMODB" | "SQS" | "EVENTBRIDGE" | "S3" | "SSM";
+type Service = "DYNAMODB" | "SQS" | "EVENTBRIDGE" | "S3" | "SSM" | "LAMBDA";
 
 /** Emulators take any region, the SDK none is not enough for. */
 const EMULATED_REGION = "us-east-1";

@@ -1,6 +1,6 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
-import type { Conversion } from "../../converter.ts";
+import type { Conversion } from "../converter.ts";
 import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
 import { type MarkupDocument, sanitise } from "./sanitise.ts";
 

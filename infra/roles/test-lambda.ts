@@ -1,0 +1,34 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+
+/** Stands for Lambda where functions call others by name: emulators run none without Docker. */
+export interface TestLambda {
+  /** For `AWS_ENDPOINT_URL_LAMBDA`. */
+  readonly url: string;
+  close(): void;
+}
+
+/** `call` gets the name of a function and what it is called with; what it throws is told as Lambda tells it. */
+export async function startLambda(
+  call: (name: string, event: unknown) => Promise<unknown>,
+): Promise<TestLambda> {
+  const server = createServer(async (incoming, outgoing) => {
+    const name = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(incoming.url ?? "")?.[1] ?? "";
+    try {
+      const answer = await call(name, await json(incoming));
+      outgoing.end(JSON.stringify(answer));
+    } catch (error) {
+      outgoing.setHeader("x-amz-function-error", "Unhandled");
+      outgoing.end(JSON.stringify({ errorMessage: String(error) }));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

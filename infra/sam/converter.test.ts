@@ -1,0 +1,54 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { givenBlob, madeBlob } from "../../lib/platform/conversions.ts";
+import { openBlobs } from "../../lib/platform/embedded/blobs.ts";
+import { bundle, functionBuilds } from "./bundles.ts";
+import { sizeFaults } from "./sizes.ts";
+
+const NESTED = fileURLToPath(new URL("../stacks/documents.yaml", import.meta.url));
+
+type Handler = (event: object, context?: object) => Promise<{ ok: boolean }>;
+
+let folder: string;
+let blobs: Awaited<ReturnType<typeof openBlobs>>;
+let handler: Handler;
+let faults: readonly string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-converter-"));
+  const found = functionBuilds(await readFile(NESTED, "utf8"), NESTED).find(
+    ({ logicalId }) => logicalId === "ConverterFunction",
+  );
+  if (found === undefined) throw new Error("the template has no function that converts");
+  faults = sizeFaults(await bundle(found, folder));
+  blobs = await openBlobs(folder);
+  ({ handler } = (await import(pathToFileURL(join(folder, found.file)).href)) as { handler: Handler });
+}, 240_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function converted(
+  from: string,
+  to: string,
+  bytes: Uint8Array | string,
+): Promise<Uint8Array | undefined> {
+  const id = `${from}-${to}`;
+  await blobs.put(givenBlob(id), bytes);
+  const { ok } = await handler({ id, from, to }, { weft: { blobs } });
+  const made = await blobs.get(madeBlob(id));
+  expect(made !== undefined).toBe(ok);
+  return made;
+}
+const text = async (...asked: Parameters<typeof converted>): Promise<string> =>
+  Buffer.from((await converted(...asked)) ?? []).toString();
+
+it("converts away from all that is installed, as the process of a server does, and is no larger than it may be", async () => {
+  expect(faults).toEqual([]);
+  const state = await converted("markdown", "yjs", "# Title\n\n- item\n\n[a](javascript:alert(1))");
+  expect(await text("yjs", "markdown", state ?? "")).toContain("# Title\n\n* item\n");
+  expect(await text("yjs", "html", state ?? "")).toMatch(/^<h1>Title<\/h1>(?!.*javascript)/);
+  expect(JSON.parse(await text("plain", "json", "one\n\ntwo"))).toHaveLength(2);
+  expect(await converted("yjs", "json", "this is no state")).toBeUndefined();
+  await expect(handler({ id: "nothing", from: "plain", to: "json" })).rejects.toThrow("nothing to convert");
+}, 60_000);

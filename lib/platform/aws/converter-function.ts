@@ -1,0 +1,43 @@
+import { S3Client } from "@aws-sdk/client-s3";
+import type { Blobs } from "../blobs.ts";
+import { convert } from "../conversion/convert.ts";
+import { type ConversionAnswer, type ConversionRequest, givenBlob, madeBlob } from "../conversions.ts";
+import type { Conversion } from "../converter.ts";
+import { jsonLog } from "../json-log.ts";
+import { awsBlobs } from "./blobs.ts";
+import { clientOptions, endpointOf } from "./clients.ts";
+import { systemPause } from "./retries.ts";
+
+const log = jsonLog();
+let opened: Blobs | undefined;
+
+function openBlobs(): Blobs {
+  const { env } = process;
+  const bucket = env["WEFT_BLOBS_BUCKET"];
+  if (!bucket) throw new Error("WEFT_BLOBS_BUCKET is not set");
+  const forcePathStyle = endpointOf(env, "S3") !== undefined;
+  const client = new S3Client({ ...clientOptions(env, "S3", 30_000, 4), forcePathStyle });
+  return awsBlobs({ client, bucket, pause: systemPause });
+}
+
+/**
+ * The function of conversions in Lambda, which ends one that takes too long or too much memory. Whoever breaks out of
+ * what converts finds blobs of conversions under ids that nobody tells, and nothing else.
+ */
+export async function handler(
+  { id, from, to }: ConversionRequest,
+  context?: { readonly weft?: { readonly blobs: Blobs } },
+): Promise<ConversionAnswer> {
+  opened ??= context?.weft?.blobs ?? openBlobs();
+  const bytes = await opened.get(givenBlob(id));
+  if (bytes === undefined) throw new Error("there is nothing to convert");
+  let made: string | Uint8Array;
+  try {
+    made = await convert({ from, bytes, to } as Conversion);
+  } catch (error) {
+    log.info("content was not converted", { why: String(error).slice(0, 500) });
+    return { ok: false };
+  }
+  await opened.put(madeBlob(id), made);
+  return { ok: true };
+}

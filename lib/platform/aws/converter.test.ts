@@ -1,0 +1,96 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { givenBlob, madeBlob } from "../conversions.ts";
+import { openBlobs } from "../embedded/blobs.ts";
+import { silentLog, temporaryFolder } from "../embedded/test-platform.ts";
+import { awsConverter, type Invoke } from "./converter.ts";
+import { lambdaInvoke } from "./lambda-invoke.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let blobs: Awaited<ReturnType<typeof openBlobs>>;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  blobs = await openBlobs(folder.path);
+});
+afterEach(() => folder.remove());
+
+const converter = (invoke: Invoke) =>
+  awsConverter({ blobs, log: silentLog, ids: { random: () => "one" }, open: async () => invoke });
+const bytes = Buffer.from("text");
+
+describe("a conversion by a function of its own", () => {
+  it("goes by blobs, of which none stays", async () => {
+    const asked: string[] = [];
+    const { convert } = converter(async (payload) => {
+      asked.push(payload);
+      const given = Buffer.from((await blobs.get(givenBlob("one"))) ?? []).toString();
+      await blobs.put(madeBlob("one"), `<p>${given}</p>`);
+      return { answer: '{"ok":true}' };
+    });
+    expect(await convert({ from: "plain", bytes, to: "html" })).toEqual({ ok: true, value: "<p>text</p>" });
+    expect(await convert({ from: "markdown", bytes, to: "yjs" })).toEqual({
+      ok: true,
+      value: new Uint8Array(Buffer.from("<p>text</p>")),
+    });
+    expect(asked[0]).toBe('{"id":"one","from":"plain","to":"html"}');
+    expect(await blobs.list("")).toEqual([]);
+  });
+
+  it.each([
+    [{ answer: '{"ok":false}' }, "refused"],
+    [{ failed: '{"errorMessage":"2026-03-02 Task timed out after 25.00 seconds"}' }, "timeout"],
+    [{ failed: '{"errorType":"Runtime.ExitError","errorMessage":"… signal: killed"}' }, "memory"],
+  ])("that came to %j is none, and leaves nothing", async (invoked, reason) => {
+    const { convert } = converter(async () => invoked);
+    expect(await convert({ from: "plain", bytes, to: "json" })).toEqual({ ok: false, reason });
+    expect(await blobs.list("")).toEqual([]);
+  });
+
+  it("cannot be had where the function fails in another way, or cannot be called", async () => {
+    const failing = converter(async () => ({ failed: '{"errorMessage":"WEFT_BLOBS_BUCKET is not set"}' }));
+    await expect(failing.convert({ from: "plain", bytes, to: "json" })).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    expect(await blobs.list("")).toEqual([]);
+  });
+});
+
+describe("a call of a function", () => {
+  it("brings its answer or how it failed, and is a platform's fault where there is none", async () => {
+    let answer: { status: number; error?: string; body: string };
+    const seen: string[] = [];
+    const server = createServer(async (incoming, outgoing) => {
+      seen.push(`${incoming.method} ${incoming.url} ${await text(incoming)}`);
+      outgoing.statusCode = answer.status;
+      if (answer.error !== undefined) outgoing.setHeader("x-amz-function-error", answer.error);
+      outgoing.end(answer.body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const { port } = server.address() as AddressInfo;
+    const account = { AWS_ACCESS_KEY_ID: "none", AWS_SECRET_ACCESS_KEY: "none" };
+    const before = { ...process.env };
+    Object.assign(process.env, account);
+    onTestFinished(() => {
+      for (const name of Object.keys(account)) {
+        if (before[name] === undefined) delete process.env[name];
+        else process.env[name] = before[name];
+      }
+    });
+    const invoke = lambdaInvoke({ AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}` }, "weft-converter");
+    answer = { status: 200, body: '{"ok":true}' };
+    expect(await invoke('{"id":"a"}')).toEqual({ answer: '{"ok":true}' });
+    expect(seen).toEqual(['POST /2015-03-31/functions/weft-converter/invocations {"id":"a"}']);
+    answer = { status: 200, error: "Unhandled", body: '{"errorMessage":"x"}' };
+    expect(await invoke("{}")).toEqual({ failed: '{"errorMessage":"x"}' });
+    answer = { status: 429, body: '{"Type":"User","message":"Rate exceeded"}' };
+    await expect(invoke("{}")).rejects.toMatchObject({ code: "throttled" });
+    answer = { status: 500, body: "{}" };
+    await expect(invoke("{}")).rejects.toMatchObject({ code: "unavailable" });
+  });
+});

@@ -1,0 +1,61 @@
+import type { Blobs } from "../blobs.ts";
+import { type ConversionAnswer, type ConversionRequest, givenBlob, madeBlob } from "../conversions.ts";
+import type { Conversion, Converted, Converter } from "../converter.ts";
+import { PlatformFault } from "../faults.ts";
+import type { Ids } from "../ids.ts";
+import type { Log } from "../log.ts";
+
+/** What came of a call of a function; `failed` says how it ended where it did not answer. */
+export type Invoked = { readonly answer: string } | { readonly failed: string };
+export type Invoke = (payload: string) => Promise<Invoked>;
+
+/** Words of Lambda for a function that it ended. */
+const TIMED_OUT = /timed out/i;
+const OUT_OF_MEMORY = /signal: killed|heap out of memory|OutOfMemory/i;
+
+/**
+ * The converter port over a function of its own, which reads and writes nothing but blobs of conversions: what somebody
+ * sent is opened there alone. `open` is called with the first conversion.
+ */
+export function awsConverter(options: {
+  readonly blobs: Blobs;
+  readonly ids: Pick<Ids, "random">;
+  readonly log: Log;
+  readonly open: () => Promise<Invoke>;
+}): Converter {
+  const { blobs, ids, log, open } = options;
+  let opening: Promise<Invoke> | undefined;
+
+  const ask = async ({ from, to }: Conversion, id: string): Promise<Converted> => {
+    opening ??= open();
+    const invoke = await opening;
+    const invoked = await invoke(JSON.stringify({ id, from, to } satisfies ConversionRequest));
+    if ("failed" in invoked) return endedBy(invoked.failed);
+    const { ok } = JSON.parse(invoked.answer) as ConversionAnswer;
+    if (!ok) return { ok: false, reason: "refused" };
+    const made = await blobs.get(madeBlob(id));
+    if (made === undefined) throw new PlatformFault("unavailable", "what was converted is gone");
+    return { ok: true, value: to === "yjs" ? made : Buffer.from(made).toString() };
+  };
+
+  return {
+    convert: async (conversion) => {
+      const id = ids.random();
+      await blobs.put(givenBlob(id), conversion.bytes);
+      try {
+        return await ask(conversion, id);
+      } finally {
+        // What stays is removed by a rule of the bucket.
+        await blobs
+          .delete([givenBlob(id), madeBlob(id)])
+          .catch((error: unknown) => log.warn("blobs of a conversion were not removed", { error }));
+      }
+    },
+  };
+}
+
+function endedBy(failed: string): Converted {
+  if (TIMED_OUT.test(failed)) return { ok: false, reason: "timeout" };
+  if (OUT_OF_MEMORY.test(failed)) return { ok: false, reason: "memory" };
+  throw new PlatformFault("unavailable", `the function of conversions ended: ${failed}`);
+}
