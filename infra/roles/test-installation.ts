@@ -124,6 +124,8 @@ export async function openInstallation(
   /** Every worker has a folder of its own, as if each were on another machine. */
   const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {
     const environment = environments.get(logicalId) ?? {};
+    // It opens nothing but the bucket.
+    if (logicalId === "ConverterFunction") return { blobs: outside.blobs };
     if (worker) {
       const opened = await openWorkerDeps({
         ...{ dataDir: join(folder, logicalId), stack, resources, log, environment },
