@@ -241,7 +241,7 @@ describe("the sizes", () => {
   it.each([
     [{}, undefined],
     [{ own: 236 * 1024 }, "AFunction: our code and zod 326.0 kB, at most 325.0 kB"],
-    [{ whole: 876 * 1024 }, "AFunction: 876.0 kB, at most 875.0 kB"],
+    [{ whole: 881 * 1024 }, "AFunction: 881.0 kB, at most 880.0 kB"],
     [{ whole: 900 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
     [{ whole: 951 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 951.0 kB, at most 950.0 kB"],
     [{ parts: new Map([["jq.wasm", 900 * 1024]]) }, undefined],

@@ -8,33 +8,33 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 350 * KB, whole: 910 * KB };
+const USUAL: Limits = { ours: 325 * KB, whole: 880 * KB };
 /**
  * The conductor answers what scripts ask, too: it holds what reads and writes records and documents, what makes runs,
  * and Lambda's client, which has content converted.
  */
-const CONDUCTOR: Limits = { ours: 380 * KB, whole: 1080 * KB };
+const CONDUCTOR: Limits = { ours: 375 * KB, whole: 1065 * KB };
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 370 * KB, whole: 1150 * KB } },
+  { packages: ["yaml"], limits: { ours: 345 * KB, whole: 1110 * KB } },
   // Cron expressions bring a library of dates.
-  { packages: ["luxon"], limits: { ours: 330 * KB, whole: 990 * KB } },
+  { packages: ["luxon"], limits: { ours: 300 * KB, whole: 950 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
-  { packages: ["openai"], limits: { ours: 330 * KB, whole: 1050 * KB } },
+  { packages: ["openai"], limits: { ours: 300 * KB, whole: 1010 * KB } },
   // What sends mails holds the whole of SMTP and MIME, with the parameter store's client.
-  { packages: ["nodemailer"], limits: { ours: 300 * KB, whole: 1080 * KB } },
+  { packages: ["nodemailer"], limits: { ours: 270 * KB, whole: 1040 * KB } },
   // What has content converted holds Lambda's client, whose schemas cannot be taken apart.
-  { packages: ["@aws-sdk/client-lambda"], limits: { ours: 350 * KB, whole: 1080 * KB } },
+  { packages: ["@aws-sdk/client-lambda"], limits: { ours: 290 * KB, whole: 1050 * KB } },
 ];
 
 /** What converts content holds the whole editor and a DOM: nothing of it is in any other function. */
 const CONVERTER = "ConverterFunction";
-/** Answers with the OpenAPI document, which its bundle holds. */
-const TELLING: Limits = { ours: 350 * KB, whole: 1200 * KB };
+/** What answers with the OpenAPI document or out of it holds it in its bundle. */
+const TELLING: Limits = { ours: 280 * KB, whole: 1060 * KB };
 const NAMED: ReadonlyMap<string, Limits> = new Map([
   ["ConductFunction", CONDUCTOR],
   ["GetOpenApiFunction", TELLING],
@@ -84,7 +84,8 @@ export function sizeFaults(size: BundleSize): string[] {
 
 function limitsOf({ logicalId, packages }: BundleSize): Limits {
   const larger = LARGER.find((one) => one.packages.some((name) => packages.has(name)));
-  return NAMED.get(logicalId) ?? larger?.limits ?? USUAL;
+  const isElsewhere = logicalId.startsWith("DocumentsElsewhere");
+  return NAMED.get(logicalId) ?? (isElsewhere ? TELLING : undefined) ?? larger?.limits ?? USUAL;
 }
 
 /** Without Web Assembly. */
