@@ -1,13 +1,21 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
 import type { Conversion } from "../converter.ts";
+import { lightWindow } from "./light-window.ts";
 import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
 import { type MarkupDocument, sanitise } from "./sanitise.ts";
 
 /** The part of a document that editors write in. Reference 4.1. */
 const FRAGMENT = "document-store";
 
+/** The editor with its DOM. */
+type WithDom = { jsdom: { window: { document: MarkupDocument } } };
+
+/** Reads markup: its DOM, jsdom, takes it as browsers do. */
 const editor = ServerBlockNoteEditor.create();
+/** Writes it, which is all that takes long: a light DOM does it in less than half the time, and comes to the same. */
+const writer = ServerBlockNoteEditor.create();
+(writer as unknown as { jsdom: unknown }).jsdom = { window: lightWindow() };
 type Block = ReturnType<typeof editor.yXmlFragmentToBlocks>[number];
 /** What is made of content at most, characters. */
 const MADE_MAX_LENGTH = 64 * 1024 * 1024;
@@ -31,12 +39,12 @@ async function make({ from, bytes, to }: Conversion): Promise<string | Uint8Arra
       return JSON.stringify(blocks);
     case "markdown":
       makeSafeForMarkdown(blocks);
-      return editor.blocksToMarkdownLossy(blocks);
-    default: {
-      const { document } = (editor as unknown as { jsdom: { window: { document: MarkupDocument } } }).jsdom
-        .window;
-      return sanitise(await editor.blocksToHTMLLossy(blocks), document);
-    }
+      return writer.blocksToMarkdownLossy(blocks);
+    default:
+      return sanitise(
+        await writer.blocksToHTMLLossy(blocks),
+        (editor as unknown as WithDom).jsdom.window.document,
+      );
   }
 }
 

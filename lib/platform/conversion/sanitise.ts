@@ -39,7 +39,7 @@ const ATTRIBUTES = words(
 );
 const URLS = words("href src");
 const SAFE_STYLES =
-  /^(?:\s*(?:text-align|color|background-color|font-weight|width)\s*:\s*[\w#%. ()-]{1,60};?)+\s*$/;
+  /^(?:\s*(?:text-align|color|background-color|font-weight|width)\s*:\s*[\w#%., ()-]{1,60};?)+\s*$/;
 const STYLE_CALL = /url|expression|var\s*\(/i;
 
 /** Whether following an address does nothing but fetch it, or write to somebody. */

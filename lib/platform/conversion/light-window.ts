@@ -1,0 +1,45 @@
+import { parseHTML } from "linkedom/worker";
+
+interface LightElement {
+  getAttribute(name: string): string | null;
+  setAttribute(name: string, value: string): void;
+}
+
+/** A window with a DOM that is fast to write, and no more of it than the editor needs for that. */
+export function lightWindow(): unknown {
+  const window = parseHTML("<!doctype html><html><head></head><body></body></html>");
+  const { document } = window;
+  // Addresses are what they are said to be: this DOM decodes some, and does not know of others.
+  define(document.createElement("a"), "href", reflecting("href"));
+  for (const name of ["img", "video", "audio"])
+    define(document.createElement(name), "src", reflecting("src"));
+  define(document.createElement("input"), "checked", {
+    get(this: LightElement): boolean {
+      return this.getAttribute("checked") !== null;
+    },
+    // Markup has attributes alone.
+    set() {},
+  });
+  // It leaves an ampersand as it is, and what is read again would be another value.
+  define(document.createAttribute("a"), "toString", {
+    value(this: { readonly name: string; readonly value: string }): string {
+      return `${this.name}="${this.value.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
+    },
+  });
+  return window;
+}
+
+/** For all of the kind of `one`. */
+function define(one: object, name: string, property: PropertyDescriptor): void {
+  Object.defineProperty(Object.getPrototypeOf(one), name, { ...property, configurable: true });
+}
+
+/** A property that is its attribute. */
+const reflecting = (name: string): PropertyDescriptor => ({
+  get(this: LightElement): string {
+    return this.getAttribute(name) ?? "";
+  },
+  set(this: LightElement, value: unknown) {
+    this.setAttribute(name, String(value));
+  },
+});
