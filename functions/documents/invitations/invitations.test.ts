@@ -231,7 +231,8 @@ describe("whoever comes with the address", () => {
 
   it("is told of, by name and not by address", async () => {
     await invite({ email: "new@example.com", role: "editor" });
-    const { id } = await person("new");
+    const { id, token } = await person("new");
+    await call(test.deps, me, { token });
     const [told, invited] = (await readLog(test.deps)).records.map(({ data }) => JSON.parse(data ?? ""));
     expect(told).toMatchObject({ change: "given", shared_with: id, role: "editor" });
     expect(invited).toMatchObject({ change: "invited", shared_with: null, role: "editor" });
@@ -249,6 +250,7 @@ describe("whoever comes with the address", () => {
 
   it("reaches whoever was there already as soon as they ask who they are", async () => {
     const anna = await person("anna");
+    await call(test.deps, me, { token: anna.token });
     const made = { document: root, email: "anna@example.com", role: "editor", issuer: null } as const;
     await write(test.deps, planInvitation(test.deps, made).writes);
     expect(await roleOf(anna)).toBeUndefined();
