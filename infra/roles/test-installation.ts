@@ -34,6 +34,8 @@ export interface Installation extends AsyncDisposable {
   readonly roles: readonly DeployedRoles[];
   /** The owner's, as the parameter store has it. */
   readonly token: string;
+  /** Of a server that makes documents for people. */
+  readonly serverToken: string;
   /** `http://HOST:PORT` of the gateway. */
   readonly url: string;
   /** Calls a function as Lambda does; answers what it answers. */
@@ -59,7 +61,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const stack = `roles-${randomUUID().slice(0, 8)}`;
   const bucket = blobsBucketOf(stack);
-  const token = randomUUID();
+  const [token, serverToken] = [randomUUID(), randomUUID()];
   const parameters = {
     token: `/${stack}/token`,
     secrets: `/${stack}/secrets`,
@@ -71,6 +73,7 @@ export async function openInstallation(
     [`${parameters.secrets}/TOUR_KEY`]: randomUUID(),
     [`${parameters.documents}/OIDC_RS_PRIVATE_KEY_STR`]: privateKey(),
     [`${parameters.documents}/Y_PROVIDER_API_KEY`]: randomUUID(),
+    [`${parameters.documents}/SERVER_TO_SERVER_API_TOKENS`]: serverToken,
     [`${parameters.documents}/THEME_CUSTOMIZATION_FILE_PATH`]: '{"name":"tour"}',
     [`${parameters.secrets}/DJANGO_EMAIL_HOST_PASSWORD`]: randomUUID(),
   });
@@ -79,7 +82,8 @@ export async function openInstallation(
     ...{ StackName: stack, EventBusName: stack, BlobsBucketName: bucket },
     ...{ AccessTokenParameter: parameters.token, SecretsPath: parameters.secrets },
     DocumentSecretsPath: parameters.documents,
-    DocumentSecrets: "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, THEME_CUSTOMIZATION_FILE_PATH",
+    DocumentSecrets:
+      "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
     HttpStepPrivateAddresses: "allow",
     // Nobody listens there.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
@@ -161,7 +165,7 @@ export async function openInstallation(
   const outside = await openStoredAwsDeps(first ?? {}, composeDeps);
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
-    ...{ roles, token, outside, url: gateway.url },
+    ...{ roles, token, serverToken, outside, url: gateway.url },
     call: (logicalId, event) => called(invoke, functions, logicalId, event),
     writeAs: (email) => {
       writer = email;

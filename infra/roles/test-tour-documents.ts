@@ -28,8 +28,8 @@ export interface Left {
   readonly own: string;
 }
 
-/** Documents, through all that may be done with them, by their owner and by others. */
-export async function useDocuments(client: Client): Promise<Left> {
+/** Documents, through all that may be done with them, by their owner, by others, and by a server with a token. */
+export async function useDocuments(client: Client, serverToken: string): Promise<Left> {
   const { send } = client;
   const { data, token } = await send<{ data: Made & { user: string }; token: string }>(
     "POST",
@@ -39,6 +39,9 @@ export async function useDocuments(client: Client): Promise<Left> {
   const other = client.as(token);
   await other.send("GET", "/automation/event-logs");
   await useUsers(client, other);
+  await client.as(serverToken).send("POST", `${BASE}/documents/create-for-owner`, {
+    ...{ title: "Made", content: "# Made", sub: "tour", email: "made-for@example.org" },
+  });
   const root = await send<Made>("POST", `${BASE}/documents`, { title: "Tour" });
   await useTree(client, root.id);
   await useContent(client, root.id);
@@ -72,7 +75,9 @@ async function useUsers({ send, status }: Client, other: Client): Promise<void> 
   await send("PATCH", `${BASE}/users/${me.id}`, { language: "fr-fr" });
   await send("PUT", `${BASE}/users/${me.id}`, { language: null });
   await send("POST", `${BASE}/users/onboarding-done`);
-  for (const path of ["users", `users/${me.id}`]) await status(`${BASE}/${path}`, {});
+  // Paths that there are not, and methods that paths do not have.
+  for (const path of ["nowhere", "config", "jwks", "users", `users/${me.id}`])
+    await status(`${BASE}/${path}`, {});
 }
 
 async function useTree(client: Client, root: string): Promise<void> {

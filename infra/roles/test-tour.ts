@@ -71,7 +71,7 @@ export async function tour(at: Installation): Promise<void> {
   await useTriggers(all);
   const pending = await startUnheard(all);
   await bringFindings(all.client);
-  const { edited, own } = await useDocuments(all.client);
+  const { edited, own } = await useDocuments(all.client, at.serverToken);
   await leaveForConsumers(at.outside, edited);
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);

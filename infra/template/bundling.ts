@@ -20,8 +20,9 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // A step is executed by the function of its type; many at once are a worker's.
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
   nodemailer: /(?:^|\/)send-mail\.ts$/,
-  // By the folder that esbuild is called in. Content is converted for readers, and for scripts.
-  "../lib/platform/aws/lambda-invoke.ts": /(?:^|\/)(?:content\/formatted|executors\/conduct)\.ts$/,
+  // By the folder that esbuild is called in. Content is converted for readers, for servers and for scripts.
+  "../lib/platform/aws/lambda-invoke.ts":
+    /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|executors\/conduct)\.ts$/,
 };
 
 /** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */
