@@ -19,7 +19,7 @@ const DETAIL_MS = 2;
 const TREE_MS = 25;
 /** What the first request leaves to do is over by then. */
 const SETTLE_MS = 3_000;
-const MEMORY_MB = 80;
+const MEMORY_MB = 150;
 
 await runBenchmark({
   name: "documents-reads",
