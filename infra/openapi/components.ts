@@ -43,14 +43,9 @@ export class Components {
   }
 }
 
-/** Keeps the default that `.meta` names, shows a late body as itself, and leaves out bounds that every JSON number has. */
+/** Keeps the default that `.meta` names, and leaves out bounds that every JSON number has. */
 function tidy(schema: z.core.$ZodType, json: Record<string, unknown>): void {
   const meta = z.globalRegistry.get(schema);
-  if (meta !== undefined && "late" in meta) {
-    delete json.late;
-    const { $schema, ...shown } = z.toJSONSchema(meta.late as z.ZodType, { io: "input" });
-    Object.assign(json, shown);
-  }
   if (meta !== undefined && "default" in meta) json.default = meta.default;
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;

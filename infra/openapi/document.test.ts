@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { lateBody } from "../../lib/http/late-body.ts";
 import { wholeNumber } from "../../lib/http/page.ts";
 import { defineRoute, type Route } from "../../lib/http/route.ts";
 import { makeTree } from "../fixture-tree.ts";
@@ -95,16 +94,6 @@ describe("the OpenAPI document", () => {
     const route = scanned({ path: "/it/{id}", params: z.object({ run: z.string() }) });
 
     expect(() => toOpenApi([route], "1")).toThrow("doIt: params has run, the path has not");
-  });
-
-  it("shows a body that is looked at late as any other", () => {
-    const body = z.object({ name: z.string(), count: z.int().default(1) });
-    const schemaOf = (of: z.ZodType): Json => {
-      const { paths } = toOpenApi([scanned({ body: of })], "1") as Json;
-      return paths["/automation/it"].post.requestBody.content["application/json"].schema;
-    };
-    expect(schemaOf(lateBody(body)).required).toEqual(["name"]);
-    expect(schemaOf(lateBody(body)).properties.name).toEqual({ type: "string" });
   });
 
   it("gives a raw body each of its content types", () => {

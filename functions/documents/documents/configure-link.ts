@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { LINK_REACHES, LINK_ROLES } from "#lib/documents/access/links.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { configureLink, linkBody } from "#lib/documents/documents/link.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { lateBody } from "#lib/http/late-body.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.6, PUT documents/{id}/link-configuration/. */
@@ -19,10 +19,11 @@ export const route = defineRoute({
   auth: "optional",
   throttle: "document",
   params: documentParams,
-  body: lateBody(linkBody),
+  body: linkBody,
   status: 200,
   response: z.object({ link_reach: z.enum(LINK_REACHES), link_role: z.enum(LINK_ROLES) }),
   errors: [403],
+  before: may("link_configuration"),
   run: async ({ params, body, request }, deps: Deps) =>
     configureLink(deps, await viewerOf(deps, request), params.id, body),
 });

@@ -3,7 +3,6 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { createForOwner, serverAlone } from "#lib/documents/documents/create-for-owner.ts";
 import { forOwnerBody } from "#lib/documents/documents/for-owner-body.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { lateBody } from "#lib/http/late-body.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.8, POST documents/create-for-owner/. */
@@ -17,14 +16,15 @@ export const route = defineRoute({
   tag: "Documents",
   auth: "none",
   throttle: "document",
-  body: lateBody(forOwnerBody),
+  body: forOwnerBody,
   bodyLimitBytes: 4 * 1024 * 1024,
   status: 201,
   response: z.object({ id: z.string() }),
   errors: [401, 503],
+  before: async ({ request }, deps: Deps) => serverAlone(deps, request.headers.authorization),
   run: async ({ body, request }, deps: Deps) => {
     serverAlone(deps, request.headers.authorization);
-    return { id: await createForOwner(deps, body()) };
+    return { id: await createForOwner(deps, body) };
   },
 });
 

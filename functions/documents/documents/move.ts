@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { moveBody, moveDocument } from "#lib/documents/documents/move.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { lateBody } from "#lib/http/late-body.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Seed: documents 3; reference 1.3, 3.3, POST documents/{id}/move/. */
@@ -18,10 +18,11 @@ export const route = defineRoute({
   auth: "optional",
   throttle: "document",
   params: documentParams,
-  body: lateBody(moveBody),
+  body: moveBody,
   status: 200,
   response: z.object({ message: z.string() }),
   errors: [403, 409],
+  before: may("move"),
   run: async ({ params, body, request }, deps: Deps) => {
     await moveDocument(deps, await viewerOf(deps, request), params.id, body);
     return { message: "Document moved successfully." };

@@ -39,7 +39,7 @@ const create = async (parent?: string): Promise<string> => {
   return (await createChild(test.deps, own, await findSeen(test.deps, own, parent), {})).document.id;
 };
 const move = (id: string, target_document_id: string, position: Position): Promise<void> =>
-  moveDocument(test.deps, own, id, () => ({ target_document_id, position }));
+  moveDocument(test.deps, own, id, { target_document_id, position });
 
 type Step =
   | { readonly is: "create" | "delete" | "restore"; readonly of: number }

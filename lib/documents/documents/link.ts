@@ -25,18 +25,17 @@ export interface LinkSettings {
 }
 
 /**
- * Sets who reaches a document by its link. `body` is asked once the caller may do so. Throws `not_found`,
+ * Sets who reaches a document by its link. Throws `not_found`,
  * `unauthorized`, `forbidden`; `bad_request` where it is less than the link of what the document lies in. Reference 1.6.
  */
 export async function configureLink(
   deps: CommitDeps & SeenDeps,
   viewer: Viewer,
   id: string,
-  body: () => LinkBody,
+  { link_reach, link_role }: LinkBody,
 ): Promise<LinkSettings> {
   return commitChange(deps, async () => {
     const { document, abilities } = await openDocument(deps, viewer, id, "link_configuration");
-    const { link_reach, link_role } = body();
     checkLink(abilities.link_select_options, link_reach, link_role ?? null);
     const set: LinkSettings = { link_reach, link_role: link_role ?? document.link_role };
     const updated_at = new Date(deps.clock.now()).toISOString();

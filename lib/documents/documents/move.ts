@@ -30,7 +30,7 @@ const WRITES_MAX = 85;
 
 /**
  * Moves a document with all that lies in it below or beside another, at once. Where it comes into another tree, or was
- * or becomes a root, what is granted on it alone ends. `body` is asked once the caller may move the document. Throws
+ * or becomes a root, what is granted on it alone ends. Throws
  * `not_found`, `unauthorized`, `forbidden`; `bad_request` for a target that cannot be; `conflict` where others were
  * faster many times. Seed: documents 3; reference 3.3.
  */
@@ -38,11 +38,10 @@ export async function moveDocument(
   deps: MoveDeps,
   viewer: Viewer,
   id: string,
-  body: () => MoveBody,
+  { target_document_id, position }: MoveBody,
 ): Promise<void> {
   await commitChange(deps, async () => {
     const moved = await openDocument(deps, viewer, id, "move");
-    const { target_document_id, position } = body();
     const beside = await readPlaced(deps, target_document_id);
     if (beside === undefined || deletedAt(beside) !== null)
       throw refused("Target parent document does not exist.");
