@@ -1,22 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { faultsOf, type Registered, registeredRoutes, rowName } from "#lib/testing/test-matrix.ts";
+import { testRows } from "#lib/testing/test-matrix.ts";
 import { CONTENT_ROWS } from "#lib/testing/test-rows-content.ts";
-import { type Stage, setStage } from "#lib/testing/test-stage.ts";
 
-let test: TestDeps;
-let stage: Stage;
-let routes: ReadonlyMap<string, Registered>;
-beforeAll(async () => {
-  test = await testDeps({ converter: { convert: async () => ({ ok: true, value: "[]" }) } });
-  stage = await setStage(test);
-  routes = await registeredRoutes();
-});
-afterAll(() => test.close());
-
-describe("who may do what with the content of a document", () => {
-  for (const row of CONTENT_ROWS)
-    it(`is as the table says: ${rowName(row)}`, async () => {
-      expect(await faultsOf(test, routes, row, stage)).toEqual([]);
-    });
+testRows("who may do what with the content of a document", CONTENT_ROWS, {
+  converter: { convert: async () => ({ ok: true, value: "[]" }) },
 });

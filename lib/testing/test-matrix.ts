@@ -1,14 +1,15 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Ability } from "../documents/access/abilities.ts";
 import type { Handler } from "../http/handler.ts";
 import type { Route } from "../http/route.ts";
 import { call } from "./call.ts";
 import type { Belongings } from "./test-belongings.ts";
-import type { TestDeps } from "./test-deps.ts";
+import { type TestDeps, type TestDepsOptions, testDeps } from "./test-deps.ts";
 import { abilitiesIn, nameOf, SITUATIONS, type Situation, standingIn } from "./test-situations.ts";
-import type { Player, Stage } from "./test-stage.ts";
+import { type Player, type Stage, setStage } from "./test-stage.ts";
 
 /** What a request of a row is made from. */
 export interface Asked extends Situation {
@@ -159,4 +160,24 @@ export function faultIn(row: Row, asked: Asked, status: number, json: () => unkn
   if (row.says === undefined || status >= 300) return undefined;
   const [said, wanted] = row.says(json(), asked).map((one) => JSON.stringify(one));
   return said === wanted ? undefined : `it says ${said}, not ${wanted}`;
+}
+
+/** Tests each row of a table in every situation, with documents and people of its own. */
+export function testRows(what: string, rows: readonly Row[], options: TestDepsOptions = {}): void {
+  let test: TestDeps;
+  let stage: Stage;
+  let routes: ReadonlyMap<string, Registered>;
+  beforeAll(async () => {
+    test = await testDeps(options);
+    stage = await setStage(test);
+    routes = await registeredRoutes();
+  });
+  afterAll(() => test.close());
+
+  describe(what, () => {
+    for (const row of rows)
+      it(`is as the table says: ${rowName(row)}`, async () => {
+        expect(await faultsOf(test, routes, row, stage)).toEqual([]);
+      });
+  });
 }
