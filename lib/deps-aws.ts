@@ -64,7 +64,7 @@ export async function openAwsDeps<Composed>(
   const converter = awsConverter({
     ...{ blobs, ids, log },
     open: async () => {
-      const { lambdaInvoke } = await import("./platform/aws/lambda-invoke.ts");
+      const { lambdaInvoke } = await import("#lib/platform/aws/lambda-invoke.ts");
       return lambdaInvoke(environment, converterName(stack));
     },
   });

@@ -214,7 +214,7 @@ describe("a built bundle", () => {
       expect(sizeFaults(size), logicalId).toEqual([]);
       expect(size.packages.get("zod"), logicalId).toBeGreaterThan(0);
       // Only what the SDK asks for where Lambda's own credentials are missing, and what few functions alone come to.
-      const ownWay = /credential-provider|^nodemailer\/|lambda-invoke\.ts$/;
+      const ownWay = /credential-provider|^nodemailer\/|^#lib\/platform\/aws\/lambda-invoke\.ts$/;
       expect(
         size.asked.filter((path) => !ownWay.test(path)),
         logicalId,
@@ -223,6 +223,18 @@ describe("a built bundle", () => {
     const mailing = [...sizes].filter(([, { packages }]) => packages.has("nodemailer"));
     expect(mailing.map(([logicalId]) => logicalId)).toEqual(["SendMailFunction"]);
     expect(sizes.get("SendMailFunction")?.asked.filter((path) => path.startsWith("nodemailer"))).toEqual([]);
+  });
+});
+
+describe("the bundle of a function", () => {
+  it("is the same bytes wherever it is made", async () => {
+    const found = functionBuilds(await readFile(NESTED, "utf8"), NESTED).find(
+      ({ logicalId }) => logicalId === "GetHealthFunction",
+    )!;
+    const deeper = join(folder, "some/folder/below/another");
+    await bundle(found, deeper);
+    const bytes = (outdir: string) => readFile(join(outdir, found.file), "utf8");
+    expect(await bytes(deeper)).toBe(await bytes(join(folder, found.logicalId)));
   });
 });
 
@@ -248,6 +260,10 @@ describe("the sizes", () => {
     [
       { parts: new Map([["worker.mjs", 321 * 1024]]) },
       "AFunction: code of scripts 321.0 kB, at most 320.0 kB",
+    ],
+    [
+      { asked: ["#lib/a.ts", "@aws-sdk/b", "../lib/c.ts"] },
+      "AFunction: asks for the file ../lib/c.ts, which is not in the bundle",
     ],
     [{ packages: new Map([["chokidar", 1]]) }, "AFunction: holds chokidar, which no function needs"],
     [{ node: ["node:sqlite"] }, "AFunction: asks for node:sqlite, which no function needs"],

@@ -65,7 +65,7 @@ const FOREIGN_MODULES: ReadonlySet<string> = new Set([
 
 /** What is wrong with the bundle of a function, one line each. */
 export function sizeFaults(size: BundleSize): string[] {
-  const { logicalId, own, packages, whole, node } = size;
+  const { logicalId, own, packages, whole, asked, node } = size;
   const faults: string[] = [];
   const ours = own + (packages.get("zod") ?? 0);
   const limits = limitsOf(size);
@@ -75,6 +75,9 @@ export function sizeFaults(size: BundleSize): string[] {
   const scripts = codeBeside(size);
   if (scripts > SCRIPTS_LIMIT)
     faults.push(`${logicalId}: code of scripts ${inKb(scripts)}, at most ${inKb(SCRIPTS_LIMIT)}`);
+  // It would not be there, and be written as the way from the folder that the bundle is made in.
+  for (const path of asked.filter((path) => /^[./]/.test(path)))
+    faults.push(`${logicalId}: asks for the file ${path}, which is not in the bundle`);
   for (const name of packages.keys())
     if (FOREIGN_PACKAGES.has(name)) faults.push(`${logicalId}: holds ${name}, which no function needs`);
   for (const name of logicalId === CONVERTER ? [] : node)

@@ -20,8 +20,9 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // A step is executed by the function of its type; many at once are a worker's.
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
   nodemailer: /(?:^|\/)send-mail\.ts$/,
-  // By the folder that esbuild is called in. Content is converted for readers, for servers and for scripts.
-  "../lib/platform/aws/lambda-invoke.ts":
+  // By its name in imports: a path would be written into each bundle, and differ with the folder it is made in.
+  // Content is converted for readers, for servers and for scripts.
+  "#lib/platform/aws/lambda-invoke.ts":
     /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|executors\/conduct)\.ts$/,
 };
 
