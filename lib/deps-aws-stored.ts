@@ -1,5 +1,4 @@
 import { type Compose, openAwsDeps, required } from "./deps-aws.ts";
-import { openedOnce } from "./deps-once.ts";
 import { type Authenticator, hashToken, ownerAuthenticator } from "./http/auth.ts";
 import type { Environment } from "./platform/aws/clients.ts";
 import { parameterStore, readParameter } from "./platform/aws/parameters.ts";
@@ -8,6 +7,7 @@ import { withStoredSettings } from "./platform/aws/stored-settings.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { llmKeys } from "./platform/llm-settings.ts";
+import { openedOnce } from "./platform/opened-once.ts";
 
 /** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
 export async function openStoredAwsDeps<Composed>(

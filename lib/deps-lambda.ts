@@ -2,7 +2,7 @@ import type { Deps } from "./deps.ts";
 import { openStoredAwsDeps } from "./deps-aws-stored.ts";
 import { checked } from "./deps-checked.ts";
 import { composeDeps } from "./deps-compose.ts";
-import { openedOnce } from "./deps-once.ts";
+import { openedOnce } from "./platform/opened-once.ts";
 
 /**
  * What a bundle has for `openDeps` of `deps.ts` (the template's build says so). It is the same but for

@@ -1,4 +1,3 @@
-import { openedOnce } from "./deps-once.ts";
 import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentLists } from "./documents/lists/lists.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
@@ -12,6 +11,7 @@ import type { Retention } from "./platform/config.ts";
 import type { Converter } from "./platform/converter.ts";
 import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Letterhead, Mailer } from "./platform/mail.ts";
+import { openedOnce } from "./platform/opened-once.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";

@@ -4,6 +4,7 @@ import type { Conversion, Converted, Converter } from "../converter.ts";
 import { PlatformFault } from "../faults.ts";
 import type { Ids } from "../ids.ts";
 import type { Log } from "../log.ts";
+import { openedOnce } from "../opened-once.ts";
 
 /** What came of a call of a function; `failed` says how it ended where it did not answer. */
 export type Invoked = { readonly answer: string } | { readonly failed: string };
@@ -15,7 +16,7 @@ const OUT_OF_MEMORY = /signal: killed|heap out of memory|OutOfMemory/i;
 
 /**
  * The converter port over a function of its own, which reads and writes nothing but blobs of conversions: what somebody
- * sent is opened there alone. `open` is called with the first conversion.
+ * sent is opened there alone. `open` is called with the first conversion, and again where it failed.
  */
 export function awsConverter(options: {
   readonly blobs: Blobs;
@@ -23,12 +24,11 @@ export function awsConverter(options: {
   readonly log: Log;
   readonly open: () => Promise<Invoke>;
 }): Converter {
-  const { blobs, ids, log, open } = options;
-  let opening: Promise<Invoke> | undefined;
+  const { blobs, ids, log } = options;
+  const open = openedOnce(options.open);
 
   const ask = async ({ from, to }: Conversion, id: string): Promise<Converted> => {
-    opening ??= open();
-    const invoke = await opening;
+    const invoke = await open();
     const invoked = await invoke(JSON.stringify({ id, from, to } satisfies ConversionRequest));
     if ("failed" in invoked) return endedBy(invoked.failed);
     const { ok } = JSON.parse(invoked.answer) as ConversionAnswer;
