@@ -269,7 +269,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       blobs: {
         get: ["conversions", "documents", "uploads"],
         put: ["conversions", "documents", "uploads"],
-        remove: ["conversions", "documents", "uploads"],
+        remove: ["conversions", "documents"],
         // Of an upload nothing may have come.
         missing: true,
       },

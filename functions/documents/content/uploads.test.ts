@@ -48,7 +48,11 @@ async function sent(content: Uint8Array | string): Promise<string> {
   expect(await put(json.url, bytes)).toBe("stored");
   return json.id;
 }
-const left = () => test.deps.blobs.list("uploads/");
+/** Bytes of each upload that is kept. */
+const kept = async () => {
+  const infos = (await test.deps.blobs.list("uploads/")).map((key) => test.deps.blobs.head(key));
+  return (await Promise.all(infos)).map((info) => info?.bytes);
+};
 
 describe("content that is sent past the API", () => {
   it("becomes the document's when it is finished, and tells of itself as any other", async () => {
@@ -70,7 +74,7 @@ describe("content that is sent past the API", () => {
       `"${hash("md5", "# Grüße")}"`,
       "plain",
     ]);
-    expect(await left()).toEqual([]);
+    expect(await kept()).toEqual([0]);
     test.clock.advance(MINUTE_MS);
     await test.tick();
     const { records } = await readLog(test.deps, { topic: "documents.updated" });
@@ -100,11 +104,45 @@ describe("content that is sent past the API", () => {
     const now = (await read()).headers.etag ?? "";
     expect((await end(upload, { "if-match": now })).status).toBe(204);
     expect((await read()).text).toBe("three");
-    expect(await end(upload)).toMatchObject({ status: 404, json: { detail: "Upload not found." } });
+    expect(await end(NOWHERE)).toMatchObject({ status: 404, json: { detail: "Upload not found." } });
 
     const binary = await end(await sent(Buffer.from([255, 254, 0, 1])));
     expect([binary.status, binary.json]).toEqual([400, "invalid yjs document"]);
     expect((await read()).text).toBe("three");
+  });
+
+  it("is finished once: what others change is not lost to one who asks again, and nothing more can be sent", async () => {
+    const { json } = await ask({ bytes: 3 });
+    expect((await end(json.id)).status).toBe(404);
+    expect(await put(json.url, Buffer.from("one"))).toBe("stored");
+    expect((await end(json.id)).status).toBe(204);
+    await call(test.deps, patch, { params: { id }, body: { content: "dHdv" } });
+    expect((await end(json.id)).status).toBe(204);
+    expect((await end(json.id, { "if-match": '"gone"' })).status).toBe(204);
+    expect((await read()).text).toBe("two");
+    expect(await put(json.url, Buffer.from("six"))).toBe("taken already");
+    expect((await read()).text).toBe("two");
+  });
+
+  it("is whole where two calls finish it at once", async () => {
+    const upload = await sent("one");
+    const { blobs } = test.deps;
+    const looked = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
+    const slow = {
+      ...blobs,
+      get: async (key: string) => {
+        looked.resolve();
+        await finished.promise;
+        return blobs.get(key);
+      },
+    };
+    const slower = call({ ...test.deps, blobs: slow }, finish, { params: { id, uploadId: upload } });
+    await looked.promise;
+    expect((await end(upload)).status).toBe(204);
+    finished.resolve();
+    expect((await slower).status).toBe(204);
+    expect((await read()).text).toBe("one");
   });
 
   it("takes lengths of content alone", async () => {

@@ -52,9 +52,9 @@ export async function beginUpload(
 }
 
 /**
- * Makes what was sent the content of the document, as a request that holds it does; it is gone then. Where that is
- * refused for what others did it can be tried again. Throws `bad_request`, `payload_too_large`, `precondition_failed`,
- * `not_found`, `unauthorized`, `forbidden`.
+ * Makes what was sent the content of the document, as a request that holds it does. Where that is refused for what
+ * others did it can be tried again; asked for again by somebody who did not hear the answer it changes nothing. Throws
+ * `bad_request`, `payload_too_large`, `precondition_failed`, `not_found`, `unauthorized`, `forbidden`.
  */
 export async function finishUpload(
   deps: SaveDeps,
@@ -66,12 +66,16 @@ export async function finishUpload(
   const seen = await openDocument(deps, viewer, id, "content_patch");
   const blob = uploadBlob(seen, upload);
   const info = await deps.blobs.head(blob);
-  if (info === undefined) throw new ApiError("not_found", "Upload not found.");
-  const bytes = info.bytes > CONTENT_MAX_BYTES ? undefined : await deps.blobs.get(blob);
-  if (bytes === undefined) throw tooLarge();
+  if (info !== undefined && info.bytes > CONTENT_MAX_BYTES) throw tooLarge();
+  const bytes = info && (await deps.blobs.get(blob));
+  if (bytes === undefined) throw new ApiError("not_found", "Upload not found.");
+  // No upload is empty by itself: it may have been finished by another call since it was looked for.
+  if (bytes.length === 0) return;
   await saveContent(deps, seen, contentOfBytes(bytes), ifMatch);
-  // One that stays is removed when it is old.
+  // What stays tells that it is finished, and lets nobody send to its address again, until it is removed when it is old.
   await deps.blobs
-    .delete([blob])
-    .catch((error: unknown) => deps.log.warn("an upload was not removed", { document: id, error }));
+    .put(blob, "")
+    .catch((error: unknown) =>
+      deps.log.warn("an upload was not marked as finished", { document: id, error }),
+    );
 }
