@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startWeft, until, type Weft } from "../e2e/weft.ts";
 
@@ -30,11 +32,12 @@ test("SIGTERM lets the steps under way end, and exits with 0; the run goes on af
   const first = await start();
   await first.save(`name: two
 steps:
-  - {name: one, type: bash, command: "sleep 1; echo one"}
+  - {name: one, type: bash, command: "touch '{{Output}}/begun'; sleep 1; echo one"}
   - {name: two, type: bash, command: "echo two"}
 `);
   const runId = await first.start({ module: "two" });
-  await until("the first step", async () => (await first.steps(runId))["one"]?.status === "running");
+  const begun = join(first.dataDir, "workspaces/two/begun");
+  await until("the command of the first step", () => existsSync(begun));
   expect(await first.stop()).toBe(0);
   const second = await start({ dataDir: first.dataDir });
   expect((await second.ended(runId)).status).toBe("completed");
