@@ -1,4 +1,6 @@
 import type { Stats } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { FSWatcher } from "chokidar";
 import { parseDuration } from "../definition/durations.ts";
 import type { WatchTrigger } from "../definition/types.ts";
@@ -11,6 +13,8 @@ import { WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTES } from "./wanted.ts";
 const DEFAULT_DEBOUNCE_MS = 500;
 /** A file counts as written once it has not grown for so long, milliseconds. */
 const SETTLED_MS = 100;
+/** When a folder is looked through again once it is watched, milliseconds. */
+const LOOK_AGAIN_MS = 1_000;
 /** When a file is looked at again whose event could not be recorded, or came too often, milliseconds. */
 const AGAIN_MS = 10_000;
 
@@ -80,6 +84,7 @@ export async function watchFiles(
   };
 
   const watcher = await openFolder(pattern);
+  const forgetFolders = lookAgain(watcher, pattern, track, (file) => found.has(file));
   watcher.on("add", take);
   watcher.on("change", take);
   watcher.on("unlink", (file) => {
@@ -108,11 +113,50 @@ export async function watchFiles(
   return {
     close: async () => {
       isClosed = true;
+      forgetFolders();
       for (const timer of waiting.values()) clearTimeout(timer);
       waiting.clear();
       await watcher.close();
       await Promise.all(under);
     },
+  };
+}
+
+/**
+ * A folder is read before it is watched, so what comes in between would be missed until something else happens in it:
+ * each new folder is looked through once more, and what is in it and not known is watched, too. Answers what ends it.
+ */
+function lookAgain(
+  watcher: FSWatcher,
+  pattern: WatchPattern,
+  track: (task: Promise<void>) => void,
+  isFound: (file: string) => boolean,
+): () => void {
+  const folders = new Map<string, NodeJS.Timeout>();
+  let isOver = false;
+  const look = async (folder: string): Promise<void> => {
+    // It may be gone again, or not be for us to read; the first look has told of that.
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    if (isOver) return;
+    const missed = entries.filter((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return !folders.has(path) && pattern.leadsOn(path);
+      return entry.isFile() && !isFound(path) && pattern.matches(path);
+    });
+    if (missed.length > 0) watcher.add(missed.map(({ name }) => join(folder, name)));
+  };
+  watcher.on("addDir", (folder) => {
+    if (isOver || folders.has(folder)) return;
+    const again = (): void => track(look(folder));
+    folders.set(folder, setTimeout(again, LOOK_AGAIN_MS));
+  });
+  watcher.on("unlinkDir", (folder) => {
+    clearTimeout(folders.get(folder));
+    folders.delete(folder);
+  });
+  return () => {
+    isOver = true;
+    for (const timer of folders.values()) clearTimeout(timer);
   };
 }
 

@@ -1,7 +1,9 @@
+import fs, { mkdirSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, realpath, rm, unlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type TestClock, type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { switchSchedule } from "../schedules/manage.ts";
@@ -160,6 +162,50 @@ describe("over a restart", () => {
     clock.advance(-3_600_000);
     await restart(async () => undefined);
     await settled(["new a.txt"]);
+  });
+});
+
+/** Does something between the moment in which a folder has been read and that in which it is watched. */
+function beforeWatching(folder: string, act: () => void): void {
+  const { watch: original } = fs;
+  const put = (changed: typeof fs.watch): void => {
+    fs.watch = changed;
+    syncBuiltinESMExports();
+  };
+  onTestFinished(() => put(original));
+  put(((path: string, ...rest: []) => {
+    if (path === folder) {
+      put(original);
+      act();
+    }
+    return original(path, ...rest);
+  }) as typeof fs.watch);
+}
+
+describe("what comes into a folder while it begins to be watched", () => {
+  it("fires once, be it a file", async () => {
+    await store(test.deps, watching("inbox"));
+    await watch();
+    const folder = join(inbox, "deep");
+    beforeWatching(folder, () => writeFileSync(join(folder, "between.txt"), "b"));
+    await mkdir(folder);
+    await until(["new deep/between.txt"]);
+    await writeFile(join(folder, "after.txt"), "a");
+    await appendFile(join(folder, "between.txt"), "c");
+    await until(["new deep/between.txt", "changed deep/between.txt", "new deep/after.txt"]);
+  });
+
+  it("fires once, be it a folder with files, or at the start", async () => {
+    await store(test.deps, watching("inbox"));
+    const folder = join(inbox, "of-the-start");
+    await mkdir(folder);
+    beforeWatching(folder, () => {
+      mkdirSync(join(folder, "a/b"), { recursive: true });
+      writeFileSync(join(folder, "a/b/between.txt"), "b");
+    });
+    await watch();
+    await until(["new of-the-start/a/b/between.txt"]);
+    await settled(["new of-the-start/a/b/between.txt"]);
   });
 });
 
