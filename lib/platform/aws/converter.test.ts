@@ -55,25 +55,25 @@ describe("a conversion by a function of its own", () => {
     });
     expect(await blobs.list("")).toEqual([]);
   });
-});
 
-it("opens what calls the function with the first conversion, and again where that failed", async () => {
-  const ways: Invoke[] = [];
-  const { convert } = awsConverter({
-    ...{ blobs, log: silentLog, ids: { random: () => "one" } },
-    open: async () => {
-      const way: Invoke = async () => ({ answer: '{"ok":false}' });
-      ways.push(way);
-      if (ways.length === 1) throw new Error("not yet");
-      return way;
-    },
+  it("opens what calls the function with the first conversion, and again where that failed", async () => {
+    const ways: Invoke[] = [];
+    const { convert } = awsConverter({
+      ...{ blobs, log: silentLog, ids: { random: () => "one" } },
+      open: async () => {
+        const way: Invoke = async () => ({ answer: '{"ok":false}' });
+        ways.push(way);
+        if (ways.length === 1) throw new Error("not yet");
+        return way;
+      },
+    });
+    const conversion = { from: "plain", bytes, to: "html" } as const;
+    await expect(convert(conversion)).rejects.toThrow("not yet");
+    expect(await convert(conversion)).toEqual({ ok: false, reason: "refused" });
+    expect(await convert(conversion)).toEqual({ ok: false, reason: "refused" });
+    expect(ways).toHaveLength(2);
+    expect(await blobs.list("")).toEqual([]);
   });
-  const conversion = { from: "plain", bytes, to: "html" } as const;
-  await expect(convert(conversion)).rejects.toThrow("not yet");
-  expect(await convert(conversion)).toEqual({ ok: false, reason: "refused" });
-  expect(await convert(conversion)).toEqual({ ok: false, reason: "refused" });
-  expect(ways).toHaveLength(2);
-  expect(await blobs.list("")).toEqual([]);
 });
 
 describe("a call of a function", () => {

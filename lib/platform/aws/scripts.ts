@@ -1,4 +1,5 @@
 import { PlatformFault } from "../faults.ts";
+import { openedOnce } from "../opened-once.ts";
 import type { Scripts } from "../scripts.ts";
 
 /** Where the parts lie that evaluate scripts: `infra/template/bundling.ts` has them built there. */
@@ -14,23 +15,17 @@ export interface BundledScripts {
  * with the first script. `run` rejects with PlatformFault `command_not_started` where it is not there.
  */
 export function bundledScripts(parts: BundledScripts): Scripts {
-  let opening: Promise<Scripts> | undefined;
-  const open = async (): Promise<Scripts> => {
+  const open = openedOnce(async () => {
     const address = new URL("scripts-pool.mjs", parts.folder).href;
     const { openScripts }: typeof import("./scripts-pool.ts") = await import(address);
     return openScripts(parts);
-  };
+  });
   return {
     run: async (request) => {
-      opening ??= open();
-      let scripts: Scripts;
-      try {
-        scripts = await opening;
-      } catch (cause) {
-        opening = undefined;
+      const scripts = await open().catch((cause: unknown) => {
         const detail = cause instanceof Error ? cause.message : String(cause);
         throw new PlatformFault("command_not_started", `scripts cannot run here: ${detail}`, { cause });
-      }
+      });
       return scripts.run(request);
     },
   };
