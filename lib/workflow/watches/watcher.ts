@@ -124,7 +124,8 @@ export async function watchFiles(
 
 /**
  * A folder is read before it is watched, so what comes in between would be missed until something else happens in it:
- * each new folder is looked through once more, and what is in it and not known is watched, too. Answers what ends it.
+ * each new folder is looked through once more, and what is in it and not known is watched, too. Answers what forgets
+ * the folders; the watcher is to be closed then.
  */
 function lookAgain(
   watcher: FSWatcher,
@@ -133,11 +134,11 @@ function lookAgain(
   isFound: (file: string) => boolean,
 ): () => void {
   const folders = new Map<string, NodeJS.Timeout>();
-  let isOver = false;
   const look = async (folder: string): Promise<void> => {
     // It may be gone again, or not be for us to read; the first look has told of that.
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    if (isOver) return;
+    // To add something would open it again.
+    if (watcher.closed) return;
     const missed = entries.filter((entry) => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return !folders.has(path) && pattern.leadsOn(path);
@@ -146,7 +147,7 @@ function lookAgain(
     if (missed.length > 0) watcher.add(missed.map(({ name }) => join(folder, name)));
   };
   watcher.on("addDir", (folder) => {
-    if (isOver || folders.has(folder)) return;
+    if (folders.has(folder)) return;
     const again = (): void => track(look(folder));
     folders.set(folder, setTimeout(again, LOOK_AGAIN_MS));
   });
@@ -155,7 +156,6 @@ function lookAgain(
     folders.delete(folder);
   });
   return () => {
-    isOver = true;
     for (const timer of folders.values()) clearTimeout(timer);
   };
 }
