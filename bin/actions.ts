@@ -1,5 +1,5 @@
+import { suggestion } from "../lib/suggestion.ts";
 import { type ActionText, type Arguments, type Command, type Terminal, UsageError } from "./command.ts";
-import { suggestion } from "./suggestion.ts";
 
 /** One thing that a command does, named by the word after it. */
 export interface Action extends ActionText {

@@ -31,17 +31,28 @@ const bodies = (): unknown[] =>
 
 describe("weft logs", () => {
   const log = `${"line\n".repeat(3)}\u001b[31mred\u001b[0m\n`;
+  const shown = `${"line\n".repeat(3)}red\n`;
   const part = (offset: number, status: string): StubAnswer => ({
     body: log.slice(offset, offset + 10),
     headers: { "x-next-offset": String(Math.min(log.length, offset + 10)), "x-run-status": status },
   });
   const offsetOf = ({ what }: Asked): number => Number(/offset=(\d+)/.exec(what)?.[1] ?? 0);
 
-  test("prints all parts of a log as they are, and asks for text", async () => {
+  test("prints all parts of a log, and asks for text", async () => {
     answers = (one) => part(offsetOf(one), "completed");
-    expect(await command(["logs", "r/1"])).toEqual({ code: 0, out: log, error: "" });
+    expect(await command(["logs", "r/1"])).toEqual({ code: 0, out: shown, error: "" });
     expect(asked()[0]).toBe("GET /automation/runs/r%2F1/log?offset=0");
     expect(stub.asked[0]?.headers).toMatchObject({ accept: "text/plain", authorization: "Bearer t0ken" });
+  });
+
+  test("prints nothing that a terminal acts on, but as JSON the text as it is", async () => {
+    const body = "a\0b\u001b[2J\u001b]0;title\u0007\u001b]52;c;eA==\u001b\\\u001bc\u009b31mc\td\r\n";
+    const headers = { "x-next-offset": "99", "x-run-status": "completed" };
+    answers = () => ({ body, headers });
+    expect((await command(["logs", "r", "-n", "1"])).out).toBe("abc31mc\td\n");
+    const { out } = await command(["logs", "r", "-n", "1", "--json"]);
+    expect(out).not.toContain("\u001b");
+    expect(JSON.parse(out).log).toBe(body);
   });
 
   test("prints the last lines, or from a byte on", async () => {
@@ -49,7 +60,7 @@ describe("weft logs", () => {
     expect((await command(["logs", "r", "-n", "1"])).out).toBe("last\n");
     expect(asked()).toEqual(["GET /automation/runs/r/log?tail=1"]);
     answers = (one) => part(offsetOf(one), "running");
-    expect((await command(["logs", "r", "--offset", "15"])).out).toBe(log.slice(15));
+    expect((await command(["logs", "r", "--offset", "10"])).out).toBe("line\nred\n");
   });
 
   test("follows until the run is over", async () => {
@@ -61,7 +72,7 @@ describe("weft logs", () => {
         ? { body: "", headers: { "x-next-offset": "0", "x-run-status": "running" } }
         : part(offset, "completed");
     };
-    expect((await command(["logs", "-f", "r"])).out).toBe(log);
+    expect((await command(["logs", "-f", "r"])).out).toBe(shown);
   });
 
   test("says that a server has no logs, and tells that from a run that is not there", async () => {

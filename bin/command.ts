@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs, styleText } from "node:util";
-import { suggestion } from "./suggestion.ts";
+import { suggestion } from "../lib/suggestion.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readServerFile } from "../localstack/server-file.ts";
 import {
@@ -44,9 +44,13 @@ export function findToken(env: Terminal["env"], dataDir?: string): FoundToken {
   if (set) return { token: set, source: "WEFT_ACCESS_TOKEN" };
   const path = join(dataDirOf(env, dataDir), "access-token");
   try {
+    // A pipe would wait for somebody who writes to it.
+    if (!statSync(path).isFile())
+      throw new CommandFailure(`The token in ${path} cannot be read: it is not a file.`);
     const token = readFileSync(path, "utf8").trim();
     if (token !== "") return { token, source: path };
   } catch (error) {
+    if (error instanceof CommandFailure) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new CommandFailure(`The token in ${path} cannot be read (${code}).`);
   }

@@ -1,3 +1,4 @@
+import { suggestion } from "../lib/suggestion.ts";
 import {
   CommandFailure,
   EXIT_FAILURE,
@@ -8,7 +9,6 @@ import {
   UsageError,
 } from "./command.ts";
 import { commands } from "./commands.ts";
-import { suggestion } from "./suggestion.ts";
 
 const ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",

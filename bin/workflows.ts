@@ -1,11 +1,9 @@
 import { CommandFailure } from "./command.ts";
 import { type Connection, Refused } from "./connection.ts";
-import { readData, readPage } from "./pages.ts";
-import { suggestion } from "./suggestion.ts";
+import { readData } from "./pages.ts";
 import type { WorkflowFile } from "./workflow-files.ts";
 
 export const WORKFLOWS = "/automation/workflows";
-const NAMES_MAX = 1_000;
 
 /** What the server tells of a workflow in its list. */
 export interface WorkflowRecord {
@@ -36,11 +34,7 @@ export async function readWorkflow<Record extends { name: string; kind: string }
     return await readData<Record>(connection, `${WORKFLOWS}/${encodeURIComponent(name)}`);
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 404) throw error;
-    const { data } = await readPage<WorkflowRecord>(connection, `${WORKFLOWS}?limit=${NAMES_MAX}`);
-    const meant = suggestion(
-      name,
-      data.map((workflow) => workflow.name),
-    );
+    const meant = / Did you mean .*$/.exec(error.reason)?.[0] ?? "";
     throw new CommandFailure(
       `There is no workflow '${name}'.${meant}`,
       "`weft workflows` lists those that there are.",

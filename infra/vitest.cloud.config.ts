@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Tests against AWS's services as emulators give them: at `AWS_ENDPOINT_URL`, else started here. */
@@ -9,6 +10,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
   },
 });

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** remote-bash steps against a real container engine and a real sshd, which are started here. */
@@ -9,6 +10,6 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 90_000,
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: availableParallelism(),
   },
 });

@@ -50,7 +50,7 @@ describe("the program", () => {
 
     const written = run(tree.root);
     expect(written.status).toBe(0);
-    expect(written.stdout).toContain(`${NESTED}: 11 functions, 48 CloudFormation resources of 450`);
+    expect(written.stdout).toContain(`${NESTED}: 11 functions, 59 CloudFormation resources of 450`);
     expect(await readFile(join(tree.root, NESTED), "utf8")).toContain("EmitEventFunction:");
 
     expect(run(tree.root, "--check").status).toBe(0);

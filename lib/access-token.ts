@@ -18,8 +18,9 @@ export async function accessToken(
   } catch (error) {
     if ((error as { code?: unknown }).code !== "EEXIST") throw error;
   }
-  if (((await stat(path)).mode & 0o077) !== 0)
-    throw new Error(`${TOKEN_FILE} is readable by others: chmod 600 ${path}`);
+  const found = await stat(path);
+  if (!found.isFile()) throw new Error(`${TOKEN_FILE} is not a file: remove ${path} and start again`);
+  if ((found.mode & 0o077) !== 0) throw new Error(`${TOKEN_FILE} is readable by others: chmod 600 ${path}`);
   const value = (await readFile(path, "utf8")).trim();
   if (value === "") throw new Error(`${TOKEN_FILE} is empty: remove ${path} and start again`);
   return { value, source: "file" };

@@ -8,7 +8,7 @@ export function documentAnswers(deps: Deps): AnswerDocuments {
     (await import("./documents/content/as-text.ts")).contentAsText(deps);
   const documentContent: ContentAccess = {
     read: async (id) => (await texts()).read(id),
-    write: async (...how) => (await texts()).write(...how),
+    append: async (...how) => (await texts()).append(...how),
   };
   return async (question, by) => {
     const { answerDocuments } = await import("./documents/asked/answer.ts");

@@ -36,5 +36,8 @@ function ownerAuth(
     secrets.alsoRedact(token.trim());
     return ownerAuthenticator(hashToken(token.trim()));
   });
-  return { authenticate: async (token) => (await read()).authenticate(token) };
+  return {
+    authenticate: async (token) => (await read()).authenticate(token),
+    isValid: async (credentialId) => (await read()).isValid(credentialId),
+  };
 }

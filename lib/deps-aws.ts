@@ -31,8 +31,12 @@ export type Compose<Composed> = (
 /** For functions that ask for neither. */
 const NOTHING_STORED: StoredAccess = {
   secrets: NO_SECRETS,
-  auth: { authenticate: () => Promise.reject(new Error("this function answers no requests")) },
+  auth: { authenticate: noRequests, isValid: noRequests },
 };
+
+function noRequests(): Promise<never> {
+  return Promise.reject(new Error("this function handles no requests"));
+}
 
 /**
  * The services over AWS, for a function of the stack that the environment names. Commands of steps are not
@@ -77,7 +81,11 @@ export async function openAwsDeps<Composed>(
       auth,
       converter,
       // Nothing is kept in them: steps with files are a worker's.
-      paths: { workspacesDir: join(tmpdir(), "workspaces"), logsDir: join(tmpdir(), "runs") },
+      paths: {
+        workspacesDir: join(tmpdir(), "workspaces"),
+        logsDir: join(tmpdir(), "runs"),
+        snapshotsDir: join(tmpdir(), "snapshots-unfinished"),
+      },
       queueNames: queues.map(({ name }) => name),
       queueNamePrefix: `${stack}-`,
       sharesWorkspaces: true,

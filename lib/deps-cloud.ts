@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { OpenedDeps } from "./deps.ts";
 import { findShell } from "./deps-compose.ts";
@@ -16,6 +15,7 @@ import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
+import { makeDataFolder } from "./platform/data-folder.ts";
 import { lockDataFolder } from "./platform/embedded/lock.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
@@ -24,6 +24,7 @@ import type { Queues } from "./platform/queues.ts";
 import { openNetwork } from "./workflow/network/network.ts";
 import { openRemote } from "./workflow/remote/open.ts";
 import { remoteSettings } from "./workflow/remote/settings.ts";
+import { makeBaseFolders } from "./workflow/runs/installation.ts";
 import { overMark } from "./workflow/runs/messages.ts";
 import { noteStepFailure } from "./workflow/steps/consumer.ts";
 import type { StepDeps } from "./workflow/steps/context.ts";
@@ -52,7 +53,7 @@ export async function openCloudDeps(options: CloudDepsOptions): Promise<OpenedDe
   const { platform: _platform, ...opened } = await openProcessDeps(
     { ...options, shareWorkspaces },
     async ({ dataDir, runner, secrets }) => {
-      await mkdir(dataDir, { recursive: true, mode: 0o700 });
+      makeDataFolder(dataDir);
       const { commands, scripts } = runner;
       return openAws({ stack, resources, log, commands, scripts, secrets });
     },
@@ -80,7 +81,7 @@ export async function openWorkerDeps(options: WorkerDepsOptions): Promise<Worker
   const { log, resources, stack, environment } = options;
   const dataDir = resolve(options.dataDir);
   const config = readConfig({ ...environment, WEFT_PLATFORM: "aws" });
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeBaseFolders(dataDir);
   const lock = lockDataFolder(dataDir);
   let runner: Runner | undefined;
   try {

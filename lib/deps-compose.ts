@@ -12,6 +12,7 @@ import type { Log } from "./platform/log.ts";
 import { type Mailer, noMailer } from "./platform/mail.ts";
 import type { MailSender } from "./platform/mail-message.ts";
 import type { Ports } from "./platform/ports.ts";
+import { PRODUCT_VERSION } from "./platform/product-version.ts";
 import { smtpMailer } from "./platform/smtp.ts";
 import { RankedIndex } from "./ranked-index/ranked-index.ts";
 import { noteLastFailure } from "./workflow/dead-letters/letters.ts";
@@ -20,10 +21,13 @@ import { listIndexes } from "./workflow/lists/list.ts";
 import { openNetwork } from "./workflow/network/network.ts";
 import { recordDeps } from "./workflow/records/deps.ts";
 import { recordEffects } from "./workflow/records/effects.ts";
+import { readInstallation } from "./workflow/runs/installation.ts";
 import { numbers } from "./workflow/runs/numbers.ts";
 import { runSlots } from "./workflow/runs/slots.ts";
+import { stepActivity } from "./workflow/steps/activity.ts";
 import { rateBreaker } from "./workflow/triggers/breaker.ts";
 import { catalogReader, triggerMatcher } from "./workflow/triggers/matcher.ts";
+import { runBudget } from "./workflow/triggers/run-budget.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflow/workspaces/paths.ts";
 
 /** Puts the services together over the ports of a platform. */
@@ -34,8 +38,10 @@ export function composeDeps(
     Deps,
     | "auth"
     | "paths"
+    | "isStarted"
     | "queueNames"
     | "queueNamePrefix"
+    | "storage"
     | "sharesWorkspaces"
     | "workspaceSync"
     | "remote"
@@ -48,6 +54,7 @@ export function composeDeps(
   const catalog = catalogReader(ports);
   const records = recordDeps(ports);
   const breaker = rateBreaker(ports, config.triggerFiresPerMinute);
+  const budget = runBudget(ports, config.runsPerRootCauseMax);
   const workspacesDir = own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir;
   const base = {
     ...ports,
@@ -58,15 +65,27 @@ export function composeDeps(
     definitions: cachedDefinitions(ports),
     eventIndex: new RankedIndex(ports, EVENT_INDEX),
     lists: listIndexes(ports),
-    matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, config.receiverEnabled),
+    matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, {
+      enabled: config.receiverEnabled,
+      budget,
+    }),
     breaker,
+    runBudget: budget,
+    stepActivity: stepActivity(ports.clock),
     effects: recordEffects(records),
     runNumbers: numbers(ports, "runs"),
     workspacesDir,
+    installation: readInstallation(own.paths.workspacesDir, {
+      version: PRODUCT_VERSION,
+      isShared: own.sharesWorkspaces,
+      onAws: config.platform === "aws",
+      environment: process.env,
+    }),
     watchRoots: config.watchRoots,
     runSlots: runSlots(ports, config.runsAtOnce),
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
+    undefinedNames: config.undefinedNames,
     retention: config.retention,
     documents: config.documents,
     userDirectory: userDirectory(ports),
@@ -76,6 +95,7 @@ export function composeDeps(
       rates: config.documents.throttles,
       passKey: config.documents.yProviderApiKey,
     }),
+    publicUrl: config.publicUrl,
     mail: openMailer(ports, config.mail, own.layMails),
     letterhead: config.mail.letterhead,
     documentLists: new DocumentLists(),

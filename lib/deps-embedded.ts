@@ -1,10 +1,11 @@
-import type { OpenedDeps } from "./deps.ts";
+import type { Deps, OpenedDeps } from "./deps.ts";
 import { openProcessDeps, type ProcessOptions } from "./deps-process.ts";
+import { isUploadAllowed } from "./documents/content/uploads.ts";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import type { HostileOptions } from "./platform/embedded/hostile.ts";
 import { openEmbedded } from "./platform/embedded/platform.ts";
 import type { Resources } from "./platform/resources.ts";
-import { openWatches, type Watches } from "./workflow/watches/watches.ts";
+import { openWatches } from "./workflow/watches/watches.ts";
 
 export interface EmbeddedDepsOptions extends ProcessOptions {
   readonly schedulerEnabled: boolean;
@@ -20,32 +21,31 @@ export interface EmbeddedDeps extends OpenedDeps {
 /** Opens the embedded platform on a data folder and puts the services together over it. */
 export async function openEmbeddedDeps(options: EmbeddedDepsOptions): Promise<EmbeddedDeps> {
   const { log, clock = systemClock, resources, hostile } = options;
-  const { platform, ...opened } = await openProcessDeps(options, ({ dataDir, runner, secrets }) =>
-    openEmbedded({
-      dataDir,
-      resources: options.schedulerEnabled ? resources : withoutFires(resources),
-      clock,
-      log,
-      commands: runner.commands,
-      scripts: runner.scripts,
-      secrets,
-      ...(hostile === undefined ? {} : { hostile }),
-    }),
+  const openLast = async (deps: Deps) => (options.schedulerEnabled ? openWatches(deps) : undefined);
+  const { platform, ...opened } = await openProcessDeps(
+    { ...options, openLast },
+    ({ dataDir, runner, secrets, storage }) =>
+      openEmbedded({
+        dataDir,
+        resources: options.schedulerEnabled ? resources : withoutFires(resources),
+        clock,
+        log,
+        commands: runner.commands,
+        scripts: runner.scripts,
+        secrets,
+        storage,
+        ...(hostile === undefined ? {} : { hostile }),
+      }),
   );
-  let watches: Watches | undefined;
   return {
     ...opened,
-    uploads: platform.uploads,
-    start: async () => {
-      await opened.start();
-      if (options.schedulerEnabled) watches = await openWatches(opened.deps);
-    },
-    close: async () => {
-      await watches?.close();
-      await opened.close();
+    uploads: {
+      find: (path) => platform.uploads.find(path),
+      isAllowed: (upload) => isUploadAllowed(opened.deps, upload),
     },
     poke: () => platform.poke(),
     durable: () => platform.durable(),
+    releaseMemory: () => platform.releaseMemory(),
   };
 }
 

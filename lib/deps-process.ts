@@ -1,8 +1,8 @@
-import { mkdir } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { accessToken, TOKEN_FILE } from "./access-token.ts";
-import type { OpenedDeps } from "./deps.ts";
+import type { Deps, OpenedDeps } from "./deps.ts";
 import { composeDeps } from "./deps-compose.ts";
 import { withScripts } from "./deps-scripts.ts";
 import { hashToken, ownerAuthenticator } from "./http/auth.ts";
@@ -11,12 +11,14 @@ import { converterProcess } from "./platform/embedded/converter/client.ts";
 import { folderMailer } from "./platform/embedded/mail-folder.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
+import { storageHealth } from "./platform/embedded/storage-health.ts";
 import { PlatformFault } from "./platform/faults.ts";
 import { llmKeys } from "./platform/llm-settings.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import { PRODUCT_VERSION } from "./platform/product-version.ts";
 import type { Resources } from "./platform/resources.ts";
+import type { StorageHealth } from "./platform/storage-health.ts";
 import { releaseOf } from "./upgrades/releases.ts";
 import { upgradeData } from "./upgrades/upgrade.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
@@ -24,6 +26,7 @@ import { firstStart } from "./workflow/event-receiver/receiver.ts";
 import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
 import { openRemote } from "./workflow/remote/open.ts";
 import { remoteSettings } from "./workflow/remote/settings.ts";
+import { baseFolders, functionBaseFolders, makeBaseFolders } from "./workflow/runs/installation.ts";
 import { isRunOver } from "./workflow/runs/over.ts";
 import type { StepPaths } from "./workflow/steps/context.ts";
 import { flushLogs } from "./workflow/steps/run-log.ts";
@@ -43,7 +46,8 @@ export type ShareWorkspaces = (ports: Ports, dataDir: string) => WorkspaceSync;
 export const stepPaths = (dataDir: string, functionFolders: readonly string[] = []): StepPaths => ({
   workspacesDir: join(dataDir, "workspaces"),
   logsDir: join(dataDir, "runs"),
-  functionFolders: [tmpdir(), ...functionFolders],
+  snapshotsDir: join(dataDir, "snapshots-unfinished"),
+  functionFolders: [tmpdir(), ...functionBaseFolders(dataDir), ...functionFolders],
 });
 
 /** The functions that scripts of steps may call on this machine. */
@@ -55,6 +59,7 @@ export interface ProcessParts {
   readonly dataDir: string;
   readonly runner: Runner;
   readonly secrets: FileSecrets;
+  readonly storage: StorageHealth;
 }
 
 interface OpenedPlatform {
@@ -67,7 +72,11 @@ interface OpenedPlatform {
  * are those of this machine, whatever the platform is. Closes what it has opened when it cannot go on.
  */
 export async function openProcessDeps<Platform extends OpenedPlatform>(
-  options: ProcessOptions & { readonly shareWorkspaces?: ShareWorkspaces },
+  options: ProcessOptions & {
+    readonly shareWorkspaces?: ShareWorkspaces;
+    /** Opens what needs the workflows to be loaded. */
+    readonly openLast?: (deps: Deps) => Promise<{ close(): Promise<void> } | undefined>;
+  },
   openPlatform: (parts: ProcessParts) => Promise<Platform>,
 ): Promise<OpenedDeps & { readonly platform: Platform }> {
   const { log, config, resources } = options;
@@ -81,8 +90,12 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
   let platform: Platform | undefined;
   try {
     const secrets = fileSecrets(dataDir);
-    const opened = await openPlatform({ dataDir, runner, secrets });
+    const storage = storageHealth(dataDir, log);
+    const opened = await openPlatform({ dataDir, runner, secrets, storage });
     platform = opened;
+    const paths = stepPaths(dataDir, config.functionFolders);
+    // What a process left that was killed.
+    await rm(paths.snapshotsDir, { recursive: true, force: true });
     // The data folder is one process's own, a stack's tables are not.
     const alone = options.shareWorkspaces === undefined;
     await upgradeData(opened.ports, { release: releaseOf(PRODUCT_VERSION), alone });
@@ -93,10 +106,13 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const settings = remoteSettings(config.remote, dataDir);
     const isOver = (runId: string) => isRunOver(opened.ports, runId);
     const remote = openRemote({ settings, dataDir, log, isOver });
+    let isStarted = false;
     const composed = composeDeps(opened.ports, config, {
+      isStarted: () => isStarted,
       ...{ remote, converter },
       auth: ownerAuthenticator(hashToken(token.value)),
-      paths: stepPaths(dataDir, config.functionFolders),
+      storage,
+      paths,
       queueNames: resources.queues.map(({ name }) => name),
       sharesWorkspaces: options.shareWorkspaces !== undefined,
       layMails: (from) => folderMailer(join(dataDir, "mail"), from),
@@ -107,23 +123,28 @@ export async function openProcessDeps<Platform extends OpenedPlatform>(
     const deps = withScripts(composed);
     await firstStart(deps);
     let folder: WorkflowFolder | undefined;
+    let last: { close(): Promise<void> } | undefined;
     return {
       deps,
       ports: opened.ports,
       platform: opened,
       tokenSource: token.source,
       tokenPath: join(dataDir, TOKEN_FILE),
-      isUp: () =>
-        opened.ports.tables.get(serviceTable, FIRST_START_KEY).then(
+      isUp: async () => {
+        if ((await storage.check()) !== undefined) return false;
+        return opened.ports.tables.get(serviceTable, FIRST_START_KEY).then(
           () => true,
           (error: unknown) => !(error instanceof PlatformFault && error.code === "unavailable"),
-        ),
+        );
+      },
       start: async () => {
-        const workflows = join(dataDir, "workflows");
-        await mkdir(workflows, { recursive: true });
-        folder = await openWorkflowFolder(deps, workflows);
+        await makeBaseFolders(dataDir);
+        folder = await openWorkflowFolder(deps, baseFolders(dataDir).Workflows);
+        last = await options.openLast?.(deps);
+        isStarted = true;
       },
       close: async () => {
+        await last?.close();
         await folder?.close();
         await remote.close();
         await converter.close();

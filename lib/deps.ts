@@ -13,17 +13,21 @@ import type { LlmSettings } from "./platform/llm-settings.ts";
 import type { Letterhead, Mailer } from "./platform/mail.ts";
 import { openedOnce } from "./platform/opened-once.ts";
 import type { Ports } from "./platform/ports.ts";
+import type { StorageHealth } from "./platform/storage-health.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Definitions } from "./workflow/definitions/store.ts";
 import type { ListIndexes } from "./workflow/lists/list.ts";
 import type { Network } from "./workflow/network/network.ts";
 import type { RecordDeps } from "./workflow/records/effects.ts";
 import type { Remote } from "./workflow/remote/machine.ts";
+import type { Installation } from "./workflow/runs/installation.ts";
 import type { Numbers } from "./workflow/runs/numbers.ts";
 import type { RunSlots } from "./workflow/runs/slots.ts";
+import type { StepActivity } from "./workflow/steps/activity.ts";
 import type { AnswerScript, Snapshots, StepPaths } from "./workflow/steps/context.ts";
 import type { RateBreaker } from "./workflow/triggers/breaker.ts";
 import type { CatalogReader } from "./workflow/triggers/matcher.ts";
+import type { RunBudget } from "./workflow/triggers/run-budget.ts";
 import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
 
 /** Everything that a function may ask for. Services name the part that they use. */
@@ -37,6 +41,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly lists: ListIndexes;
   readonly matcher: Matcher;
   readonly breaker: RateBreaker;
+  readonly runBudget: RunBudget;
+  readonly stepActivity: StepActivity;
   readonly effects: EventEffects;
   readonly runNumbers: Numbers;
   /** Places of runs that go at once. */
@@ -44,6 +50,8 @@ export interface Deps extends Ports, RecordDeps {
   readonly paths: StepPaths;
   /** What the folder of all workspaces is called in values of runs. */
   readonly workspacesDir: string;
+  /** What built-in variables of runs say of it. */
+  readonly installation: Installation;
   /** Further folders that watch triggers may look into. Absolute. */
   readonly watchRoots: readonly string[];
   /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
@@ -58,11 +66,15 @@ export interface Deps extends Ports, RecordDeps {
   readonly answerScript?: AnswerScript;
   readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
+  /** What a name without a value does in the templates of a workflow. */
+  readonly undefinedNames: "empty" | "fail";
   readonly retention: Retention;
   readonly documents: DocumentSettings;
   readonly userDirectory: UserDirectory;
   readonly theme: ThemeReader;
   readonly throttle: Throttle;
+  /** `PUBLIC_URL`: links in responses begin with it. */
+  readonly publicUrl?: string | undefined;
   /** Where this process opens one, or has a function for it. */
   readonly converter?: Converter;
   /** Sends what consumers write to people. */
@@ -70,6 +82,10 @@ export interface Deps extends Ports, RecordDeps {
   readonly letterhead: Letterhead;
   /** What lists of documents are made from; one for all of this process. */
   readonly documentLists: DocumentLists;
+  /** Whether workflows are loaded and their triggers are active, where this process loads them. */
+  readonly isStarted?: () => boolean;
+  /** Of the data folder, for the readiness check; where this process has one. */
+  readonly storage?: StorageHealth;
   /** Queues of the template, for the readiness check. */
   readonly queueNames: readonly string[];
   /** What the names of queues begin with in AWS: the stack's. */
@@ -89,6 +105,8 @@ export interface OpenedDeps {
   readonly uploads?: UploadReceiver;
   /** Settles when all that was written is on disk, where writes settle before. */
   durable?(): Promise<void>;
+  /** Gives back memory that is only kept to be quick: for a server that has nothing to do. */
+  releaseMemory?(): Promise<void>;
   /** Reads and watches the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;

@@ -14,6 +14,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   too_many_requests: 429,
   internal: 500,
+  insufficient_storage: 507,
   unavailable: 503,
 } as const;
 
@@ -46,16 +47,27 @@ export class ApiError extends Error {
   }
 }
 
+const STORAGE_FULL = [
+  "insufficient_storage",
+  "The storage is full: free some space, nothing was written",
+] as const;
+const STORAGE_READ_ONLY = [
+  "insufficient_storage",
+  "The storage cannot be written: check that it is mounted read-write, nothing was written",
+] as const;
+
 const PLATFORM_MESSAGES: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   throttled: ["too_many_requests", "The service is busy, try again shortly"],
   unavailable: ["unavailable", "A service that is needed does not answer, try again shortly"],
   limit_exceeded: ["bad_request", "The request passes a limit of the platform"],
-  storage_full: ["internal", "The storage is full: free some space, nothing was written"],
-  storage_read_only: [
-    "internal",
-    "The storage cannot be written: check that it is mounted read-write, nothing was written",
-  ],
-  secrets_unreadable: ["internal", "The secrets file is not readable by its owner alone: chmod 600"],
+  storage_full: STORAGE_FULL,
+  storage_read_only: STORAGE_READ_ONLY,
+  storage_damaged: ["unavailable", "The storage is damaged: the server's log says what is wrong"],
+  // Of files beside the database.
+  ENOSPC: STORAGE_FULL,
+  EDQUOT: STORAGE_FULL,
+  EROFS: STORAGE_READ_ONLY,
+  secrets_unreadable: ["internal", "The secrets file must be a file that only its owner can read: chmod 600"],
 };
 
 /** Whatever was thrown, as the one error type; an unforeseen one says nothing of itself to the caller. */

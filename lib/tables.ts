@@ -5,7 +5,7 @@ import { mailsTable } from "./documents/mail/table.ts";
 import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
 import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
 import { commentsTable, threadsTable } from "./documents/threads/table.ts";
-import { childrenTable, documentsTable, segmentsTable } from "./documents/tree/table.ts";
+import { childrenTable, documentsTable } from "./documents/tree/table.ts";
 import {
   accessTokensTable,
   tokenEntriesTable,
@@ -74,7 +74,6 @@ export const tables = {
   accessTokenEntries: tokenEntriesTable,
   documents: documentsTable,
   documentChildren: childrenTable,
-  documentSegments: segmentsTable,
   documentAccesses: accessesTable,
   documentRelations: relationsTable,
   documentVersions: versionsTable,

@@ -1,7 +1,9 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import type { ProxyResult } from "../lib/http/handler.ts";
 import { SERVICE_BASE } from "../lib/http/route.ts";
 import { isTooLongInJson } from "../lib/platform/marks.ts";
+import type { Connections } from "./connections.ts";
 import { type AnswerHead, type LocalResponseStream, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
 
@@ -20,12 +22,17 @@ export function errorBody(message: string, path = ""): string {
   return JSON.stringify(isDocuments ? { detail: message } : { error: true, message });
 }
 
+interface ErrorOptions {
+  readonly close?: boolean;
+  readonly path?: string;
+}
+
 /** The gateway's own refusal, for what no function has answered; cuts an answer that has begun. */
 export function writeError(
   outgoing: ServerResponse,
   status: number,
   message: string,
-  { close = false, path = "" }: { readonly close?: boolean; readonly path?: string },
+  { close = false, path = "" }: ErrorOptions,
 ): void {
   if (outgoing.headersSent) {
     outgoing.destroy();
@@ -51,10 +58,23 @@ export function writeRefusal(
   status: number,
   message: string,
   path = "",
+  headers: Readonly<Record<string, string>> = {},
 ): void {
-  const body = errorBody(message, path);
-  outgoing.writeHead(status, {
-    ...ERROR_HEADERS,
+  writeUnread(incoming, outgoing, {
+    statusCode: status,
+    headers: { ...ERROR_HEADERS, ...headers },
+    body: errorBody(message, path),
+  });
+}
+
+/** Writes a response to a request whose body is not going to be read, and closes the connection. */
+export function writeUnread(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { statusCode, headers, body }: ProxyResult,
+): void {
+  outgoing.writeHead(statusCode, {
+    ...headers,
     "content-length": Buffer.byteLength(body),
     connection: "close",
   });
@@ -72,6 +92,34 @@ export function writeRefusal(
   incoming.on("end", finish).on("close", finish).resume();
 }
 
+/** Statuses of what Node's parser refuses, by the code of its error; 400 for anything else. */
+const PARSER_STATUS: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive"],
+  HPE_HEADER_OVERFLOW: [431, "The request line and the headers are too long"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The extensions of a chunk are too long"],
+};
+
+/** Refuses what is no request, or only the beginning of one, and closes the connection. */
+export function writeParserError(error: NodeJS.ErrnoException, socket: Duplex, isResponding: boolean): void {
+  if (error.code === "ECONNRESET" || isResponding || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = PARSER_STATUS[error.code ?? ""] ?? [400, "The request is malformed"];
+  writeToSocket(socket, status, message);
+}
+
+/** Writes an error response to a connection that no request belongs to, and closes it. */
+export function writeToSocket(socket: Duplex, status: number, message: string): void {
+  const body = errorBody(message);
+  const headers = { ...ERROR_HEADERS, "content-length": Buffer.byteLength(body), connection: "close" };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("")}\r\n${body}`);
+  // What the client still sends must not take the response back.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
 /** Any result of a REST proxy function. */
 interface AnyResult extends Partial<ProxyResult> {
   readonly isBase64Encoded?: boolean;
@@ -87,7 +135,12 @@ function contentOf(body: string, isBase64: boolean | undefined): string | Buffer
 }
 
 /** Writes what a function returned. Throws where that is no answer, or one that Lambda would not carry. */
-export function writeResult(outgoing: ServerResponse, result: unknown, close: boolean): void {
+export function writeResult(
+  outgoing: ServerResponse,
+  result: unknown,
+  close: boolean,
+  connections: Connections,
+): void {
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = (result ?? {}) as AnyResult;
   if (typeof statusCode !== "number" || STATUS_CODES[statusCode] === undefined) {
     throw new TypeError("The function's result has no status code");
@@ -106,16 +159,20 @@ export function writeResult(outgoing: ServerResponse, result: unknown, close: bo
   if (close) all.connection = "close";
   outgoing.writeHead(statusCode, all as Record<string, string | number | string[]>);
   outgoing.end(bodiless ? undefined : content);
+  connections.noteUnsent(outgoing, bytes);
 }
 
 /** Lambda's response stream over a response of the server; writing to a client that has gone throws ClientGone. */
 export class OutgoingStream implements LocalResponseStream {
   readonly #outgoing: ServerResponse;
   readonly #close: () => boolean;
+  readonly #connections: Connections;
 
-  constructor(outgoing: ServerResponse, close: () => boolean) {
+  constructor(outgoing: ServerResponse, close: () => boolean, connections: Connections) {
     this.#outgoing = outgoing;
     this.#close = close;
+    this.#connections = connections;
+    outgoing.on("drain", () => connections.noteSent(outgoing));
     // Every wait for `drain` also waits for `close`, which comes once at most.
     outgoing.setMaxListeners(0);
   }
@@ -133,7 +190,9 @@ export class OutgoingStream implements LocalResponseStream {
     if (!this.#outgoing.headersSent) {
       this[START]({ statusCode: 200, headers: { "content-type": "application/octet-stream" } });
     }
-    return this.#outgoing.write(chunk);
+    const hasRoom = this.#outgoing.write(chunk);
+    if (!hasRoom) this.#connections.noteUnsent(this.#outgoing, chunk.length);
+    return hasRoom;
   }
 
   end(chunk?: string | Uint8Array): void {

@@ -1,6 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { ProxyEvent } from "../lib/http/request.ts";
 import type { Log } from "../lib/platform/log.ts";
@@ -23,22 +24,28 @@ const fn: TemplateFunction = {
   sources: [],
 };
 
-async function serve(answer: (event: ProxyEvent) => Promise<string>): Promise<string> {
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "weft-bodies-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function serve(bodiesDir: string, answer: (event: ProxyEvent) => Promise<string>): Promise<string> {
   const load = async () => async (event: unknown) => ({
     ...{ statusCode: 200, headers: {}, body: await answer(event as ProxyEvent) },
   });
   const invoke = createFunctions({ root: "/", deps: {}, load });
-  const gateway = await startGateway({ functions: [fn], invoke, log: silent, host: "127.0.0.1", port: 0 });
+  const gateway = await startGateway({
+    ...{ functions: [fn], invoke, log: silent, host: "127.0.0.1", port: 0, bodiesDir },
+  });
   onTestFinished(() => gateway.close(0));
   return `${gateway.url}/x`;
 }
 
-const left = async (): Promise<string[]> =>
-  (await readdir(tmpdir())).filter((name) => name.startsWith(`weft-body-`));
-
 it("a body beyond what Lambda carries is handed over in a file, which goes with the request", async () => {
   let path = "";
-  const url = await serve(async ({ body, bodyFile, bodyParts }) => {
+  const folder = await temporaryFolder();
+  const url = await serve(folder, async ({ body, bodyFile, bodyParts }) => {
     expect(body).toBeNull();
     path = bodyFile?.path ?? "";
     const bytes = bodyFile === undefined ? Buffer.concat(bodyParts ?? []) : await readFile(bodyFile.path);
@@ -50,8 +57,8 @@ it("a body beyond what Lambda carries is handed over in a file, which goes with 
     return [answer.status, await answer.text()];
   };
   expect(await send(Buffer.alloc(11 * MIB, "a"))).toEqual([200, `${11 * MIB} ${11 * MIB} 97`]);
-  expect(path).toContain("weft-body-");
-  await expect.poll(left, { timeout: 5_000 }).not.toContain(path.split("/").at(-1));
+  expect(path.startsWith(folder)).toBe(true);
+  await expect.poll(() => readdir(folder), { timeout: 5_000 }).toEqual([]);
   expect(await send(Buffer.alloc(1000, "b"))).toEqual([200, "1000 whole 98"]);
   // Of a body whose length nobody says it is not known that it is small.
   expect(await send(new Blob([Buffer.alloc(1000, "c")]).stream())).toEqual([200, "1000 1000 99"]);
@@ -60,15 +67,20 @@ it("a body beyond what Lambda carries is handed over in a file, which goes with 
 });
 
 it("a client that goes away in the middle leaves nothing behind", async () => {
-  const before = new Set(await left());
-  const url = await serve(async () => "never");
+  const folder = await temporaryFolder();
+  const url = await serve(folder, async () => "never");
   await new Promise<void>((resolve) => {
     const sending = request(url, { method: "POST", headers: { "content-length": 11 * MIB } });
     sending.on("error", () => resolve());
     sending.write(Buffer.alloc(5 * MIB), () => sending.destroy());
     sending.on("close", () => resolve());
   });
-  await expect
-    .poll(async () => (await left()).filter((name) => !before.has(name)), { timeout: 5_000 })
-    .toEqual([]);
+  await expect.poll(() => readdir(folder), { timeout: 5_000 }).toEqual([]);
+});
+
+it("removes what a process that was killed has left in the folder", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "left-behind"), "x");
+  await serve(folder, async () => "ok");
+  expect(await readdir(folder)).toEqual([]);
 });

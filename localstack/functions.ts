@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Authentication, Handler } from "../lib/http/handler.ts";
+import type { ProxyEvent } from "../lib/http/request.ts";
 import { LIMITS, type LimitName, limitFault } from "../lib/platform/limits.ts";
 import { noteHandler } from "../lib/platform/marks.ts";
 import { bundled } from "./bundled.ts";
@@ -31,6 +33,15 @@ export interface Invocation {
 }
 
 export interface Functions {
+  /**
+   * Asks a function who sends a request, before its body is read. A function without routes of the endpoint framework
+   * authenticates nobody. Rejects when it cannot be loaded.
+   */
+  authenticate(
+    fn: TemplateFunction,
+    event: ProxyEvent,
+    requestId: string,
+  ): Authentication | Promise<Authentication>;
   start(fn: TemplateFunction, event: unknown, options: InvocationOptions): Invocation;
 }
 
@@ -41,6 +52,8 @@ export interface FunctionsOptions {
   readonly deps: unknown;
   readonly load?: (fn: TemplateFunction) => Promise<AnyHandler>;
 }
+
+const ANONYMOUS: Authentication = { isAuthenticated: false };
 
 /** The handler hears of the end of its time this long before it, so that it can still report, milliseconds. */
 const NOTICE_MS = 500;
@@ -78,6 +91,14 @@ export function createFunctions(options: FunctionsOptions): Functions {
   };
 
   return {
+    authenticate: (fn, event, requestId) => {
+      const ask = ({ authenticate }: Partial<Handler>): Authentication | Promise<Authentication> =>
+        authenticate?.(event, { awsRequestId: requestId, weft: options.deps }) ?? ANONYMOUS;
+      const found = handlerOf(fn);
+      return typeof found === "function"
+        ? ask(found as Partial<Handler>)
+        : found.then((handler) => ask(handler as Partial<Handler>));
+    },
     start: (fn, event, { requestId, stream }) => {
       const timeoutMs = fn.worker ? Number.POSITIVE_INFINITY : fn.timeoutSeconds * 1000;
       const context = new InvocationContext(fn.logicalId, requestId, options.deps, timeoutMs);

@@ -9,11 +9,23 @@ import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { isTooLongInJson, note } from "../lib/platform/marks.ts";
-import { errorBody, OutgoingStream, writeError, writeRefusal, writeResult } from "./answer.ts";
-import { type BodyFile, isSmall, keepBody } from "./body-file.ts";
+import {
+  errorBody,
+  OutgoingStream,
+  writeError,
+  writeParserError,
+  writeRefusal,
+  writeResult,
+  writeToSocket,
+  writeUnread,
+} from "./answer.ts";
+import { BodiesBusy, BodyBudget, type BodyReservation } from "./body-budget.ts";
+import { type BodyFile, isSmall, keepBody, openBodyFolder } from "./body-file.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
 import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
-import { proxyEvent } from "./proxy-event.ts";
-import { BodyTooLarge, ClientGone, hasBody, joined, readBody } from "./request-body.ts";
+import { type AllowedHosts, hostCheck } from "./hosts.ts";
+import { proxyEvent, type RestProxyEvent, setBody } from "./proxy-event.ts";
+import { BodyTooLarge, ClientGone, declaredLength, hasBody, joined, readBody } from "./request-body.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
@@ -26,6 +38,17 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often connections are looked at for these, milliseconds. */
 const CONNECTIONS_CHECK_MS = 2_000;
 const CONNECTIONS_MAX = 5_000;
+
+const MIB = 1024 * 1024;
+/** Bodies held at the same time, of all requests together: in memory and in files, of callers with and without a token. */
+const BODY_BYTES = {
+  memory: 64 * MIB,
+  memoryAnonymous: 16 * MIB,
+  files: 512 * MIB,
+  filesAnonymous: 64 * MIB,
+};
+/** A request that is refused keeps its connection if its body is at most this long, bytes. */
+const UNREAD_MAX_BYTES = 64 * 1024;
 
 /** How often connections that have become idle are closed while the gateway stops, milliseconds. */
 const CLOSE_CHECK_MS = 50;
@@ -41,8 +64,14 @@ export interface GatewayOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Further hosts that requests may be addressed to, besides loopback names and `host`. */
+  readonly hosts?: Pick<AllowedHosts, "publicUrl" | "allowedHosts">;
+  /** The folder for large bodies, which the gateway empties when it starts; without it they are read into memory. */
+  readonly bodiesDir?: string;
   /** Replaces the time limits on what a client sends, milliseconds. */
   readonly clientTimeoutMs?: number;
+  /** Replaces the limits on what clients make the gateway hold. */
+  readonly limits?: ConnectionLimits & { readonly bodyBytes?: Partial<typeof BODY_BYTES> };
 }
 
 export interface Gateway {
@@ -63,6 +92,10 @@ interface Bindings extends HttpBindings {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkTimeouts(options.functions);
+  const { bodiesDir, host } = options;
+  if (bodiesDir !== undefined) await openBodyFolder(bodiesDir);
+  const budgets = openBudgets(options.limits?.bodyBytes);
+  const wrongHost = hostCheck({ publicUrl: undefined, allowedHosts: [], ...options.hosts, host });
   const state = { closing: false };
   const app = router(gatewayRoutes(options.functions), (route, { target, incoming, outgoing }) => {
     answer(route, target, incoming, outgoing).catch((error: unknown) => {
@@ -78,34 +111,48 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     outgoing: ServerResponse,
   ): Promise<void> => {
     const requestId = randomUUID();
+    const event = proxyEvent(route, target, incoming, requestId);
     let file: BodyFile | undefined;
+    let reservation: BodyReservation | undefined;
     try {
-      const limit = limitOf(route.fn);
-      if (route.fn.largeBody === true && hasBody(incoming) && !isSmall(incoming))
-        file = await keepBody(incoming, outgoing, limit);
-      const parts = hasBody(incoming) && file === undefined ? await readBody(incoming, outgoing, limit) : [];
-      const large = file ?? (route.fn.largeBody === true ? parts : undefined);
-      const body = large === undefined ? joined(parts) : undefined;
-      const event = proxyEvent(route, target, incoming, body, requestId, large);
-      if (body !== undefined) checkBody(body, event.body);
+      if (hasBody(incoming)) {
+        const authentication = await options.invoke.authenticate(route.fn, event, requestId);
+        if (authentication.refusal !== undefined) {
+          if (isUnreadable(incoming)) writeUnread(incoming, outgoing, authentication.refusal);
+          else writeResult(outgoing, authentication.refusal, state.closing, connections);
+          return;
+        }
+        const limit = limitOf(route.fn);
+        if ((declaredLength(incoming) ?? 0) > limit) throw new BodyTooLarge(limit);
+        const inFile = route.fn.largeBody === true && bodiesDir !== undefined && !isSmall(incoming);
+        const { isAuthenticated } = authentication;
+        reservation = (isAuthenticated ? budgets : budgets.anonymous)[inFile ? "files" : "memory"].open();
+        // Without a token, a body that comes slowly must not keep others waiting.
+        const turn = isAuthenticated ? reservation.wait(declaredLength(incoming) ?? 0) : undefined;
+        if (turn !== undefined) await turn;
+        if (inFile) file = await keepBody(incoming, outgoing, limit, reservation, bodiesDir);
+        const parts = file === undefined ? await readBody(incoming, outgoing, limit, reservation) : [];
+        addBody(route, event, file ?? parts);
+      }
       let stream: OutgoingStream | undefined;
       const invocation = options.invoke.start(route.fn, event, {
         requestId,
         stream: () => {
           outgoing.once("close", () => invocation.abort(new ClientGone()));
-          stream = new OutgoingStream(outgoing, () => state.closing);
+          stream = new OutgoingStream(outgoing, () => state.closing, connections);
           return stream;
         },
       });
       const result = await invocation.result;
       if (changes(incoming)) await options.durable?.();
-      if (stream === undefined) writeResult(outgoing, result, state.closing);
+      if (stream === undefined) writeResult(outgoing, result, state.closing, connections);
       else if (!outgoing.headersSent) throw new TypeError("The function ended without an answer");
       else outgoing.end();
     } catch (thrown) {
       refuse(thrown, { route, requestId, incoming, outgoing, closing: state.closing, log: options.log });
     } finally {
-      await file?.remove();
+      reservation?.release();
+      if (file !== undefined) await file.remove();
     }
   };
 
@@ -115,13 +162,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (target === undefined) return badRequest();
     if (options.uploads !== undefined && isUpload(incoming, target)) {
       const { uploads: receiver, log } = options;
-      receiveUpload({ receiver, path: target.routePath, incoming, outgoing, closing: state.closing }).catch(
-        (error: unknown) => {
+      const reservation = budgets.files.open();
+      const { closing } = state;
+      receiveUpload({ receiver, path: target.routePath, incoming, outgoing, closing, reservation })
+        .catch((error: unknown) => {
           log.error("an upload was not taken", { error });
           if (outgoing.destroyed) return;
           writeError(outgoing, 500, "Internal server error", { close: state.closing });
-        },
-      );
+        })
+        .finally(() => reservation.release());
       return RESPONSE_ALREADY_SENT;
     }
     return app.fetch(request, { incoming, outgoing, target } satisfies Bindings);
@@ -138,12 +187,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       requestTimeout: options.clientTimeoutMs ?? REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, options.clientTimeoutMs ?? Infinity),
+      // Checked with what else may be wrong with it, so that the response has the service's format.
+      requireHostHeader: false,
     },
-    (incoming, outgoing) => void listener(incoming, outgoing),
+    (incoming, outgoing) => handle(incoming, outgoing),
   );
+  const connections = new Connections(server, options.limits);
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+    connections.handle(incoming, outgoing, () => {
+      const fault = wrongHost(incoming);
+      if (fault === undefined) void listener(incoming, outgoing);
+      else writeRefusal(incoming, outgoing, 400, fault, parseTarget(incoming.url ?? "/")?.path);
+    });
   server.maxConnections = CONNECTIONS_MAX;
   // Answered without `100 Continue` where the body is refused by its declared length.
-  server.on("checkContinue", (incoming, outgoing) => void listener(incoming, outgoing));
+  server.on("checkContinue", handle);
+  server.on("clientError", (error, socket) =>
+    writeParserError(error, socket, connections.isResponding(socket)),
+  );
+  // Node hands over the connection, which would else be closed without a word.
+  server.on("connect", (_incoming, socket) => {
+    socket.on("error", () => {});
+    writeToSocket(socket, 405, "CONNECT is not supported: this server is no proxy");
+  });
   const port = await listen(server, options.port, options.host);
   // A connection that cannot be taken, for want of file descriptors, must not end the others.
   server.on("error", (error) => options.log.error("a connection was not accepted", { error }));
@@ -190,6 +256,31 @@ function limitOf({ bodyLimitBytes = BODY_LIMIT_BYTES, largeBody }: TemplateFunct
 
 const changes = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
 
+function openBudgets(limits: Partial<typeof BODY_BYTES> = {}) {
+  const { memory, memoryAnonymous, files, filesAnonymous } = { ...BODY_BYTES, ...limits };
+  return {
+    memory: new BodyBudget(memory),
+    files: new BodyBudget(files),
+    anonymous: { memory: new BodyBudget(memoryAnonymous), files: new BodyBudget(filesAnonymous) },
+  };
+}
+
+/** Whether the rest of the request is too much to receive only in order to keep its connection. */
+function isUnreadable(incoming: IncomingMessage): boolean {
+  return incoming.headers.expect !== undefined || (declaredLength(incoming) ?? Infinity) > UNREAD_MAX_BYTES;
+}
+
+/** Throws BodyTooLarge for a body that the function cannot be given. */
+function addBody({ fn }: GatewayRoute, event: RestProxyEvent, received: BodyFile | readonly Buffer[]): void {
+  if ("path" in received || fn.largeBody === true) {
+    setBody(event, undefined, received);
+    return;
+  }
+  const body = joined(received);
+  setBody(event, body, undefined);
+  if (body !== undefined) checkBody(body, event.body);
+}
+
 /** Throws BodyTooLarge for a body that a function cannot be given: as text of its event it may take more. */
 function checkBody(body: Buffer, text: string | null): void {
   note("requestBytes", body.length);
@@ -205,11 +296,15 @@ interface Refused {
   readonly log: Log;
 }
 
+const RETRY_SOON = { "retry-after": "1" };
+
 function refuse(thrown: unknown, { route, requestId, incoming, outgoing, closing, log }: Refused): void {
   if (thrown instanceof ClientGone || outgoing.destroyed) {
     outgoing.destroy();
   } else if (thrown instanceof BodyTooLarge) {
     writeRefusal(incoming, outgoing, 413, thrown.message, route.resource);
+  } else if (thrown instanceof BodiesBusy) {
+    writeRefusal(incoming, outgoing, 503, thrown.message, route.resource, RETRY_SOON);
   } else if (thrown instanceof InvocationTimeout) {
     log.error("function timed out", { function: route.fn.logicalId, requestId, error: thrown });
     writeError(outgoing, 504, "The request took too long", { close: closing, path: route.resource });
@@ -220,7 +315,7 @@ function refuse(thrown: unknown, { route, requestId, incoming, outgoing, closing
 }
 
 function badRequest(): Response {
-  return new Response(errorBody("The request line or the Host header is malformed"), {
+  return new Response(errorBody("The request target is malformed"), {
     status: 400,
     headers: { "content-type": "application/json; charset=utf-8", connection: "close" },
   });

@@ -3,7 +3,7 @@ import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import type { Log } from "../lib/platform/log.ts";
 import type { Queues } from "../lib/platform/queues.ts";
 import { createFunctions } from "./functions.ts";
-import { startGateway } from "./gateway.ts";
+import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
 import { limitedSteps } from "./step-gate.ts";
@@ -36,6 +36,10 @@ export interface PlatformOptions {
   readonly log: Log;
   readonly host: string;
   readonly port: number;
+  /** Further hosts that requests may be addressed to. */
+  readonly hosts?: GatewayOptions["hosts"];
+  /** The folder for large bodies; without it they are read into memory. */
+  readonly bodiesDir?: string;
   /** Whether the queues of workers are polled here too; so where it is not given. */
   readonly worker?: boolean;
   /** How many steps are executed at once; as many as the template says where it is not given. */
@@ -64,10 +68,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   };
   try {
     const { functions } = template;
-    const { host, port } = options;
+    const { host, port, hosts, bodiesDir } = options;
     const durable = async (): Promise<void> => opened.durable?.();
     const uploads = opened.uploads === undefined ? {} : { uploads: opened.uploads };
-    const gateway = await startGateway({ functions, invoke, log, durable, ...uploads, host, port });
+    const gateway = await startGateway({
+      ...{ functions, invoke, log, durable, ...uploads, host, port },
+      ...(hosts === undefined ? {} : { hosts }),
+      ...(bodiesDir === undefined ? {} : { bodiesDir }),
+    });
     closing.push(() => gateway.close(DRAIN_MS));
     const pollers = startPollers({
       functions: options.worker === false ? functions.filter((fn) => !fn.worker) : functions,

@@ -272,21 +272,52 @@ test("takes no messages while the services do not answer, and goes on when they 
       return up;
     },
   });
-  await queue.until(() => queue.changes.length === 1);
+  const untilHandled = async (count: number): Promise<void> => {
+    while (handled < count) await new Promise(setImmediate);
+  };
+  await untilHandled(1);
   // The receive that was under way takes it.
   queue.put({ id: "b" });
-  await queue.until(() => queue.changes.length === 2);
+  await untilHandled(2);
   queue.put({ id: "c" });
-  await queue.until(() => queue.deleted.length > 0);
-  expect([asked, handled, queue.deleted]).toEqual([3, 3, ["c"]]);
+  await queue.until(() => queue.deleted.length === 3);
+  expect([asked, handled, queue.deleted.toSorted()]).toEqual([3, 5, ["a", "b", "c"]]);
+});
+
+test("an outage costs no delivery: what failed in it waits for its end, and is then tried again as it was", async () => {
+  const queue = new FakeQueue();
+  let up = false;
+  const tried: string[] = [];
+  queue.put({ id: "a", receiveCount: 5 }, { id: "b" });
+  start(queue, {
+    handler: (event) => {
+      for (const { messageId, attributes } of event.Records)
+        tried.push(`${messageId} ${attributes.ApproximateReceiveCount} ${attributes.WeftInterrupted ?? 0}`);
+      return up ? undefined : { batchItemFailures: [{ itemIdentifier: "a" }] };
+    },
+    isUp: async () => {
+      const answer = up;
+      up = true;
+      return answer;
+    },
+  });
+  await queue.until(() => queue.deleted.length === 2);
+  expect(tried).toEqual(["a 5 0", "b 1 0", "a 5 1"]);
+  expect(queue.deleted).toEqual(["b", "a"]);
+  expect(queue.changes).toEqual([]);
 });
 
 test("stops at once while the services do not answer", async () => {
   const queue = new FakeQueue();
   queue.put({ id: "a" });
   const isUp = async () => false;
-  start(queue, { isUp, handler: () => Promise.reject(new Error("the tables do not answer")) });
-  await queue.until(() => queue.changes.length === 1);
+  const begun = Promise.withResolvers<void>();
+  const handler = () => {
+    begun.resolve();
+    return Promise.reject(new Error("the tables do not answer"));
+  };
+  start(queue, { isUp, handler });
+  await begun.promise;
   const startedAt = performance.now();
   await pollers?.drain(5_000);
   expect(performance.now() - startedAt).toBeLessThan(900);

@@ -26,8 +26,13 @@ const RECEIVE_PAUSE_MAX_MS = 5_000;
 const HASTY_RECEIVES_MAX = 10;
 const HASTY_MS = 50;
 
-/** How often services that do not answer are asked again, milliseconds. */
+/**
+ * How often services that do not answer are asked again, milliseconds: at first, and at most where they fail again
+ * soon after they seemed to answer.
+ */
 const ASK_AGAIN_MS = 1_000;
+const ASK_AGAIN_MAX_MS = 30_000;
+const SOON_AFTER_MS = 10_000;
 
 /** How long handlers get to end after they were told to, milliseconds. */
 const ABORT_GRACE_MS = 1_000;
@@ -86,7 +91,8 @@ interface Poller {
 interface Running {
   /** Absent while it waits for room. */
   invocation?: Invocation;
-  readonly messages: readonly ReceivedMessage[];
+  /** Those that are not done yet. */
+  messages: readonly ReceivedMessage[];
 }
 
 function startPoller(
@@ -152,25 +158,34 @@ function startPoller(
     while (running.size > 0) await slot.opened();
   };
 
-  /** One invocation and what becomes of its messages. Never rejects. */
+  /** Invokes the function, and settles what becomes of its messages. Never rejects. */
   const work = async (messages: readonly ReceivedMessage[]): Promise<void> => {
     const entry: Running = { messages };
     running.add(entry);
-    const renewal = keepHidden(messages);
-    if (steps?.tryEnter() === false && !(await steps.enter(stopping.signal))) {
-      clearInterval(renewal);
-      await giveBack(messages, 0);
-      running.delete(entry);
-      slot.open();
-      return;
+    const renewal = keepHidden(entry);
+    let seconds: number | undefined;
+    while (entry.messages.length > 0) {
+      if (steps?.tryEnter() === false && !(await steps.enter(stopping.signal))) {
+        seconds = 0;
+        break;
+      }
+      entry.invocation = invoke.start(fn, queueEvent(queue, entry.messages), { requestId: randomUUID() });
+      const failed = await outcome(entry.invocation, entry.messages);
+      steps?.leave();
+      if (failed.size > 0 && !stopping.signal.aborted) await gate.check();
+      await remove(entry.messages.filter((message) => !failed.has(message.receipt)));
+      entry.messages = entry.messages.filter((message) => failed.has(message.receipt));
+      if (gate.closed === undefined) break;
+      // An outage costs no delivery: the messages wait here until it is over, and are then tried again.
+      await Promise.race([gate.closed, aborted(stopping.signal)]);
+      if (stopping.signal.aborted) break;
+      entry.messages = entry.messages.map((message) => ({
+        ...message,
+        interrupted: (message.interrupted ?? 0) + 1,
+      }));
     }
-    entry.invocation = invoke.start(fn, queueEvent(queue, messages), { requestId: randomUUID() });
-    const failed = await outcome(entry.invocation, messages);
-    steps?.leave();
     clearInterval(renewal);
-    if (failed.size > 0 && !stopping.signal.aborted) await gate.check();
-    await remove(messages.filter((message) => !failed.has(message.receipt)));
-    await giveBack(messages.filter((message) => failed.has(message.receipt)));
+    await giveBack(entry.messages, seconds);
     running.delete(entry);
     slot.open();
   };
@@ -200,10 +215,10 @@ function startPoller(
     }
   };
 
-  const keepHidden = (messages: readonly ReceivedMessage[]): NodeJS.Timeout =>
+  const keepHidden = (entry: Running): NodeJS.Timeout =>
     setInterval(
       () => {
-        for (const { receipt, id } of messages) {
+        for (const { receipt, id } of entry.messages) {
           queues.changeVisibility(queue, receipt, heldSeconds).catch((error: unknown) => {
             log.warn("a message under work cannot be kept hidden", { message: id, error });
           });
@@ -266,11 +281,16 @@ interface OutageGate {
 function outageGate({ isUp = async () => true, log }: PollersOptions): OutageGate {
   let closed: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
+  let askAgainMs = ASK_AGAIN_MS;
+  let openedAt = Number.NEGATIVE_INFINITY;
   const wait = async (): Promise<void> => {
     log.error("services do not answer: no messages are taken until they do");
-    do await sleep(ASK_AGAIN_MS, undefined, { ref: false });
+    const again = performance.now() - openedAt < SOON_AFTER_MS;
+    askAgainMs = again ? Math.min(ASK_AGAIN_MAX_MS, askAgainMs * 2) : ASK_AGAIN_MS;
+    do await sleep(askAgainMs, undefined, { ref: false });
     while (!(await isUp()));
     log.info("services answer again");
+    openedAt = performance.now();
     closed = undefined;
   };
   const check = async (): Promise<void> => {

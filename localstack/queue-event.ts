@@ -11,6 +11,7 @@ export function queueEvent(queue: string, messages: readonly ReceivedMessage[]) 
       attributes: {
         ApproximateReceiveCount: String(message.receiveCount),
         SentTimestamp: String(message.sentAt),
+        ...(message.interrupted === undefined ? {} : { WeftInterrupted: String(message.interrupted) }),
         ...(message.groupId === undefined ? {} : { MessageGroupId: message.groupId }),
       },
       messageAttributes: {},

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { BodyReservation } from "./body-budget.ts";
 
 export class BodyTooLarge extends Error {
   readonly code = "body_too_large";
@@ -25,18 +26,25 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
 }
 
+/** The declared length of a body in bytes; undefined for a chunked one. */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers["content-length"];
+  return length === undefined ? undefined : Number(length);
+}
+
 /**
  * The whole body as it came, in parts; none of an empty one. Throws BodyTooLarge as soon as the limit is passed, by
- * what the client declares or by what it sends, and leaves the rest unread; ClientGone.
+ * what the client declares or by what it sends, and leaves the rest unread; BodiesBusy; ClientGone.
  */
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   limitBytes: number,
+  reservation: BodyReservation,
 ): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) {
-      reject(new BodyTooLarge(limitBytes));
+    if (isGone(incoming)) {
+      reject(new ClientGone());
       return;
     }
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
@@ -45,7 +53,12 @@ export function readBody(
     const onData = (chunk: Buffer): void => {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > limitBytes) settle(() => reject(new BodyTooLarge(limitBytes)));
+      try {
+        if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);
+        reservation.cover(bytes);
+      } catch (error) {
+        settle(() => reject(error));
+      }
     };
     const onEnd = (): void => settle(() => resolve(chunks));
     const onGone = (): void => settle(() => reject(new ClientGone()));
@@ -58,6 +71,9 @@ export function readBody(
     incoming.on("error", onGone);
   });
 }
+
+/** Whether the connection was closed before the whole request came. */
+export const isGone = ({ destroyed, complete }: IncomingMessage): boolean => destroyed && !complete;
 
 /** Undefined for an empty body. */
 export function joined(parts: readonly Buffer[]): Buffer | undefined {

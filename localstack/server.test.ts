@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { connect } from "node:net";
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -117,4 +117,55 @@ test("a second SIGINT ends it at once, one that npm repeats does not", async () 
   program.child.kill("SIGINT");
   expect(await program.ended).toBe(130);
   half.destroy();
+});
+
+test("reports that it is ready once all workflows are loaded and all triggers are active", async () => {
+  const workflows = join(folder, "data", "workflows");
+  await mkdir(workflows, { recursive: true, mode: 0o700 });
+  await chmod(join(folder, "data"), 0o700);
+  const triggers = [
+    "type: cron, schedule: '0 0 * * *'",
+    "type: event, topic: custom.x",
+    "type: watch, path: in",
+  ];
+  const names = Array.from({ length: 60 }, (_, at) => `w${at}`);
+  for (const [at, name] of names.entries())
+    await writeFile(
+      join(workflows, `${name}.yaml`),
+      `name: ${name}\ntriggers: [{${triggers[at % 3]}}]\nsteps: [{name: s, type: bash, command: ls}]\n`,
+    );
+  const port = await freePort();
+  const headers = { authorization: "Bearer ready-test-token-1" };
+  const program = start({ PORT: String(port), WEFT_ACCESS_TOKEN: "ready-test-token-1" });
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined);
+  const statuses = new Set<number | undefined>();
+  for (let status: number | undefined; status !== 200; ) {
+    status = (await ask("/health/ready"))?.status;
+    statuses.add(status);
+    if (program.child.exitCode !== null) throw new Error(program.text.error);
+  }
+  const [last, receiver] = await Promise.all([
+    ask(`/automation/workflows/${names.at(-1)}`),
+    ask("/automation/event-receiver/status").then((response) => response?.json()),
+  ]);
+  expect(last?.status).toBe(200);
+  expect(receiver).toMatchObject({ workflows_loaded: 60, triggers: { cron: 20, event: 20, watch: 20 } });
+  expect(statuses).toEqual(new Set([undefined, 503, 200]));
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+test("removes what a killed process left of snapshots", async () => {
+  const left = join(folder, "data", "snapshots-unfinished", "snapshot-abc");
+  await mkdir(join(left, "content"), { recursive: true });
+  await writeFile(join(left, "content", "a"), "a");
+  const { seen } = start();
+  await seen("out", /weft ready/);
+  await expect(stat(left)).rejects.toMatchObject({ code: "ENOENT" });
 });

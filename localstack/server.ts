@@ -1,8 +1,9 @@
-import { dirname, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OpenedDeps } from "../lib/deps.ts";
 import { SERVICE_BASE } from "../lib/http/route.ts";
 import { type Config, readConfig } from "../lib/platform/config.ts";
+import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { keepMarks } from "../lib/platform/marks-file.ts";
@@ -10,7 +11,7 @@ import type { Resources } from "../lib/platform/resources.ts";
 import { bundled } from "./bundled.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
-import { keepHeapSmall, settleWhenIdle } from "./settle.ts";
+import { keepHeapSmall, releaseAfterBursts, settleWhenIdle } from "./settle.ts";
 import type { Template } from "./template.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
@@ -38,6 +39,8 @@ export interface RunningServer {
   /** Where the access token is kept; undefined where it came with the environment. */
   readonly tokenPath: string | undefined;
   readonly log: Log;
+  /** Gives back memory that is only kept to be quick. */
+  releaseMemory(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,6 +50,7 @@ export interface RunningServer {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const config = readConfig(options.env);
+  makeDataFolder(config.dataDir);
   const templatePath = options.templatePath ?? TEMPLATE_PATH;
   const template = await openTemplate(templatePath, config.dataDir);
   let redact = (line: string): string => line;
@@ -54,10 +58,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
   const opened = await openPlatform(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
-  const { host, port, dataDir, worker, stepsAtOnce } = config;
+  const { host, port, dataDir, worker, stepsAtOnce, publicUrl, allowedHosts } = config;
   const marks = keepMarks({ dataDir, log });
   const root = dirname(templatePath);
-  const starting = startPlatform({ template, root, opened, log, host, port, worker, stepsAtOnce });
+  const starting = startPlatform({
+    ...{ template, root, opened, log, host, port, worker, stepsAtOnce },
+    hosts: { publicUrl, allowedHosts },
+    bodiesDir: join(dataDir, "bodies-unfinished"),
+  });
   const platform = await starting.catch(async (error: unknown) => {
     await marks.close();
     throw error;
@@ -74,6 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     baseUrls: { automation: `${platform.url}${SERVICE_BASE.automation}` },
     tokenPath: opened.tokenSource === "file" ? opened.tokenPath : undefined,
     log,
+    releaseMemory: async () => opened.releaseMemory?.(),
     close: async () => {
       log.info("stopping");
       removeServerFile(dataDir);
@@ -137,6 +146,7 @@ export async function runServer(env: ServerOptions["env"]): Promise<void> {
     process.stdout.write(`${readyLine(server)}\n`);
     settleWhenIdle();
     keepHeapSmall();
+    releaseAfterBursts({ release: () => server.releaseMemory(), log });
   } catch (error) {
     fail(error);
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keepHeapSmall, settleWhenIdle } from "./settle.ts";
+import { keepHeapSmall, releaseAfterBursts, settleWhenIdle } from "./settle.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -87,4 +87,39 @@ test("what was dropped is gone after a minute", () => {
   vi.advanceTimersByTime(60_000);
   end();
   expect(process.memoryUsage().heapUsed).toBeLessThan(full);
+});
+
+test("gives memory back once after each burst, when it is over, and leaves a server alone that keeps its size", async () => {
+  const MB = 1024 * 1024;
+  let resident = 80 * MB;
+  let busy = 0;
+  const released: string[] = [];
+  const end = releaseAfterBursts({
+    log: { warn: () => released.push("failed") },
+    resident: () => resident,
+    busyShare: () => busy,
+    collect: () => released.push("heap"),
+    release: async () => {
+      released.push("rest");
+      resident = 85 * MB;
+    },
+  });
+  const look = () => vi.advanceTimersByTimeAsync(15_000);
+  await look();
+  [resident, busy] = [200 * MB, 0.9];
+  await look();
+  expect(released).toEqual([]);
+  busy = 0;
+  for (let times = 0; times < 5; times += 1) await look();
+  expect(released).toEqual(["heap", "rest"]);
+  resident = 99 * MB;
+  await look();
+  expect(released).toHaveLength(2);
+  resident = 120 * MB;
+  await look();
+  expect(released).toHaveLength(4);
+  end();
+  resident = 300 * MB;
+  await look();
+  expect(released).toHaveLength(4);
 });

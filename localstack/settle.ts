@@ -2,6 +2,7 @@ import { flushCompileCache } from "node:module";
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { Log } from "../lib/platform/log.ts";
 
 /** How often it is looked whether there is anything to do, milliseconds, and how often at most. */
 const LOOK_EVERY_MS = 1_000;
@@ -60,6 +61,44 @@ export function keepHeapSmall(options: KeepSmallOptions = {}): () => void {
     collect();
     after = used();
   }, GROWTH_LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** How often it is looked whether a burst is over, and how much this process must have grown by for one. */
+const BURST_LOOK_EVERY_MS = 15_000;
+const BURST_BYTES = 16 * 1024 * 1024;
+
+export interface BurstOptions {
+  /** Gives back what others keep outside of the heap. */
+  readonly release: () => Promise<void>;
+  readonly log: Pick<Log, "warn">;
+  readonly collect?: () => void;
+  readonly busyShare?: () => number;
+  /** Bytes of memory of this process. */
+  readonly resident?: () => number;
+}
+
+/**
+ * Gives back what a burst of work has left behind, once the server has nothing to do: the heap's free pages, and what
+ * is kept outside of it. What comes first afterwards takes some milliseconds longer. A server that keeps its size is
+ * left alone, whatever it is. Answers what ends it.
+ */
+export function releaseAfterBursts(options: BurstOptions): () => void {
+  const { release, log, busyShare = loopShare(), collect = () => collectWhole("last-resort") } = options;
+  const { resident = () => process.memoryUsage.rss() } = options;
+  let least = resident();
+  const timer = setInterval(() => {
+    const now = resident();
+    least = Math.min(least, now);
+    if (busyShare() >= IDLE || now < least + BURST_BYTES) return;
+    collect();
+    release()
+      .catch((error: unknown) => log.warn("memory could not be given back", { error }))
+      .finally(() => {
+        least = resident();
+      });
+  }, BURST_LOOK_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

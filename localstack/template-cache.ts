@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { readTemplateFiles, type Template } from "./template.ts";
 
 const FILE = "template-cache.json";
@@ -26,7 +27,7 @@ export function readTemplateOnce(path: string, dataDir: string): Template {
     return cached.template;
   const { template, files } = readTemplateFiles(path);
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDataFolder(dataDir);
     const hash = hashOf(files) ?? "";
     writeFileSync(
       join(dataDir, FILE),

@@ -42,15 +42,15 @@ describe("readTemplate", () => {
         retentionSeconds: 1209600,
         deadLetter: { queue: "bash-dead-letters", maxReceiveCount: 5 },
       },
-      { name: "bash-dead-letters", fifo: false, visibilitySeconds: 180, retentionSeconds: 1209600 },
+      { name: "bash-dead-letters", fifo: false, visibilitySeconds: 120, retentionSeconds: 1209600 },
       {
         name: "conduct",
         fifo: true,
-        visibilitySeconds: 180,
+        visibilitySeconds: 120,
         retentionSeconds: 1209600,
         deadLetter: { queue: "conduct-dead-letters", maxReceiveCount: 8 },
       },
-      { name: "conduct-dead-letters", fifo: true, visibilitySeconds: 180, retentionSeconds: 1209600 },
+      { name: "conduct-dead-letters", fifo: true, visibilitySeconds: 120, retentionSeconds: 1209600 },
     ]);
   });
 
@@ -96,7 +96,7 @@ describe("readTemplate", () => {
         concurrency: 1,
         restMs: 0,
         maxReceiveCount: 3,
-        visibilitySeconds: 180,
+        visibilitySeconds: 120,
         fifo: true,
       },
     ]);

@@ -285,10 +285,14 @@ function toRoute(properties: Node): TemplateRoute {
   return {
     method: properties.at("Method").text().toUpperCase(),
     path: properties.at("Path").text(),
-    stream:
-      properties.at("ResponseTransferMode").isThere &&
-      properties.at("ResponseTransferMode").text() === "STREAM",
+    stream: isResponseStream(properties.at("ResponseTransferMode")),
   };
+}
+
+/** SAM ignores every other value, so the function would stream into an integration that does not. */
+function isResponseStream(mode: Node): boolean {
+  if (!mode.isThere || mode.text() === "BUFFERED") return false;
+  return mode.text() === "RESPONSE_STREAM" || mode.fail("must be RESPONSE_STREAM or BUFFERED");
 }
 
 /** A source that is switched off counts for workers alone: they poll instead of Lambda. */

@@ -15,7 +15,10 @@ let gateway: Gateway;
 beforeEach(async () => {
   folder = await temporaryFolder();
   blobs = await openBlobs(folder.path);
-  const invoke = { start: () => Promise.reject(new Error("no function is called")) as never };
+  const invoke = {
+    authenticate: async () => ({ isAuthenticated: false }),
+    start: () => Promise.reject(new Error("no function is called")) as never,
+  };
   const options = { functions: [], invoke, log: silent, host: "127.0.0.1", port: 0 };
   gateway = await startGateway({ ...options, uploads: blobs.receiver });
 });

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { UPLOADS_PATH, type UploadReceiver } from "../lib/platform/blobs.ts";
 import { writeError, writeRefusal } from "./answer.ts";
+import { BodiesBusy, type BodyReservation } from "./body-budget.ts";
+import { isGone } from "./request-body.ts";
 import type { RequestTarget } from "./request-target.ts";
 
 /** Whether a request means to put a blob past the functions, as S3 takes one. */
@@ -14,14 +16,24 @@ export async function receiveUpload(options: {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly closing: boolean;
+  readonly reservation: BodyReservation;
 }): Promise<void> {
-  const { receiver, path, incoming, outgoing, closing } = options;
-  const refuse = (status: number, message: string): void => writeRefusal(incoming, outgoing, status, message);
+  const { receiver, path, incoming, outgoing, closing, reservation } = options;
+  const refuse = (status: number, message: string): void =>
+    writeRefusal(incoming, outgoing, status, message, "", status === 503 ? { "retry-after": "1" } : {});
   const expected = receiver.find(path);
-  if (expected === undefined) return refuse(403, "The address is not valid, or not any more");
+  if (expected === undefined || (await receiver.isAllowed?.(expected)) === false)
+    return refuse(403, "The address is not valid, or not any more");
   const length = incoming.headers["content-length"];
   if (length === undefined) return refuse(411, "The request must say how long its body is");
   if (length !== String(expected.bytes)) return refuse(400, `The body must have ${expected.bytes} bytes`);
+  try {
+    await reservation.wait(expected.bytes);
+  } catch (error) {
+    if (error instanceof BodiesBusy) return refuse(503, error.message);
+    throw error;
+  }
+  if (isGone(incoming)) return;
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
   let outcome: Awaited<ReturnType<typeof expected.take>>;
   try {

@@ -4,13 +4,15 @@ import { findSeen, type Seen } from "../../lib/documents/access/seen.ts";
 import { commitChange } from "../../lib/documents/commit.ts";
 import { createChild, createDocument } from "../../lib/documents/documents/create.ts";
 import { planInsert } from "../../lib/documents/tree/place.ts";
-import { newSegment } from "../../lib/documents/tree/segment.ts";
+import { toSegment } from "../../lib/documents/tree/segment.ts";
 import type { StoredUser } from "../../lib/documents/users/table.ts";
 import { planUser } from "../../lib/documents/users/users.ts";
 import type { Write } from "../../lib/platform/tables.ts";
 import { type DocumentData, documentData, GROUP, idOf, titleOf } from "./document-data.ts";
 
 const UNDER_WAY = 20;
+/** Numbers of their segments. */
+const BETWEEN_ROOTS = 1_024;
 /** Four writes each. */
 const ROOTS_AT_ONCE = 20;
 /** Three writes each. */
@@ -99,9 +101,9 @@ async function fillRoots(
             link_role: "reader",
           },
           ...{ creator: creator.id, duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
-          ...{ segment: newSegment(deps), accesses: 1, owners: 1 },
+          ...{ accesses: 1, owners: 1 },
         },
-        undefined,
+        { parent: undefined, order: toSegment((first + number) * BETWEEN_ROOTS), writes: [] },
       );
       return [...plan.writes, ...planFirstAccess(deps, id, creator.id, "owner")];
     });

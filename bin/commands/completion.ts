@@ -1,8 +1,8 @@
+import { suggestion } from "../../lib/suggestion.ts";
 import { type Command, UsageError } from "../command.ts";
 import { bashCompletion } from "../completion/bash.ts";
 import { fishCompletion } from "../completion/fish.ts";
 import { zshCompletion } from "../completion/zsh.ts";
-import { suggestion } from "../suggestion.ts";
 
 const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
   bash: bashCompletion,

@@ -117,6 +117,19 @@ function declared(
       ),
     ),
     stackResources: largest(stacks.map(({ file, resources }) => ({ value: resources, where: file }))),
+    stackOutputs: largest(stacks.map(({ file, outputs }) => ({ value: outputs, where: file }))),
+    templateBytes: largest(stacks.map(({ file, bytes }) => ({ value: bytes, where: file }))),
+    apiResources: largest(stacks.map(({ file, apiResources }) => ({ value: apiResources, where: file }))),
+    managedPolicyCharacters: largest(
+      stacks.flatMap(({ largestPolicy: policy }) =>
+        policy === null ? [] : [{ value: policy.characters, where: policy.role }],
+      ),
+    ),
+    rolePolicies: largest(
+      stacks.flatMap(({ mostPolicies: most }) =>
+        most === null ? [] : [{ value: most.policies, where: most.role }],
+      ),
+    ),
     stackParameters: largest(stacks.map(({ file, parameters }) => ({ value: parameters, where: file }))),
   };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -59,7 +59,8 @@ test("counts what a template and its globals hold, references as long as they ma
   expect(stacks).toEqual([
     {
       file: "template.yaml",
-      ...{ resources: 4, functions: 2, rules: 1, queues: 1, tables: 0, parameters: 2 },
+      ...{ resources: 4, functions: 2, rules: 1, queues: 1, tables: 0, parameters: 2, outputs: 0 },
+      ...{ bytes: (await stat(path)).size, apiResources: 0, largestPolicy: null, mostPolicies: null },
       longestEnvironment: {
         function: "Long",
         bytes: 2 + 20 + (1 + 3) + (6 + 3) + (3 + 128) + (3 + "a--".length + 256),
@@ -74,6 +75,27 @@ test("tells of what a template declares and AWS would refuse", async () => {
     ...many,
     Q0: queue("q0", { MessageRetentionPeriod: 1_209_601 }),
     F: fn({ LONG: "x".repeat(4093) }),
+    Role: {
+      Type: "AWS::IAM::Role",
+      Properties: { ManagedPolicyArns: Array.from({ length: 11 }, () => ({ Ref: "Policy" })) },
+    },
+    Policy: {
+      Type: "AWS::IAM::ManagedPolicy",
+      Properties: { PolicyDocument: { Statement: [{ Resource: "r".repeat(6144) }] } },
+    },
+    Api: { Type: "AWS::Serverless::Api" },
+    Called: {
+      ...fn({}),
+      Properties: {
+        ...fn({}).Properties,
+        Events: Object.fromEntries(
+          Array.from({ length: 299 }, (_, n) => [
+            `E${n}`,
+            { Type: "Api", Properties: { Path: `/a/${n}`, Method: "GET" } },
+          ]),
+        ),
+      },
+    },
     R: {
       Type: "AWS::Events::Rule",
       Properties: {
@@ -84,14 +106,24 @@ test("tells of what a template declares and AWS would refuse", async () => {
     },
   };
   const parameters = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`P${n}`, {}]));
-  const templatePath = await write(resources, { Parameters: parameters });
+  const outputs = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`O${n}`, { Value: "v" }]));
+  const templatePath = await write(resources, {
+    Parameters: parameters,
+    Outputs: outputs,
+    Description: "x".repeat(1_000_000),
+  });
   const { fits, faults } = awsReport({ dataDir: folder, templatePath });
   expect(fits).toBe(false);
   expect(faults).toEqual([
     "r: ruleTargets came to 6 targets; EventBridge allows 5",
     "q0: retentionSeconds came to 1209601 seconds; SQS allows 1209600",
     "F: environmentBytes came to 4097 bytes; Lambda allows 4096",
-    "template.yaml: stackResources came to 453 resources; Weft allows 450",
+    "template.yaml: stackResources came to 758 resources; Weft allows 450",
+    "template.yaml: apiResources came to 301 resources; API Gateway allows 300",
+    "Role: managedPolicyCharacters came to 6175 characters; IAM allows 6144",
+    "Role: rolePolicies came to 11 policies; IAM allows 10",
+    expect.stringMatching(/^template\.yaml: templateBytes came to \d+ bytes; CloudFormation allows 1000000$/),
+    "template.yaml: stackOutputs came to 201 outputs; CloudFormation allows 200",
     "template.yaml: stackParameters came to 201 parameters; CloudFormation allows 200",
   ]);
 });

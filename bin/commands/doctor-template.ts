@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, relative } from "node:path";
+import { policySizes } from "../../infra/roles/policies.ts";
+import { LONGEST } from "../../infra/template/policies.ts";
 import { countResources, type SamTemplate } from "../../infra/template/sam-template.ts";
 import { readTemplateFiles, type Template } from "../../localstack/template.ts";
 import { type Node, parseTemplate } from "../../localstack/template-node.ts";
@@ -18,6 +20,13 @@ export interface StackCounts {
   readonly queues: number;
   readonly tables: number;
   readonly parameters: number;
+  readonly outputs: number;
+  readonly bytes: number;
+  /** Of its API: one for each part of its paths, and the root; 0 without one. */
+  readonly apiResources: number;
+  /** The role whose largest managed policy is the largest of all, with the longest names of stack and region. */
+  readonly largestPolicy: { readonly role: string; readonly characters: number } | null;
+  readonly mostPolicies: { readonly role: string; readonly policies: number } | null;
   /** The function whose variables take most, and how much at most; null where there is no function. */
   readonly longestEnvironment: { readonly function: string; readonly bytes: number } | null;
 }
@@ -34,7 +43,8 @@ export function countTemplate(path: string): CountedTemplate {
 }
 
 function countStack(path: string, file: string): StackCounts {
-  const root = parseTemplate(readFileSync(path, "utf8"), path);
+  const text = readFileSync(path, "utf8");
+  const root = parseTemplate(text, path);
   const resources = root.at("Resources").entries();
   const ofType = (type: string) => resources.filter(([, resource]) => resource.at("Type").text() === type);
   const shared = variablesOf(root.at("Globals").at("Function"));
@@ -44,6 +54,9 @@ function countStack(path: string, file: string): StackCounts {
     bytes: bytesOf({ ...shared, ...variablesOf(resource.at("Properties")) }, longest),
   }));
   const [largest] = environments.sort((left, right) => right.bytes - left.bytes);
+  const policies = [...policySizes(text, LONGEST)];
+  const bySize = policies.map(([role, sizes]) => ({ role, characters: Math.max(0, ...sizes) }));
+  const byCount = policies.map(([role, sizes]) => ({ role, policies: sizes.length }));
   return {
     file,
     ...countResources(root.record() as unknown as SamTemplate),
@@ -51,8 +64,31 @@ function countStack(path: string, file: string): StackCounts {
     queues: ofType("AWS::SQS::Queue").length,
     tables: ofType("AWS::DynamoDB::Table").length,
     parameters: root.at("Parameters").entries().length,
+    outputs: root.at("Outputs").entries().length,
+    bytes: Buffer.byteLength(text),
+    apiResources: countApiResources(
+      ofType("AWS::Serverless::Function").flatMap(([, resource]) =>
+        resource
+          .at("Properties")
+          .at("Events")
+          .entries()
+          .filter(([, event]) => event.at("Type").text() === "Api")
+          .map(([, event]) => event.at("Properties").at("Path").text()),
+      ),
+    ),
+    largestPolicy: bySize.sort((left, right) => right.characters - left.characters)[0] ?? null,
+    mostPolicies: byCount.sort((left, right) => right.policies - left.policies)[0] ?? null,
     longestEnvironment: largest ?? null,
   };
+}
+
+/** A path has a resource for each of its parts, which paths that begin alike share; the root is one more. */
+function countApiResources(paths: readonly string[]): number {
+  const parts = paths.flatMap((path) => {
+    const names = path.split("/").filter((name) => name !== "");
+    return names.map((_, index) => names.slice(0, index + 1).join("/"));
+  });
+  return paths.length === 0 ? 0 : new Set(parts).size + 1;
 }
 
 type Variables = Readonly<Record<string, unknown>>;

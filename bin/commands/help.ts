@@ -1,6 +1,6 @@
+import { suggestion } from "../../lib/suggestion.ts";
 import { checkWords } from "../actions.ts";
 import { type Command, columns, heading, helpOf, UsageError } from "../command.ts";
-import { suggestion } from "../suggestion.ts";
 
 /** What every command ends with. */
 export const EXIT_CODES = [

@@ -12,9 +12,10 @@ import { readData } from "../pages.ts";
 import { OVER, type RunRecord, runPath } from "../run-progress.ts";
 
 const POLL_MS = 500;
-/** All that a terminal acts on but line breaks, tabs and colours. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is about these
-const ACTED_ON = /(?!\u001b\[[\d;]*m)[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** Escape sequences of terminals, and control characters other than line breaks and tabs. */
+const TERMINAL_CONTROLS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about these
+  /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** `weft logs`: what the steps of a run wrote. */
 export const logs: Command = {
@@ -63,7 +64,7 @@ async function printLog(
     const part = await readPart(connection, id, query);
     if (json && (part.log !== "" || query === first))
       terminal.out(`${JSON.stringify({ run_id: id, ...part })}\n`);
-    if (!json) terminal.out(terminal.live === true ? part.log.replace(ACTED_ON, " ") : part.log);
+    if (!json) terminal.out(part.log.replace(TERMINAL_CONTROLS, ""));
     // A part has an end of its own: what is left is asked for until nothing more comes.
     const more = part.log !== "" && !query.startsWith("?tail");
     if (part.next_offset === undefined || (!more && (!follow || OVER.has(part.status)))) return;

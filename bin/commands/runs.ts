@@ -1,4 +1,5 @@
 import { type Action, withActions } from "../actions.ts";
+import { UsageError } from "../command.ts";
 import { connect, SERVER_FLAGS } from "../connection.ts";
 import { PAGE_FLAGS, PARAM_FLAG, paramFlags } from "../flags.ts";
 import { printAnswer, printList, readData } from "../pages.ts";
@@ -63,6 +64,12 @@ const again = (what: string, summary: string): Action => ({
   },
 });
 
+const CANCEL_FILTERS = [
+  ["root-cause", "root_cause"],
+  ["workflow", "workflow"],
+  ["trigger", "trigger"],
+] as const;
+
 /** `weft runs`: what ran, and what runs. */
 export const runs = withActions({
   name: "runs",
@@ -116,9 +123,25 @@ export const runs = withActions({
       },
     },
     cancel: {
-      takes: "<run>",
-      summary: "Cancels a run for good",
+      takes: "[run]",
+      summary: "Cancels a run for good, or all of a root cause, workflow or trigger",
       run: async ([id = ""], args, terminal) => {
+        const given = CANCEL_FILTERS.flatMap(([flag, field]) => {
+          const value = args.flags[flag];
+          return typeof value === "string" ? [[field, value]] : [];
+        });
+        if ((id === "") === (given.length === 0))
+          throw new UsageError("runs cancel takes a run, or --root-cause, --workflow or --trigger.");
+        if (id === "") {
+          const body = Object.fromEntries(given);
+          const answer = (await connect(args, terminal).request("POST", `${RUNS}/cancel`, { body })) as {
+            cancelled: number;
+            remaining: number;
+          };
+          const more = answer.remaining > 0 ? `, ${answer.remaining} remain: cancel again` : "";
+          printAnswer(answer, `cancelled ${answer.cancelled}${more}\n`, args, terminal);
+          return;
+        }
         const answer = await connect(args, terminal).request("DELETE", runPath(id));
         printAnswer(answer, `cancelled ${id}\n`, args, terminal);
       },
@@ -134,7 +157,14 @@ export const runs = withActions({
       choices: ["pending", "running", "completed", "failed", "cancelled"],
       of: ["list"],
     },
-    workflow: { type: "string", value: "NAME", summary: "of one workflow", of: ["list"] },
+    workflow: { type: "string", value: "NAME", summary: "of one workflow", of: ["list", "cancel"] },
+    trigger: { type: "string", value: "NAME", summary: "started by one trigger", of: ["cancel"] },
+    "root-cause": {
+      type: "string",
+      value: "ID",
+      summary: "that one event or run led to; it starts no further ones",
+      of: ["cancel"],
+    },
     target: { type: "string", short: "t", value: "TEXT", summary: "part of the target", of: ["list"] },
     workspace: { type: "string", short: "w", value: "NAME", summary: "in one workspace", of: ["list"] },
     ...PAGE_FLAGS,
@@ -145,6 +175,7 @@ export const runs = withActions({
     ["weft runs --status failed --limit 5", "the last that failed"],
     ["weft runs show 018f2c…", "one with its steps"],
     ["weft runs cancel 018f2c…", "ends it, and the processes of its steps"],
+    ["weft runs cancel --root-cause 018f2c…", "ends all that one event or run has led to"],
     ["weft runs rerun 018f2c… -p depth=3", "once more, with one parameter changed"],
   ],
 });

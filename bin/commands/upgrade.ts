@@ -1,13 +1,14 @@
+import { jsonLog } from "../../lib/platform/json-log.ts";
 import { PRODUCT_VERSION } from "../../lib/platform/product-version.ts";
 import { planUpgrade, type UpgradePlan } from "../../lib/upgrades/plan.ts";
 import { releaseOf, UpgradeRefused } from "../../lib/upgrades/releases.ts";
 import { withActions } from "../actions.ts";
 import { type Arguments, CommandFailure, JSON_FLAG, textFlag, UsageError } from "../command.ts";
 
-/** `weft upgrade`: the way from one release to another. */
+/** `weft upgrade`: the way from one release to another, and the data of a deployed stack. */
 export const upgrade = withActions({
   name: "upgrade",
-  summary: "Says which releases an upgrade leads through, and what each asks for",
+  summary: "Says which releases an upgrade leads through, or migrates the data of a stack",
   actions: {
     plan: {
       takes: "",
@@ -15,6 +16,23 @@ export const upgrade = withActions({
       run: async (_words, args, terminal) => {
         const plan = readPlan(args);
         terminal.out(args.flags.json === true ? `${JSON.stringify(plan)}\n` : planText(plan));
+      },
+    },
+    stack: {
+      takes: "",
+      summary:
+        "Migrates the stored data of a stack in AWS to this version's release, before its functions are deployed",
+      run: async (_words, args, terminal) => {
+        const stack = textFlag(args, "stack") ?? (terminal.env["WEFT_STACK"] || "weft");
+        // Loaded only here: the other commands start without it.
+        const { upgradeStack } = await import("../../lib/deps-upgrade.ts");
+        const log = jsonLog({ write: (line) => terminal.error(line), level: "info" });
+        const release = await upgradeStack({ stack, environment: terminal.env, log }).catch(
+          (error: unknown) => {
+            throw new CommandFailure(`${error instanceof Error ? error.message : String(error)}.`);
+          },
+        );
+        terminal.out(`The data of the stack ${stack} is of release ${release}.\n`);
       },
     },
   },
@@ -31,11 +49,18 @@ export const upgrade = withActions({
       summary: "The one that is wanted; this version's where it is not given",
       of: ["plan"],
     },
-    json: JSON_FLAG,
+    stack: {
+      type: "string",
+      value: "NAME",
+      summary: "The stack whose data is migrated (WEFT_STACK, weft); WEFT_BLOBS_BUCKET names its bucket",
+      of: ["stack"],
+    },
+    json: { ...JSON_FLAG, of: ["plan"] },
   },
   examples: [
     ["weft upgrade plan --from 2.1.4 --to 5.0.0", "every step between"],
     ["weft upgrade plan --from 4.8.6 --json", "to this version's, for scripts"],
+    ["weft upgrade stack --stack weft", "of a stack in AWS, with this shell's credentials"],
   ],
 });
 

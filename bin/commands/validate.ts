@@ -44,10 +44,12 @@ export const validate: Command = {
     const verdicts = workflowFiles(args.positionals).map((file): Verdict => {
       const folder = file === "-" ? "." : dirname(file);
       const parsed = parseBeside(parseDefinition, readText(file), folder, args.flags.strict === true);
-      if (!parsed.ok) return { file, valid: false, name: "", kind: "", errors: parsed.errors, warnings: [] };
       const { definition } = parsed;
-      const warnings = [...parsed.warnings, ...lintDefinition(definition)];
-      return { file, valid: true, name: definition.name, kind: definition.kind, errors: [], warnings };
+      const lint = definition === undefined ? [] : lintDefinition(definition);
+      const warnings = [...parsed.warnings, ...lint];
+      if (!parsed.ok) return { file, valid: false, name: "", kind: "", errors: parsed.errors, warnings };
+      const { name, kind } = parsed.definition;
+      return { file, valid: true, name, kind, errors: [], warnings };
     });
     const wrong = verdicts.filter(({ valid }) => !valid).length;
     if (args.flags.json === true)

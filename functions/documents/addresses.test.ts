@@ -31,9 +31,10 @@ const send = (
   headers: Readonly<Record<string, string>> = {},
   body = "",
   token: string | undefined = anna.token,
+  origin = owners.weft.url,
 ): Promise<Answered> =>
   new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(owners.weft.url);
+    const { hostname, port } = new URL(origin);
     const authorization = token === "" ? {} : { authorization: `Bearer ${token}` };
     const asked = request(
       { hostname, port, method, path, headers: { ...authorization, ...headers } },
@@ -54,6 +55,16 @@ const pagesOf = (text: string) => {
   const { next, previous } = JSON.parse(text) as { next: string; previous: string };
   return [next, previous].map((address) => new URL(address));
 };
+
+/** The one mail that was sent, with its lines joined. */
+async function mailOf(dataDir: string): Promise<string> {
+  const folder = join(dataDir, "mail");
+  const mail = await until("the mail", async () => {
+    const name = (await readdir(folder).catch(() => [])).find((each) => each.endsWith(".eml"));
+    return name === undefined ? undefined : readFile(join(folder, name), "utf8");
+  });
+  return mail.replace(/=\r?\n/g, "").replaceAll("=3D", "=");
+}
 
 describe("the addresses of other pages", () => {
   it.each([
@@ -81,27 +92,57 @@ describe("the addresses of other pages", () => {
     },
   );
 
-  it("are secure where the way here is", async () => {
-    const { text } = await send("GET", CHILDREN(), { "x-forwarded-proto": "https", host: "docs.example" });
-    for (const { origin } of pagesOf(text)) expect(origin).toBe("https://docs.example");
+  it("are of the scheme that was used, whatever a client says of it", async () => {
+    const { text } = await send("GET", CHILDREN(), { "x-forwarded-proto": "https" });
+    for (const { origin } of pagesOf(text)) expect(origin).toBe(owners.weft.url);
+  });
+
+  it("are those of PUBLIC_URL where it is set, on any allowed host", async () => {
+    await using other = await startOwners({
+      PUBLIC_URL: "https://docs.example.org/weft/",
+      DJANGO_ALLOWED_HOSTS: "internal.example",
+    });
+    const { id: root } = await other.anna.good("POST", "/documents/", { title: "Root" });
+    for (const title of ["one", "two", "three"])
+      await other.anna.good("POST", `/documents/${root}/children/`, { title });
+    const path = `/api/v1.0/documents/${root}/children/?page_size=1&page=2`;
+    for (const host of ["localhost", "docs.example.org", "internal.example"]) {
+      const { status, text } = await send("GET", path, { host }, "", other.anna.token, other.weft.url);
+      expect(status).toBe(200);
+      for (const { origin, pathname } of pagesOf(text))
+        expect([origin, pathname]).toEqual([
+          "https://docs.example.org",
+          `/weft/api/v1.0/documents/${root}/children/`,
+        ]);
+    }
+    expect(
+      (await send("GET", path, { host: "evil.example" }, "", other.anna.token, other.weft.url)).status,
+    ).toBe(400);
+    const upload = await other.anna.good("POST", `/documents/${root}/content-uploads`, { bytes: 3 });
+    expect(upload.url).toMatch(/^https:\/\/docs\.example\.org\/weft\/blob-uploads\//);
+    await other.anna.good("POST", `/documents/${root}/invitations/`, {
+      ...{ email: "guest@example.com", role: "reader" },
+    });
+    expect(await mailOf(other.weft.dataDir)).toContain(`https://docs.example.org/weft/docs/${root}/`);
   });
 
   it.each([
     ...["evil.example/path?x=", "evil.example#", "user@evil.example", "evil.example:999999", "[::1", "a:b:c"],
-    ...["evil.example\\", "<script>", "'\"", "%00", "evil.example:80:80", "x".repeat(300), "..", ""],
+    ...["evil.example\\", "<script>", "'\"", "%00", "evil.example:80:80", "x".repeat(300), ".."],
   ])("are never made of what is no host: %j", async (host) => {
     const { status, text } = await send("GET", CHILDREN(), { host });
-    if (status === 400) return;
-    expect(status).toBe(200);
-    for (const address of pagesOf(text)) {
-      expect(address.pathname).toBe(`/api/v1.0/documents/${id}/children/`);
-      expect([address.username, address.hash]).toEqual(["", ""]);
-      expect(address.host).not.toContain("evil");
+    expect([status, text.includes("evil")]).toEqual([400, false]);
+  });
+
+  it("are never those of another host", async () => {
+    for (const host of ["evil.example", "127.0.0.1.evil.example", "192.0.2.7"]) {
+      const { status, text } = await send("GET", CHILDREN(), { host });
+      expect([status, JSON.parse(text)]).toEqual([400, { detail: expect.stringContaining("ALLOWED_HOSTS") }]);
     }
   });
 
   it("are kept by nobody on the way", async () => {
-    const { headers } = await send("GET", CHILDREN(), { host: "evil.example" });
+    const { headers } = await send("GET", CHILDREN());
     expect(headers["cache-control"]).toBe("no-store");
   });
 
@@ -133,6 +174,7 @@ describe("the addresses of other pages", () => {
       expect(text, target).toMatch(/^HTTP\/1\.1 (?:200|400|404)/);
       expect(text, target).not.toMatch(/^location:/im);
       expect(text, target).not.toContain("evil");
+      if (target.startsWith("http:")) expect(text, target).toMatch(/^HTTP\/1\.1 400/);
     }
   });
 });
@@ -140,20 +182,20 @@ describe("the addresses of other pages", () => {
 describe("the links of mails", () => {
   it("lead to the service, wherever the request that they come of was sent", async () => {
     const headers = {
-      ...{ host: "evil.example", "x-forwarded-host": "evil.example", "content-type": "application/json" },
+      ...{
+        forwarded: "host=evil.example",
+        "x-forwarded-host": "evil.example",
+        "content-type": "application/json",
+      },
       ...{ origin: "http://evil.example", referer: "http://evil.example/" },
     };
     const body = JSON.stringify({ email: "guest@example.com", role: "reader" });
     const { status } = await send("POST", `/api/v1.0/documents/${id}/invitations/`, headers, body);
     expect(status).toBe(201);
-    const folder = join(owners.weft.dataDir, "mail");
-    const mail = await until("the mail", async () => {
-      const [name] = await readdir(folder).catch(() => []);
-      return name === undefined ? undefined : readFile(join(folder, name), "utf8");
-    });
+    const mail = await mailOf(owners.weft.dataDir);
     expect(mail).toContain("To: guest@example.com");
     expect(mail).not.toContain("evil");
-    expect(mail.replace(/=\r?\n/g, "").replaceAll("=3D", "=")).toContain(`/docs/${id}/?utm_source`);
+    expect(mail).toContain(`/docs/${id}/?utm_source`);
   });
 });
 

@@ -42,9 +42,14 @@ const detail = (id: string, who: Player) => get("/documents/{id}", who, { id });
 const SEARCHES: readonly Row[] = [
   {
     ...{ endpoint: "GET /documents/search", ability: "search", status: 200, reads: true },
+    deniedAnonymous: 403,
     query: ({ id }) => ({ q: "", document: id }),
     // Nothing lies in these but themselves.
     says: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
+  },
+  {
+    ...{ endpoint: "GET /documents/search", about: "an invalid page", ability: "search", status: 404 },
+    ...{ reads: true, deniedAnonymous: 403, query: ({ id }) => ({ q: "", document: id, page: "x" }) },
   },
 ];
 

@@ -96,6 +96,14 @@ describe("a page of a list", () => {
     expect(seen.size).toBe(230);
   });
 
+  it.each(["200", "201", "1000000000", "9999999999", "9".repeat(400)])(
+    "is of two hundred for a size of %s",
+    async (size) => {
+      const { results } = await anna.good("GET", `/documents/${id}/children/?page_size=${size}`);
+      expect(results).toHaveLength(200);
+    },
+  );
+
   it("is asked for by parameters given twice, or by those of other services, without harm", async () => {
     for (const query of [
       ...[

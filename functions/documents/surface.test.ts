@@ -225,7 +225,9 @@ describe("bad input", () => {
         raw: "a",
         headers: { "content-type": "text/csv" },
       });
-      expect([path, [401, 415].includes(sent.status)]).toEqual([path, true]);
+      // Whose record this is not is told that first.
+      const refused = path === "/users/{id}" ? [403] : [401, 415];
+      expect([path, refused.includes(sent.status)]).toEqual([path, true]);
     }
   });
 

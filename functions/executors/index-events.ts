@@ -27,7 +27,7 @@ export const consumer = defineConsumer({
     eager: true,
     coalesces: ["event.recorded"],
   },
-  // Short, as nothing is indexed while the messages of an indexer that died are hidden: six times as long.
+  // Short, so that an indexer that hangs is replaced soon.
   timeoutSeconds: 30,
   run: async (messages, deps: Deps) => {
     let ids = messages.map(({ body }) => (body as BusEnvelope<{ event_id: string }>).detail.event_id);

@@ -94,9 +94,9 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "service-ports-by-type",
-    why: "a service uses itself, lib/events, lib/ranked-index, errors, and the types of the ports and of a page",
+    why: "a service uses itself, lib/events, lib/ranked-index, errors, suggestions, and the types of the ports and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflow|documents|collaboration|events|ranked-index)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
+    only: /^lib\/(?:workflow|documents|collaboration|events|ranked-index)\/|^lib\/(?:errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
     onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
   },
   {
@@ -139,7 +139,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     why: "the openers of lib/deps are the only ones that choose a platform; infra/ provisions and emulates one",
     from: /./,
     except:
-      /^lib\/(?:deps-(?:aws|aws-stored|cloud|embedded|folder|process)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
+      /^lib\/(?:deps-(?:aws|aws-stored|cloud|embedded|folder|process|upgrade)\.ts$|platform\/)|^infra\/(?:provision|emulators)/,
     never: /^lib\/platform\/(?:aws|embedded)\//,
   },
   {
@@ -183,7 +183,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "tables-at-the-edge",
     why: "a service knows its own tables; lib/tables.ts lists them for the composition root and the template",
     from: /^(?:lib|functions)\//,
-    except: /^lib\/deps-(?:aws|folder)\.ts$/,
+    except: /^lib\/deps-(?:aws|folder|upgrade)\.ts$/,
     never: /^lib\/tables\.ts$/,
   },
   {

@@ -5,6 +5,8 @@ import * as z from "zod";
 
 const SHOWN_FAILURES = 20;
 const SHOWN_LINES = 15;
+const SHOWN_SLOWEST = 10;
+const MS_PER_SECOND = 1000;
 /** Where the runner and its libraries were tells nothing of the test. */
 const FOREIGN_FRAME = /^ +at .*(?:node_modules\/|\(?node:)/;
 /** A line may hold a whole document, as a property's counterexample does. */
@@ -14,6 +16,9 @@ const SHOWN_LINE_LENGTH = 300;
 const testFile = z.object({
   name: z.string(),
   status: z.string(),
+  /** Milliseconds since the epoch. */
+  startTime: z.number().optional(),
+  endTime: z.number().optional(),
   message: z.string().optional(),
   assertionResults: z.array(
     z.object({
@@ -43,6 +48,8 @@ export interface Totals {
   readonly faults: readonly string[];
   /** Each failed test, and each file that could not be collected: the file, the full name, how it failed. */
   readonly failures: readonly string[];
+  /** The files that took longest, slowest first, one line each. */
+  readonly slowest: readonly string[];
 }
 
 /** Adds up the reports at the given paths. One that cannot be read is a fault, and the others count. */
@@ -50,6 +57,7 @@ export function addUp(paths: readonly string[]): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0 };
   const faults: string[] = [];
   const failures: string[] = [];
+  const files: TestFile[] = [];
   for (const path of paths) {
     try {
       const found = report.parse(JSON.parse(readFileSync(path, "utf8")));
@@ -57,6 +65,7 @@ export function addUp(paths: readonly string[]): Totals {
       totals.failed += found.numFailedTests;
       totals.skipped += found.numPendingTests + (found.numTodoTests ?? 0);
       failures.push(...found.testResults.flatMap(failuresOf));
+      files.push(...found.testResults);
       if (!found.success) faults.push(`${path}: the runner tells of a failure`);
       if (found.numPassedTests === 0) faults.push(`${path}: no test passed`);
     } catch (error) {
@@ -68,7 +77,17 @@ export function addUp(paths: readonly string[]): Totals {
     sound: faults.length === 0 && totals.failed === 0 && totals.passed > 0,
     faults,
     failures,
+    slowest: files
+      .toSorted((a, b) => durationMs(b) - durationMs(a))
+      .slice(0, SHOWN_SLOWEST)
+      .map(
+        (file) => `${(durationMs(file) / MS_PER_SECOND).toFixed(1)} s  ${relative(process.cwd(), file.name)}`,
+      ),
   };
+}
+
+function durationMs({ startTime = 0, endTime = startTime }: TestFile): number {
+  return endTime - startTime;
 }
 
 function failuresOf({ name, status, message = "", assertionResults }: TestFile): string[] {
@@ -92,11 +111,12 @@ function shown(title: string, message: string): string {
 }
 
 /**
- * Prints one line for the reports named on the command line, and before it, on standard error, what failed; ends
- * with 1 where a test failed or none ran.
+ * Prints the slowest test files and, as the last line, the totals of the reports named on the command line. Failures
+ * go to standard error. The exit code is 1 if a test failed or no test ran.
  */
 if (import.meta.main) {
-  const { line, sound, faults, failures } = addUp(process.argv.slice(2));
+  const { line, sound, faults, failures, slowest } = addUp(process.argv.slice(2));
+  console.log(["The slowest test files:", ...slowest].join("\n"));
   for (const failure of failures.slice(0, SHOWN_FAILURES)) console.error(failure);
   const more = failures.length - SHOWN_FAILURES;
   if (more > 0) console.error(`and ${more} more`);

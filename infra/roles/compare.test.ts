@@ -6,8 +6,14 @@ import { arn, type Right, s3Arn } from "./rights.ts";
 /** One function with a queue, whose role grants the given statements beside what Lambda does with it. */
 const template = (...statements: object[]): string =>
   JSON.stringify({
-    Globals: { Function: { Environment: { Variables: { WEFT_STACK: { Ref: "StackName" } } } } },
+    Globals: {
+      Function: {
+        LoggingConfig: { LogGroup: { Ref: "LogGroup" } },
+        Environment: { Variables: { WEFT_STACK: { Ref: "StackName" } } },
+      },
+    },
     Resources: {
+      AccessLogGroup: { Type: "AWS::Logs::LogGroup", Properties: { LogGroupName: "access" } },
       LogGroup: {
         Type: "AWS::Logs::LogGroup",
         Properties: { LogGroupName: { "Fn::Sub": "/weft/${StackName}" } },
@@ -25,7 +31,15 @@ const template = (...statements: object[]): string =>
       },
       Role: {
         Type: "AWS::IAM::Role",
-        Properties: { Policies: [{ PolicyDocument: { Statement: [...LAMBDAS, ...statements] } }] },
+        Properties: { ManagedPolicyArns: [{ Ref: "First" }, { Ref: "Second" }] },
+      },
+      First: {
+        Type: "AWS::IAM::ManagedPolicy",
+        Properties: { PolicyDocument: { Statement: LAMBDAS } },
+      },
+      Second: {
+        Type: "AWS::IAM::ManagedPolicy",
+        Properties: { PolicyDocument: { Statement: statements } },
       },
     },
   });
@@ -38,9 +52,13 @@ const LAMBDAS = [
   },
   {
     Effect: "Allow",
-    Action: ["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"].map(
-      (name) => `sqs:${name}`,
-    ),
+    Action: [
+      "ReceiveMessage",
+      "DeleteMessage",
+      "ChangeMessageVisibility",
+      "GetQueueAttributes",
+      "GetQueueUrl",
+    ].map((name) => `sqs:${name}`),
     Resource: [{ "Fn::GetAtt": ["Queue", "Arn"] }],
   },
 ];
@@ -102,6 +120,7 @@ describe("the functions of a template", () => {
     expect(functions).toEqual([
       {
         logicalId: "Work",
+        actor: "Work",
         role: "Role",
         queues: [arn("sqs", "s-work.fifo")],
         environment: { WEFT_STACK: "s" },

@@ -12,7 +12,7 @@ export interface RoleFaults {
 }
 
 /**
- * Compares what functions did, by logical id, with what the roles of their stack grant. A function that was called
+ * Compares what functions did, by their actor, with what the roles of their stack grant. A function that was called
  * has an entry, be it an empty one.
  */
 export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleFaults {
@@ -20,14 +20,14 @@ export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, reado
   const used = new Set<Right>();
   for (const fn of roles.functions) {
     const granted = roles.granted.get(fn.role) ?? [];
-    for (const right of [...(done.get(fn.logicalId) ?? []), ...lambdasOwn(roles, fn)]) {
+    for (const right of [...(done.get(fn.actor) ?? []), ...lambdasOwn(roles, fn)]) {
       const covering = granted.filter((grant) => covers(grant, right));
       for (const grant of covering) used.add(grant);
       if (covering.length === 0) lacking.add(`${fn.role}, as ${fn.logicalId} needs it: ${lineOf(right)}`);
     }
   }
   return {
-    neverCalled: roles.functions.map(({ logicalId }) => logicalId).filter((id) => !done.has(id)),
+    neverCalled: [...new Set(roles.functions.map(({ actor }) => actor))].filter((actor) => !done.has(actor)),
     lacking: [...lacking].sort(),
     unused: [...roles.granted]
       .flatMap(([role, grants]) =>
@@ -39,7 +39,11 @@ export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, reado
 
 /** What Lambda does for a function with the function's role, where no emulator runs: its log, and its queues. */
 function lambdasOwn({ logs }: DeployedRoles, { queues }: DeployedFunction): Right[] {
-  const polling = ["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"];
+  // The last one is for the handler, which manages the visibility of its messages in Lambda alone.
+  const polling = [
+    ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"],
+    "GetQueueUrl",
+  ];
   return [
     ...["CreateLogStream", "PutLogEvents"].map((name) => ({ action: `logs:${name}`, resource: logs })),
     ...queues.flatMap((resource) => polling.map((name) => ({ action: `sqs:${name}`, resource }))),

@@ -1,10 +1,15 @@
 import { parse } from "yaml";
 import { listOf, type Part, partOf, referenceOf } from "../provision/intrinsics.ts";
-import { arn, PLACE, type Right } from "./rights.ts";
+import { PLACE, type Right } from "./rights.ts";
+
+/** The actor of the functions that Lambda does not call. */
+export const WORKER = "Worker";
 
 /** A function of a stack as its template deploys it. */
 export interface DeployedFunction {
   readonly logicalId: string;
+  /** What acts for it with its role: the function itself, or `weft worker` where Lambda does not call it. */
+  readonly actor: string;
   /** Logical id of its role. */
   readonly role: string;
   /** ARNs of the queues that Lambda polls for it. */
@@ -32,17 +37,20 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
       const { Type, Properties } = partOf(resource);
       return Type === type ? [[id, partOf(Properties)] as const] : [];
     });
+  const isWorkers = (id: string): boolean =>
+    partOf(partOf(partOf(resources[id]).Metadata).Weft).Worker === true;
   const value = (given: unknown): string => resolved(resources, parameters, given);
   const variables = (owner: unknown): Record<string, string> => {
     const { Variables } = partOf(partOf(owner).Environment);
     return Object.fromEntries(Object.entries(partOf(Variables)).map(([name, one]) => [name, value(one)]));
   };
   const common = variables(partOf(Globals).Function);
-  const [log] = ofType("AWS::Logs::LogGroup");
-  if (log === undefined) throw new Error("the template has no log group");
+  // There may be others, such as the one that API Gateway writes to.
+  const log = referenceOf(partOf(partOf(partOf(Globals).Function).LoggingConfig).LogGroup).id;
   return {
     functions: ofType("AWS::Serverless::Function").map(([logicalId, properties]) => ({
       logicalId,
+      actor: isWorkers(logicalId) ? WORKER : logicalId,
       role: referenceOf(properties.Role).id,
       queues: Object.values(partOf(properties.Events)).flatMap((event) => {
         const { Type, Properties } = partOf(event);
@@ -51,17 +59,49 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
       environment: { ...common, ...variables(properties) },
     })),
     granted: new Map(
-      ofType("AWS::IAM::Role").map(([id, properties]) => [id, grantsOf(id, properties, value)]),
+      ofType("AWS::IAM::Role").map(([id, properties]) => [
+        id,
+        policiesOf(resources, properties).flatMap((document) => grantsOf(id, document, value)),
+      ]),
     ),
-    logs: value({ "Fn::GetAtt": [log[0], "Arn"] }),
+    logs: value({ "Fn::GetAtt": [log, "Arn"] }),
   };
 }
 
-function grantsOf(role: string, { Policies }: Part, value: (given: unknown) => string): Right[] {
-  const statements = listOf(Policies).flatMap((policy) =>
-    listOf(partOf(partOf(policy).PolicyDocument).Statement),
+/** The documents of a role's managed policies, other than those of AWS, which the template names by ARN. */
+function policiesOf(resources: Part, { ManagedPolicyArns }: Part): Part[] {
+  const own = listOf(ManagedPolicyArns).filter((policy) => partOf(policy)["Fn::Sub"] === undefined);
+  return own.map((policy) => {
+    const { Properties } = partOf(resources[referenceOf(policy).id]);
+    return partOf(partOf(Properties).PolicyDocument);
+  });
+}
+
+/** The characters of each managed policy of each role as deployed, with the given values of parameters. */
+export function policySizes(
+  template: string,
+  parameters: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly number[]> {
+  const resources = partOf(partOf(parse(template)).Resources);
+  const roles = Object.entries(resources).filter(([, role]) => partOf(role).Type === "AWS::IAM::Role");
+  return new Map(
+    roles.map(([id, role]) => [
+      id,
+      policiesOf(resources, partOf(partOf(role).Properties)).map(
+        (document) =>
+          JSON.stringify(document, (_, value: unknown) => {
+            const { "Fn::Sub": text, "Fn::GetAtt": attribute } = partOf(value);
+            return text === undefined && attribute === undefined
+              ? value
+              : resolved(resources, parameters, value);
+          }).length,
+      ),
+    ]),
   );
-  return statements.flatMap((statement) => {
+}
+
+function grantsOf(role: string, { Statement }: Part, value: (given: unknown) => string): Right[] {
+  return listOf(Statement).flatMap((statement) => {
     const { Effect, Action, Resource, ...others } = partOf(statement);
     if (Effect !== "Allow" || Object.keys(others).length > 0)
       throw new Error(`${role}: a statement that cannot be read: ${JSON.stringify(statement)}`);
@@ -81,7 +121,7 @@ const PSEUDO: Readonly<Record<string, string>> = {
 function resolved(resources: Part, parameters: Readonly<Record<string, string>>, given: unknown): string {
   if (typeof given === "string") return given;
   const named = (name: string): string => {
-    const found = PSEUDO[name] ?? parameters[name];
+    const found = parameters[name] ?? PSEUDO[name];
     if (found === undefined) throw new Error(`no value for ${name}`);
     return found;
   };
@@ -92,6 +132,8 @@ function resolved(resources: Part, parameters: Readonly<Record<string, string>>,
   const { Type, Properties } = partOf(resources[id]);
   const { QueueName, LogGroupName } = partOf(Properties);
   const name = (text: unknown): string => resolved(resources, parameters, text);
+  const arn = (service: string, resource: string): string =>
+    name({ "Fn::Sub": `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource}` });
   if (attribute === "Arn" && Type === "AWS::SQS::Queue") return arn("sqs", name(QueueName));
   if (attribute === "Arn" && Type === "AWS::Logs::LogGroup")
     return arn("logs", `log-group:${name(LogGroupName)}:*`);

@@ -34,6 +34,13 @@ describe("the rights that a request takes", () => {
     expect(rightsOf("SendMessageBatchCommand", { QueueUrl, Entries: [] })).toEqual([
       { action: "sqs:SendMessage", resource: arn("sqs", "weft-conduct.fifo") },
     ]);
+    expect(rightsOf("DeleteMessageBatchCommand", { QueueUrl, Entries: [] })).toEqual([
+      { action: "sqs:DeleteMessage", resource: arn("sqs", "weft-conduct.fifo") },
+    ]);
+    for (const name of ["ReceiveMessage", "ChangeMessageVisibility"])
+      expect(rightsOf(`${name}Command`, { QueueUrl })).toEqual([
+        { action: `sqs:${name}`, resource: arn("sqs", "weft-conduct.fifo") },
+      ]);
     expect(rightsOf("GetQueueUrlCommand", { QueueName: "weft-bash" })).toEqual([
       { action: "sqs:GetQueueUrl", resource: arn("sqs", "weft-bash") },
     ]);

@@ -75,6 +75,9 @@ const COMMANDS: Readonly<Record<string, (input: CommandInput) => Right[]>> = {
   GetQueueUrlCommand: onQueue("GetQueueUrl"),
   GetQueueAttributesCommand: onQueue("GetQueueAttributes"),
   SendMessageBatchCommand: onQueue("SendMessage"),
+  ReceiveMessageCommand: onQueue("ReceiveMessage"),
+  DeleteMessageBatchCommand: onQueue("DeleteMessage"),
+  ChangeMessageVisibilityCommand: onQueue("ChangeMessageVisibility"),
   PutEventsCommand: ({ Entries }) =>
     partsOf(Entries).map(({ EventBusName }) => ({
       action: "events:PutEvents",

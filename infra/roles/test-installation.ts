@@ -8,6 +8,7 @@ import type { Deps } from "../../lib/deps.ts";
 import { openStoredAwsDeps } from "../../lib/deps-aws-stored.ts";
 import { openWorkerDeps } from "../../lib/deps-cloud.ts";
 import { composeDeps } from "../../lib/deps-compose.ts";
+import type { Handler } from "../../lib/http/handler.ts";
 import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { converterName } from "../../lib/platform/conversions.ts";
@@ -19,9 +20,10 @@ import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
 import { startPollers } from "../../localstack/pollers.ts";
 import { readTemplateFiles, type TemplateFunction } from "../../localstack/template.ts";
+import { startWorker } from "../../localstack/worker.ts";
 import { provisionTemplate } from "../provision.ts";
 import { settingDefaults } from "../template/step-settings.ts";
-import { type DeployedRoles, readRoles } from "./policies.ts";
+import { type DeployedRoles, readRoles, WORKER } from "./policies.ts";
 import { startLambda } from "./test-lambda.ts";
 import type { Recorder } from "./test-recorder.ts";
 
@@ -44,8 +46,8 @@ export interface Installation extends AsyncDisposable {
   readonly outside: Deps;
   /** From now on scripts work on documents as the user with this address, in place of the owner. */
   writeAs(email: string): void;
-  /** From now on messages are taken from the queues. */
-  poll(): void;
+  /** From now on messages are taken from the queues: by a worker those that Lambda does not take. */
+  poll(): Promise<void>;
   /** What the functions have logged so far. */
   log(): string;
 }
@@ -156,8 +158,9 @@ export async function openInstallation(
     deps: undefined,
     // Settings are read as a function opens.
     load: async (fn) => {
-      const weft = await recorder.within(fn.logicalId, () => depsOf(fn));
-      return recorded(recorder, fn.logicalId, await handlerOf(fn), weft);
+      const actor = fn.worker ? WORKER : fn.logicalId;
+      const weft = await recorder.within(actor, () => depsOf(fn));
+      return recorded(recorder, actor, await handlerOf(fn), weft);
     },
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
@@ -170,7 +173,31 @@ export async function openInstallation(
     writeAs: (email) => {
       writer = email;
     },
-    poll: () => void pollers.push(startPollers({ functions, invoke, queues: outside.queues, log })),
+    poll: async () => {
+      const ofLambda = functions.filter(({ worker }) => !worker);
+      pollers.push(startPollers({ functions: ofLambda, invoke, queues: outside.queues, log }));
+      // The worker itself, with the rights of its role alone.
+      const ofWorker = roles.flatMap((one) =>
+        one.functions.filter(({ actor }) => actor === WORKER).map((fn) => [one, fn] as const),
+      );
+      const [its] = ofWorker;
+      if (its === undefined) throw new Error("the template has no functions of workers");
+      const [{ granted }, { logicalId, role }] = its;
+      // Steps that wait to be ended do not keep others from their turn, whatever this machine is.
+      const environment = { ...environments.get(logicalId), STEPS_CONCURRENCY_MAX: "100" };
+      const worker = await recorder.within(
+        WORKER,
+        () =>
+          startWorker({
+            environment,
+            stack,
+            dataDir: join(folder, WORKER),
+            writeLog: (line) => lines.push(line),
+          }),
+        granted.get(role) ?? [],
+      );
+      workers.push(worker);
+    },
     log: () => lines.join(""),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([gateway.close(DRAIN_MS), ...pollers.map((one) => one.drain(DRAIN_MS))]);
@@ -218,7 +245,14 @@ function recorded(recorder: Recorder, name: string, handler: AnyHandler, weft: u
     };
     return recorder.within(name, () => handler(...args.slice(0, -1), seen));
   };
-  return Object.assign(own, handler);
+  const { authenticate } = handler as Partial<Handler>;
+  if (authenticate === undefined) return Object.assign(own, handler);
+  return Object.assign(own, handler, {
+    authenticate: ((event, context) =>
+      recorder.within(name, () =>
+        authenticate(event, { ...context, weft } as typeof context),
+      )) satisfies Handler["authenticate"],
+  });
 }
 
 function called(

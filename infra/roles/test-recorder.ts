@@ -1,12 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { covers } from "./compare.ts";
 import { type CommandInput, type Right, rightsOf, rightsOfAbsence } from "./rights.ts";
 
 export interface Recorder {
   /** By the name that `within` was given: what was done so far, each thing once. */
   done(): ReadonlyMap<string, readonly Right[]>;
-  /** Calls, and has everything that comes of it recorded under this name. */
-  within<Result>(name: string, call: () => Result): Result;
+  /**
+   * Calls, and has everything that comes of it recorded under this name. Requests that take a right outside of
+   * `granted` are refused as AWS refuses them.
+   */
+  within<Result>(name: string, call: () => Result, granted?: readonly Right[]): Result;
   /** Records no more. */
   stop(): void;
 }
@@ -19,6 +23,23 @@ interface Composed extends Command {
   resolveMiddleware(this: Composed, ...args: unknown[]): unknown;
 }
 
+interface Running {
+  readonly own: Map<string, Right>;
+  readonly granted: readonly Right[] | undefined;
+}
+
+const accessDenied = (rights: readonly Right[]): Error =>
+  Object.assign(
+    new Error(
+      `not authorized: ${rights.map(({ action, resource }) => `${action} on ${resource}`).join(", ")}`,
+    ),
+    {
+      name: "AccessDeniedException",
+      $fault: "client",
+      $metadata: { httpStatusCode: 403 },
+    },
+  );
+
 type Send = (this: unknown, command: Command, ...rest: unknown[]) => unknown;
 
 /**
@@ -26,16 +47,21 @@ type Send = (this: unknown, command: Command, ...rest: unknown[]) => unknown;
  * `send` from one class. What is sent outside of `within` is nobody's.
  */
 export function startRecorder(): Recorder {
-  const running = new AsyncLocalStorage<Map<string, Right>>();
+  const running = new AsyncLocalStorage<Running>();
   const byName = new Map<string, Map<string, Right>>();
   const shared = Object.getPrototypeOf(S3Client.prototype) as { send: Send };
   const { send } = shared;
   shared.send = function (command, ...rest) {
-    const own = running.getStore();
+    const current = running.getStore();
+    const rights = rightsOf(command.constructor.name, command.input);
+    const keep = (right: Right): void => void current?.own.set(`${right.action} ${right.resource}`, right);
+    rights.forEach(keep);
+    const denied = rights.filter(
+      (right) => current?.granted?.some((grant) => covers(grant, right)) === false,
+    );
+    if (denied.length > 0) return Promise.reject(accessDenied(denied));
     const answer = send.call(this, command, ...rest);
-    if (own !== undefined) {
-      const keep = (right: Right): void => void own.set(`${right.action} ${right.resource}`, right);
-      rightsOf(command.constructor.name, command.input).forEach(keep);
+    if (current !== undefined) {
       // Callers have the answer itself, and this its copy.
       Promise.resolve(answer).catch((error) => rightsOfAbsence(error, command.input).forEach(keep));
     }
@@ -45,17 +71,17 @@ export function startRecorder(): Recorder {
   const put = PutObjectCommand.prototype as unknown as Composed;
   const { resolveMiddleware } = put;
   put.resolveMiddleware = function (...args) {
-    const own = running.getStore();
+    const current = running.getStore();
     for (const right of rightsOf("PutObjectCommand", this.input))
-      own?.set(`${right.action} ${right.resource}`, right);
+      current?.own.set(`${right.action} ${right.resource}`, right);
     return resolveMiddleware.apply(this, args);
   };
   return {
     done: () => new Map([...byName].map(([name, rights]) => [name, [...rights.values()]])),
-    within: (name, call) => {
+    within: (name, call, granted) => {
       const own = byName.get(name) ?? new Map<string, Right>();
       byName.set(name, own);
-      return running.run(own, call);
+      return running.run({ own, granted }, call);
     },
     stop: () => {
       shared.send = send;

@@ -59,10 +59,11 @@ const POLL_MS = 50;
 const WITHIN_MS = 180_000;
 
 /** Waits until a check holds. Throws with what it waited for. */
-export async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+export async function until(what: string | (() => string), check: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + WITHIN_MS;
   while (!(await check())) {
-    if (performance.now() > end) throw new Error(`waited ${WITHIN_MS} ms for ${what}`);
+    if (performance.now() > end)
+      throw new Error(`waited ${WITHIN_MS} ms for ${typeof what === "string" ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

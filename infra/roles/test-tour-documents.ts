@@ -1,8 +1,14 @@
 import type { Deps } from "../../lib/deps.ts";
+import { stageAccesses } from "../../lib/documents/access/moved-rights.ts";
+import { accessId, accessKey } from "../../lib/documents/access/table.ts";
 import { versionBlob } from "../../lib/documents/content/table.ts";
+import { DOCUMENT_UPDATED_QUEUE, type UntoldMessage } from "../../lib/documents/documents/untold.ts";
+import { planInvitation } from "../../lib/documents/sharing/invitations.ts";
+import { SEGMENTS, toSegment } from "../../lib/documents/tree/segment.ts";
+import { childrenOf, childrenTable, documentKey, documentsTable } from "../../lib/documents/tree/table.ts";
 import { userKey, usersTable } from "../../lib/documents/users/table.ts";
 import { OWNER_ID } from "../../lib/documents/users/users.ts";
-import type { Client } from "./test-tour-client.ts";
+import { type Client, until } from "./test-tour-client.ts";
 
 const BASE = "/api/v1.0";
 /** Of a user beside the owner. */
@@ -11,6 +17,8 @@ export const TOUR_EMAIL = "tour@example.org";
 const EMPTY_STATE = "AAA=";
 /** Of a version that was made long ago. */
 const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
+/** With so many invitations, a document moves in more than one transaction. */
+const MANY_INVITATIONS = 45;
 
 interface Made {
   readonly id: string;
@@ -26,6 +34,10 @@ export interface Left {
   readonly edited: string;
   /** The other user's, as an editor leaves one. */
   readonly own: string;
+  /** A child of it. */
+  readonly child: string;
+  /** The other user. */
+  readonly user: string;
 }
 
 /** Documents, through all that may be done with them, by their owner, by others, and by a server with a token. */
@@ -57,8 +69,52 @@ export async function useDocuments(client: Client, serverToken: string): Promise
   await send("GET", `${BASE}/access-tokens`);
   const own = await other.send<Made>("POST", `${BASE}/documents`, { title: "Own" });
   await other.send("PATCH", `${BASE}/documents/${own.id}/content`, { content: EMPTY_STATE });
+  const child = await other.send<Made>("POST", `${BASE}/documents/${own.id}/children`, { title: "Child" });
   await client.remove(`${BASE}/access-tokens/${data.id}`);
-  return { edited: root.id, own: own.id };
+  return { edited: root.id, own: own.id, child: child.id, user: data.user };
+}
+
+/** Moves a document whose accesses are staged, as it has many invitations. */
+export async function moveCrowded({ send }: Client, deps: Deps, beside: string): Promise<void> {
+  const { id } = await send<Made>("POST", `${BASE}/documents`, { title: "Crowded" });
+  const invited = Array.from({ length: MANY_INVITATIONS }, (_, at) =>
+    planInvitation(deps, { document: id, email: `guest-${at}@example.org`, role: "reader", issuer: null }),
+  );
+  await deps.tables.write(invited.flatMap(({ writes }) => writes));
+  await send("POST", `${BASE}/documents/${id}/move`, { target_document_id: beside, position: "right" });
+}
+
+/**
+ * Leaves the child of a document at the last position, so that room has to be made for the next one, and its
+ * move as a process leaves it that dies before it settles the accesses. Answers who has the move settled.
+ */
+export async function leaveMove(
+  { ids, tables, queues, clock }: Deps,
+  { own, child, user }: Left,
+): Promise<() => Promise<void>> {
+  const key = documentKey(child);
+  const document = await tables.get(documentsTable, key);
+  if (document === undefined) throw new Error("the child was not stored");
+  const [pk, order, moving] = [childrenOf(own), toSegment(SEGMENTS - 1), ids.random()];
+  const id = accessId(child, { user });
+  const granted = { created_at: new Date(clock.now()).toISOString(), revision: 1 };
+  const of = { id, document: child, user, team: null, role: "owner" } as const;
+  await stageAccesses({ tables }, child, moving, [{ ...accessKey(child, id), ...of, ...granted }]);
+  const invitation = { document: child, email: "left@example.org", role: "reader", issuer: user } as const;
+  await tables.write([
+    { op: "delete", table: childrenTable, key: { pk, sk: document.order } },
+    { op: "put", table: childrenTable, item: { pk, sk: order, id: child } },
+    { op: "update", table: documentsTable, key, change: { set: { order, moving, accesses: 1, owners: 1 } } },
+    ...planInvitation({ ids, clock }, invitation).writes,
+  ]);
+  return async () => {
+    const body = JSON.stringify({ document_id: child, moving } satisfies UntoldMessage);
+    await queues.send(DOCUMENT_UPDATED_QUEUE, [{ body }]);
+    await until("the move to be settled", async () => {
+      const now = await tables.get(documentsTable, key);
+      return now?.moving === undefined;
+    });
+  };
 }
 
 /** Bytes of an edited document that no version names, and nobody whom the owner's token belongs to: scripts ask first. */

@@ -1,5 +1,6 @@
 import type { Ports } from "../../lib/platform/ports.ts";
-import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
+import { WAITING } from "../../lib/workflow/runs/admission.ts";
+import { runKey, runQueueTable, runsTable } from "../../lib/workflow/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, until } from "./test-tour-client.ts";
 
@@ -39,6 +40,12 @@ export async function leaveTurn(client: Client, { tables }: Pick<Ports, "tables"
   const { run_ids } = await job(client, "triggered");
   const set = { status: "cancelled", moved_at: new Date(0).toISOString() };
   await tables.update(runsTable, runKey(run_ids[0] ?? ""), { set });
+}
+
+/** A run that waits for a place although there are some: the sweep sends it off. */
+export async function leaveWaiting(runId: string, { tables }: Pick<Ports, "tables">): Promise<void> {
+  const item = { pk: WAITING, sk: "0#2020", run_id: runId };
+  await tables.write([{ op: "put", table: runQueueTable, item }]);
 }
 
 /** Runs that are started again in every way, and jobs. `sweep` is what the clock does each minute. */

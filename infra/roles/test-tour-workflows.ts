@@ -4,7 +4,7 @@ name: everything
 triggers:
   - {name: on-tour, type: event, topic: custom.tour, input: {target: event_data.name}}
 steps:
-  - {name: shell, type: bash, command: "seq 1 1005 > numbers.txt; echo {{Target}}"}
+  - {name: shell, type: bash, command: "seq 1 1005 > numbers.txt; echo {{Target}} {{secrets.TOUR_KEY}}"}
   - {name: large, type: bash, command: "head -c 50000 /dev/zero | tr '\\\\0' x"}
   - {name: measured, type: function, function: 'trim("{{large_output}}")'}
   - {name: hidden, type: function, function: 'trim("{{secrets.TOUR_KEY}}")'}
@@ -134,9 +134,10 @@ steps:
 /** Works on documents as whoever the installation names for it. */
 export const WRITING = `
 name: writing
-params: [{name: own, default: ""}]
+params: [{name: own, default: ""}, {name: child, default: ""}]
 steps:
   - {name: write, type: function, function: 'document_append(own, "more"); document_create("Written for somebody")'}
+  - {name: place, type: function, function: 'document_create("Last", "", own); document_create("Inner", "", child)'}
 `;
 
 /** Once with a schedule, once without. */

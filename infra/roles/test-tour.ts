@@ -18,10 +18,16 @@ import { runKey, runsTable } from "../../lib/workflow/runs/table.ts";
 import { triggerStateTable } from "../../lib/workflow/schedules/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
-import { leaveForConsumers, TOUR_EMAIL, useDocuments } from "./test-tour-documents.ts";
+import {
+  leaveForConsumers,
+  leaveMove,
+  moveCrowded,
+  TOUR_EMAIL,
+  useDocuments,
+} from "./test-tour-documents.ts";
 import { bringFindings, leaveDiffs, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
 import { leaveOld } from "./test-tour-retention.ts";
-import { goAgain, leaveTurn } from "./test-tour-runs.ts";
+import { goAgain, leaveTurn, leaveWaiting } from "./test-tour-runs.ts";
 import {
   brief,
   CHAIN,
@@ -71,13 +77,15 @@ export async function tour(at: Installation): Promise<void> {
   await useTriggers(all);
   const pending = await startUnheard(all);
   await bringFindings(all.client);
-  const { edited, own } = await useDocuments(all.client, at.serverToken);
-  await leaveForConsumers(at.outside, edited);
+  const left = await useDocuments(all.client, at.serverToken);
+  await moveCrowded(all.client, at.outside, left.edited);
+  await leaveForConsumers(at.outside, left.edited);
   await leaveSteps(at.outside);
   await leaveTurn(all.client, at.outside);
+  await leaveWaiting(pending, at.outside);
   await sweepAndFire(all);
   await lookForOld();
-  at.poll();
+  await at.poll();
   const [over] = await Promise.all([
     endFromOutside(all),
     giveUpAnEvent(all),
@@ -85,7 +93,12 @@ export async function tour(at: Installation): Promise<void> {
     workThrough(all),
   ]);
   at.writeAs(TOUR_EMAIL);
-  await finished(all, await startRun(all.client, { module: "writing", params: { own } }));
+  const settle = await leaveMove(at.outside, left);
+  // A request and a script find the move before it is settled.
+  await all.client.status(`/api/v1.0/documents/${left.child}`);
+  const { own, child } = left;
+  await finished(all, await startRun(all.client, { module: "writing", params: { own, child } }));
+  await settle();
   await goAgain(all.client, at, () => batchOf("sweep", "{}", 1));
   await redriveAll(all, over);
   await mergeIndex(all);
@@ -214,8 +227,11 @@ const finished = (all: Tour, runId: string, status = "completed"): Promise<void>
 /** The runs that events and the clock have started. */
 async function workThrough({ client }: Tour): Promise<void> {
   for (const name of ["everything", "chain", "heard", "watching"]) {
-    await until(`runs of ${name} to be completed`, async () => {
+    let seen: readonly Run[] = [];
+    const what = () => `runs of ${name} to be completed, not ${JSON.stringify(seen)}`;
+    await until(what, async () => {
       const runs = await client.list<Run>(`/automation/runs?workflow=${name}`);
+      seen = runs;
       const failed = runs.find(({ status }) => status === "failed");
       if (failed !== undefined) throw new Error(`a run of ${name} failed: ${JSON.stringify(failed)}`);
       return runs.length > 0 && runs.every(({ status }) => status === "completed");
@@ -268,6 +284,7 @@ async function endFromOutside(all: Tour): Promise<string> {
   await outside.claims.take(releaseMark(fourth, 999, 9));
   await at.call("BashFunction", batchOf("bash", command(999), 10));
   await cancel(fourth);
+  await client.send("POST", "/automation/runs/cancel", { root_cause: "none", workflow: "waiting" });
   return first;
 }
 

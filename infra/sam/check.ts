@@ -3,23 +3,28 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fullPath, isStreamed } from "../../lib/http/route.ts";
 import { installSam } from "../emulators/install.ts";
 import { toPascalCase } from "../names.ts";
+import { partOf } from "../provision/intrinsics.ts";
+import { scan } from "../scan.ts";
+import { servicesOf, stackFile } from "../template/services.ts";
 import { generate, RESOURCES_MAX } from "../write.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
+import { type Expanded, expandedFaults } from "./expanded.ts";
 import { sizeFaults, sizeLine } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "template.yaml");
 const STACKS = join(ROOT, "infra/stacks");
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
-const COUNT = fileURLToPath(new URL("count-resources.py", import.meta.url));
+const EXPAND = fileURLToPath(new URL("expand.py", import.meta.url));
 const TIMEOUT_MS = 5 * 60_000;
 
 /**
  * Proves that AWS's own tools take what is deployed: cfn-lint and `sam validate --lint` on every template,
- * `sam build` with esbuild and without Docker, the resources of each stack and the sizes of the bundles. Exit
- * code 1 where one of them finds a fault. Needs Python, whose packages come from the index at the first run.
+ * `sam build` with esbuild and without Docker, the expanded templates (resources, integrations, properties that SAM
+ * ignores) and the sizes of the bundles. Exit code 1 where one of them finds a fault. Needs Python, whose packages come from the index at the first run.
  */
 async function main(): Promise<number> {
   await mkdir(CACHE, { recursive: true });
@@ -42,7 +47,7 @@ async function main(): Promise<number> {
   await step("sam build", "sam", "build", "-t", MAIN);
   if (faults.length > 0) return 1;
 
-  faults.push(...(await resourceFaults(bin, files)));
+  faults.push(...(await templateFaults(bin, files)));
   const sizes = (await Promise.all(nested.map(bundleSizes))).flat();
   for (const { size, built } of sizes.sort((left, right) => right.size.whole - left.size.whole)) {
     console.log(`     ${sizeLine(size)}`);
@@ -94,21 +99,30 @@ function run(
   });
 }
 
-/** Counts what SAM's own transform makes of each template, and whether we count the same. */
-async function resourceFaults(bin: string, files: readonly string[]): Promise<string[]> {
-  const { code, output } = await run(bin, COUNT, ...files);
+/** Expands the templates with SAM's own transform: whether we count the same resources, and what is wrong with them. */
+async function templateFaults(bin: string, files: readonly string[]): Promise<string[]> {
+  const { code, output } = await run(bin, EXPAND, ...files);
   // The transform writes notes of its own before the last line.
-  const last = output.trim().split("\n").at(-1) ?? "";
-  if (code !== 0 || !last.startsWith("{")) return [`resources cannot be counted: ${output}`];
+  const line = output.split("\n").find((text) => text.startsWith('{"'));
+  if (code !== 0 || line === undefined) return [`the templates cannot be expanded: ${output.slice(-4000)}`];
   const { sizes } = await generate(ROOT);
-  return Object.entries(JSON.parse(last) as Record<string, number>).flatMap(([path, resources]) => {
+  const services = servicesOf(await scan(ROOT));
+  return Object.entries(JSON.parse(line) as Record<string, Expanded>).flatMap(([path, expanded]) => {
     const name = relative(ROOT, path);
-    console.log(`     ${name}: ${resources} resources of ${RESOURCES_MAX}`);
+    const resources = Object.keys(partOf(partOf(expanded.template).Resources)).length;
+    const streamed = services
+      .filter(({ service }) => stackFile(service) === name)
+      .flatMap(({ routes }) => routes.filter(({ route }) => isStreamed(route)))
+      .map(({ route }) => `${route.method} ${fullPath(route)}`);
     const ours = sizes.get(name)?.resources;
+    console.log(
+      `     ${name}: ${resources} resources of ${RESOURCES_MAX}, ${streamed.length} streamed routes`,
+    );
     return [
-      ...(resources > RESOURCES_MAX ? [`${name}: ${resources} resources, at most ${RESOURCES_MAX}`] : []),
-      ...(resources === ours ? [] : [`${name}: SAM makes ${resources} resources of it, we count ${ours}`]),
-    ];
+      ...(resources > RESOURCES_MAX ? [`${resources} resources, at most ${RESOURCES_MAX}`] : []),
+      ...(resources === ours ? [] : [`SAM makes ${resources} resources of it, we count ${ours}`]),
+      ...expandedFaults(expanded, streamed),
+    ].map((fault) => `${name}: ${fault}`);
   });
 }
 

@@ -13,7 +13,7 @@ const USUAL: Limits = { ours: 325 * KB, whole: 880 * KB };
  * The conductor answers what scripts ask, too: it holds what reads and writes records and documents, what makes runs,
  * and Lambda's client, which has content converted.
  */
-const CONDUCTOR: Limits = { ours: 375 * KB, whole: 1065 * KB };
+const CONDUCTOR: Limits = { ours: 430 * KB, whole: 1115 * KB };
 /**
  * The function that stores workflows cannot do with less: it holds the parser of YAML, the whole schema of
  * workflows with its linter, cron expressions with their library of dates, the indexes, and the clients of every
@@ -22,11 +22,11 @@ const CONDUCTOR: Limits = { ours: 375 * KB, whole: 1065 * KB };
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
   { packages: ["yaml"], limits: { ours: 345 * KB, whole: 1110 * KB } },
   // Cron expressions bring a library of dates.
-  { packages: ["luxon"], limits: { ours: 300 * KB, whole: 950 * KB } },
+  { packages: ["luxon"], limits: { ours: 310 * KB, whole: 960 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
   { packages: ["openai"], limits: { ours: 300 * KB, whole: 1010 * KB } },
   // What sends mails holds the whole of SMTP and MIME, with the parameter store's client.
-  { packages: ["nodemailer"], limits: { ours: 270 * KB, whole: 1040 * KB } },
+  { packages: ["nodemailer"], limits: { ours: 312 * KB, whole: 1085 * KB } },
   // What has content converted holds Lambda's client, whose schemas cannot be taken apart.
   { packages: ["@aws-sdk/client-lambda"], limits: { ours: 290 * KB, whole: 1050 * KB } },
 ];

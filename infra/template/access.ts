@@ -1,7 +1,7 @@
 import type { StackService } from "./services.ts";
 
 /** What kinds of functions a service has; each has one role. */
-export type FunctionKind = "http" | "consumers" | "schedules" | "executors" | "converter";
+export type FunctionKind = "http" | "consumers" | "schedules" | "executors" | "workers" | "converter";
 
 /** Of a DynamoDB table; `Query:name` is a query of that index alone, and `Query` one of the table itself. */
 export type TableGrant =
@@ -75,15 +75,16 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["Query", "PutItem"],
         "run-names": ["GetItem", "Query", "PutItem"],
-        "run-queue": ["Query", "PutItem", "DeleteItem"],
+        "run-queue": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         // A run that is resumed or made again takes over the values of another.
         "run-values": ["GetItem", "BatchGetItem", "Query", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         schedules: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
         steps: ["Query", "PutItem", "BatchGetItem"],
-        // What triggers keep: how they were switched, schedules made by request, webhooks, keys that count once.
-        "trigger-state": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
+        // What triggers keep: how they were switched, schedules made by request, webhooks, keys that count once, and
+        // how many runs a root cause has started.
+        "trigger-state": ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "workflow-revisions": ["GetItem", "PutItem"],
         workflows: ["GetItem", "Query:list", "PutItem"],
         "workspace-layers": ["GetItem", "PutItem"],
@@ -118,13 +119,15 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         documents: ["GetItem", "UpdateItem", "BatchGetItem", "PutItem", "ConditionCheckItem"],
         "document-versions": ["BatchGetItem", "Query", "PutItem"],
         // What scripts ask of documents, as a user of theirs.
-        "document-accesses": ["PutItem"],
+        // What a move left is settled or removed.
+        "document-accesses": ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
+        "document-invitations": ["Query", "DeleteItem"],
+        "document-invited": ["DeleteItem"],
         "document-change-counts": ["UpdateItem"],
         "document-changes": ["PutItem"],
-        "document-children": ["Query", "PutItem"],
+        "document-children": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-comments": ["Query", "PutItem"],
         "document-relations": ["BatchGetItem", "UpdateItem"],
-        "document-segments": ["PutItem"],
         "document-threads": ["GetItem", "PutItem", "UpdateItem"],
         // The owner may come to be a user by a script.
         "user-directory": ["PutItem", "UpdateItem"],
@@ -136,7 +139,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["PutItem"],
         "run-names": ["PutItem"],
-        "run-queue": ["Query", "PutItem", "DeleteItem"],
+        "run-queue": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         // How often a trigger has fired, and how many runs led to one: signed with a key of the installation.
@@ -148,7 +151,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-mails": ["Query", "PutItem", "DeleteItem"],
         // When a run's time is over, and when a step is tried again, which may be at once.
         timers: ["PutItem", "DeleteItem"],
-        "trigger-state": ["GetItem", "Query", "PutItem"],
+        "trigger-state": ["GetItem", "Query", "PutItem", "UpdateItem"],
         vulnerabilities: ["BatchGetItem", "PutItem", "UpdateItem"],
         "vulnerability-identities": ["BatchGetItem", "PutItem"],
         "workflow-revisions": ["GetItem"],
@@ -183,7 +186,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "ranked-index": ["GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "run-history": ["Query", "DeleteItem"],
         "run-names": ["Query", "DeleteItem"],
-        "run-queue": ["Query", "DeleteItem"],
+        "run-queue": ["GetItem", "Query", "UpdateItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "Query", "DeleteItem"],
         // A run of a job that has ended hands its turn on.
         runs: [
@@ -221,7 +224,13 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     },
     executors: {
       sends: ["conduct"],
-      // Work, items and values of runs, who came first, and the files of workspaces.
+      // Work, items and values of runs, and who came first.
+      blobs: { get: ["claims", "runs"], put: ["claims", "runs"], missing: true },
+      readsSecrets: true,
+    },
+    // The process `weft worker`, which executes the steps that touch files; Lambda does not call their functions.
+    workers: {
+      sends: ["conduct"],
       blobs: {
         get: ["claims", "runs", "workspaces"],
         put: ["claims", "runs", "workspaces"],
@@ -236,14 +245,16 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       tables: {
         "access-token-entries": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "access-tokens": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
-        "document-accesses": ["Query", "PutItem", "GetItem", "UpdateItem", "DeleteItem"],
-        "document-children": ["Query", "PutItem", "DeleteItem"],
+        "document-accesses": [
+          ...(["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"] as const),
+          "ConditionCheckItem",
+        ],
+        "document-children": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-relations": ["BatchGetItem", "Query", "UpdateItem"],
         "document-access-requests": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-invitations": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-mails": ["PutItem"],
-        "document-segments": ["PutItem", "GetItem"],
         "document-versions": ["GetItem", "Query", "PutItem", "DeleteItem"],
         // What changed since a list was made last.
         "document-change-counts": ["Query", "UpdateItem"],
@@ -280,6 +291,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     consumers: {},
     schedules: {},
     executors: {},
+    workers: {},
     // What it opens may be meant to harm.
     converter: { blobs: { get: ["conversions"], put: ["conversions"] } },
   },

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { toPascalCase } from "../names.ts";
 import { type Scan, scan } from "../scan.ts";
 import { toTemplates } from "./template.ts";
 
@@ -7,7 +8,9 @@ const found: Scan = await scan(fileURLToPath(new URL("../..", import.meta.url)))
 const templates = toTemplates(found);
 const main = templates.get("template.yaml")!;
 const nested = templates.get("infra/stacks/workflows.yaml")!;
-const alarms = Object.entries(main.Resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
+const alarmsOf = ({ Resources }: typeof main) =>
+  Object.entries(Resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
+const alarms = [...alarmsOf(main), ...alarmsOf(nested)];
 
 it("watches each queue, each dead-letter queue and each table, ten metrics an alarm at most", () => {
   const text = JSON.stringify(alarms);
@@ -39,9 +42,10 @@ it("gives steps more time than other messages, wherever they are executed", () =
 });
 
 it("tells a topic only where there is one", () => {
-  expect(main.Conditions).toEqual({
-    HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "AlarmTopicArn" }, ""] }] },
-  });
+  for (const { Conditions } of [main, nested])
+    expect(Conditions).toMatchObject({
+      HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "AlarmTopicArn" }, ""] }] },
+    });
   for (const [, { Properties }] of alarms) {
     expect(Properties!.AlarmActions).toEqual({
       "Fn::If": ["HasAlarmTopic", [{ Ref: "AlarmTopicArn" }], { Ref: "AWS::NoValue" }],
@@ -49,16 +53,46 @@ it("tells a topic only where there is one", () => {
   }
 });
 
+it("pages for faults of the service: 5xx of both APIs, errors of consumers, throttled indexes, and not for failed runs", () => {
+  const text = JSON.stringify(alarms);
+  expect(text).not.toContain("FailedRuns");
+  for (const name of ["workflows", "documents"])
+    expect(JSON.stringify(main.Resources.ApiErrorsAlarm)).toContain(`\${AWS::StackName}-${name}`);
+  for (const { name, indexes } of found.tables)
+    for (const index of Object.keys(indexes)) {
+      const dimensions = [
+        { Name: "TableName", Value: { "Fn::Sub": `\${AWS::StackName}-${name}` } },
+        { Name: "GlobalSecondaryIndexName", Value: index },
+      ];
+      for (const metric of ["ReadThrottleEvents", "WriteThrottleEvents"])
+        expect(text).toContain(
+          JSON.stringify({ Namespace: "AWS/DynamoDB", MetricName: metric, Dimensions: dimensions }),
+        );
+    }
+  const consumers = found.consumers.filter(({ consumer }) => consumer.worker !== true);
+  for (const { consumer } of consumers) {
+    const Value = { Ref: `${toPascalCase(consumer.name)}Function` };
+    const metric = {
+      Namespace: "AWS/Lambda",
+      MetricName: "Errors",
+      Dimensions: [{ Name: "FunctionName", Value }],
+    };
+    expect(text).toContain(JSON.stringify(metric));
+    expect(nested.Resources).toHaveProperty(Value.Ref);
+  }
+});
+
 it("counts failed runs and dead letters of the log under the names that alarms and dashboard look at", () => {
+  expect(main.Resources.DeadLettersAlarm!.Properties).toMatchObject({
+    MetricName: "DeadLetters",
+    Namespace: { "Fn::Sub": "Weft/${AWS::StackName}" },
+  });
   for (const name of ["FailedRuns", "DeadLetters"]) {
     expect(nested.Resources[`${name}Metric`]!.Properties).toMatchObject({
       LogGroupName: { Ref: "LogGroup" },
       MetricTransformations: [{ MetricName: name, MetricNamespace: { "Fn::Sub": "Weft/${StackName}" } }],
     });
-    expect(main.Resources[`${name}Alarm`]!.Properties).toMatchObject({
-      MetricName: name,
-      Namespace: { "Fn::Sub": "Weft/${AWS::StackName}" },
-    });
+    expect(JSON.stringify(main.Resources.Dashboard)).toContain(name);
   }
 });
 

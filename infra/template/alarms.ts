@@ -1,8 +1,14 @@
 import type { TableSpec } from "../../lib/platform/tables.ts";
+import { apiName, STAGE } from "./gateway.ts";
 import { type Resource, type ResourceMap, ref, stackName } from "./intrinsics.ts";
 import { type LOG_METRICS, metricNamespace } from "./logs.ts";
 import { deadLetterQueues, mainQueue } from "./queues.ts";
 import type { ServiceScan } from "./services.ts";
+
+/** Of the template that has alarms. */
+export const topicCondition = () => ({
+  [TOPIC_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(TOPIC_PARAMETER), ""] }] },
+});
 
 export const TOPIC_PARAMETER = "AlarmTopicArn";
 export const TOPIC_CONDITION = "HasAlarmTopic";
@@ -11,6 +17,8 @@ const MINUTE = 60;
 const PERIOD_SECONDS = 5 * MINUTE;
 /** An alarm adds up ten metrics at most. */
 const METRICS_MAX = 10;
+/** Responses of 5xx in a period: one request may meet a deployment. */
+const API_ERRORS_MAX = 5;
 /** A message that waits for so long has no consumer that keeps up, seconds. */
 const AGE_MAX_SECONDS = 10 * MINUTE;
 /** A step may take its time, and its message is there all the while, seconds. */
@@ -39,11 +47,20 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       .flatMap((consumer) => mainQueue(consumer) ?? [])
       .map(({ name }) => queueMetric("ApproximateAgeOfOldestMessage", name));
   return {
-    ...watched("FailedRunsAlarm", {
-      description: "Runs failed",
-      metrics: [own("FailedRuns")],
+    ...watched("ApiErrorsAlarm", {
+      description: "Requests were answered with 5xx",
+      metrics: services
+        .filter(({ routes }) => routes.length > 0)
+        .map(({ service }) => ({
+          Namespace: "AWS/ApiGateway",
+          MetricName: "5XXError",
+          Dimensions: [
+            { Name: "ApiName", Value: stackName(apiName(service)) },
+            { Name: "Stage", Value: STAGE },
+          ],
+        })),
       stat: "Sum",
-      threshold: 0,
+      threshold: API_ERRORS_MAX,
     }),
     ...watched("DeadLettersAlarm", {
       description: "Messages were given up: GET /automation/dead-letters lists them",
@@ -79,17 +96,37 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
     }),
     ...watched("TableThrottlesAlarm", {
       description: "Reads or writes of tables are throttled",
-      metrics: tables.flatMap(({ name }) =>
-        ["ReadThrottleEvents", "WriteThrottleEvents"].map((MetricName) => ({
-          Namespace: "AWS/DynamoDB",
-          MetricName,
-          Dimensions: [{ Name: "TableName", Value: stackName(name) }],
-        })),
+      metrics: tables.flatMap(({ name, indexes }) =>
+        [undefined, ...Object.keys(indexes)].flatMap((index) => throttles(name, index)),
       ),
       stat: "Sum",
       threshold: 0,
     }),
   };
+}
+
+/** Alarms on functions that no request waits for: of a service's template, which knows their names. */
+export function functionAlarms(functionIds: readonly string[]): ResourceMap {
+  return watched("FunctionErrorsAlarm", {
+    description: "Consumers failed: they crashed, or took too long",
+    metrics: functionIds.map((id) => ({
+      Namespace: "AWS/Lambda",
+      MetricName: "Errors",
+      Dimensions: [{ Name: "FunctionName", Value: ref(id) }],
+    })),
+    stat: "Sum",
+    threshold: 0,
+  });
+}
+
+/** DynamoDB counts the throttles of an index apart from those of its table. */
+function throttles(table: string, index: string | undefined): Metric[] {
+  const ofIndex = index === undefined ? [] : [{ Name: "GlobalSecondaryIndexName", Value: index }];
+  return ["ReadThrottleEvents", "WriteThrottleEvents"].map((MetricName) => ({
+    Namespace: "AWS/DynamoDB",
+    MetricName,
+    Dimensions: [{ Name: "TableName", Value: stackName(table) }, ...ofIndex],
+  }));
 }
 
 function own(name: keyof typeof LOG_METRICS): Metric {

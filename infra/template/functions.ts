@@ -10,9 +10,11 @@ import {
 import { CONVERSION_SECONDS, converterName } from "../../lib/platform/conversions.ts";
 import { toPascalCase } from "../names.ts";
 import type { ScannedConsumer, ScannedRoute } from "../scan.ts";
+import type { FunctionKind } from "./access.ts";
 import { buildProperties, CODE_FOLDER, converterBuild } from "./bundling.ts";
 import { API_ID } from "./gateway.ts";
 import { arnOf, installationName, type Resource, type ResourceMap, ref } from "./intrinsics.ts";
+import { reservedConcurrency } from "./protection.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
 
@@ -27,6 +29,15 @@ const CONVERTER_ENTRY = "../lib/platform/aws/converter-function.ts";
 const CONVERTER_MEMORY_MB = 1536;
 /** Of what evaluates scripts: two at a time, each with a VM and jq full. */
 const SCRIPTS_MEMORY_MB = 1024;
+
+/**
+ * SAM's value, which it expands into `responseTransferMode: STREAM` and Lambda's URI for streaming invocations. SAM
+ * ignores any other value, `STREAM` as well.
+ */
+const RESPONSE_STREAM = "RESPONSE_STREAM";
+
+/** What keeps the service going; steps of users take what is left. */
+const RESERVING: ReadonlySet<FunctionKind> = new Set(["consumers", "schedules"]);
 
 /** What a function has where it says nothing else. */
 export const FUNCTION_GLOBALS = {
@@ -93,7 +104,7 @@ function apiEvent(route: Route): Record<string, unknown> {
     RestApiId: ref(API_ID),
     Path: fullPath(route),
     Method: route.method,
-    ...(isStreamed(route) ? { ResponseTransferMode: "STREAM" } : {}),
+    ...(isStreamed(route) ? { ResponseTransferMode: RESPONSE_STREAM } : {}),
     ...(timeout > ROUTE_TIMEOUT_SECONDS ? { TimeoutInMillis: timeout * MS_PER_SECOND } : {}),
   };
 }
@@ -130,9 +141,13 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   // A worker brings its own.
   const scripts = consumer.scripts === true || (consumer.executor === true && consumer.worker !== true);
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
+  const kind = kindOf(scanned);
   const properties = {
     ...sizes(timeout, memoryMb),
-    Role: arnOf(roleId(kindOf(scanned))),
+    ...(RESERVING.has(kind)
+      ? { ReservedConcurrentExecutions: reservedConcurrency(scaled * queueIds.length) }
+      : {}),
+    Role: arnOf(roleId(kind)),
   };
   const build = buildProperties(entry, {
     scripts,

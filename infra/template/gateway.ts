@@ -1,8 +1,33 @@
-import { installationName, type ResourceMap } from "./intrinsics.ts";
+import { arnOf, installationName, type ResourceMap, ref, STACK_NAME, sub } from "./intrinsics.ts";
+import { RETENTION_PARAMETER } from "./logs.ts";
+import {
+  ACCESS_LOGS_CONDITION,
+  BURST_PARAMETER,
+  RATE_PARAMETER,
+  WEB_ACL_CONDITION,
+  WEB_ACL_PARAMETER,
+} from "./protection.ts";
 import type { StackService } from "./services.ts";
 
 export const API_ID = "Api";
 export const STAGE = "live";
+
+const ACCESS_LOG_ID = "AccessLogGroup";
+/** Of each request; no query string, which may hold a key. */
+const ACCESS_LOG_FIELDS = {
+  requestId: "$context.requestId",
+  ip: "$context.identity.sourceIp",
+  userAgent: "$context.identity.userAgent",
+  requestTime: "$context.requestTime",
+  method: "$context.httpMethod",
+  path: "$context.path",
+  route: "$context.resourcePath",
+  status: "$context.status",
+  responseBytes: "$context.responseLength",
+  latencyMs: "$context.responseLatency",
+  integrationLatencyMs: "$context.integrationLatency",
+  integrationError: "$context.integrationErrorMessage",
+};
 
 /** Bodies that are bytes, in SAM's spelling: a function gets them as base64, any other as text. */
 const BINARY_TYPES = ["application~1zip", "application~1octet-stream", "multipart~1form-data"];
@@ -68,7 +93,40 @@ export function gatewayResources(service: StackService): ResourceMap {
         OpenApiVersion: "3.0.3",
         EndpointConfiguration: { Type: "REGIONAL" },
         BinaryMediaTypes: BINARY_TYPES,
+        MethodSettings: [
+          {
+            HttpMethod: "*",
+            ResourcePath: "/*",
+            ThrottlingRateLimit: ref(RATE_PARAMETER),
+            ThrottlingBurstLimit: ref(BURST_PARAMETER),
+          },
+        ],
+        AccessLogSetting: {
+          "Fn::If": [
+            ACCESS_LOGS_CONDITION,
+            { DestinationArn: arnOf(ACCESS_LOG_ID), Format: JSON.stringify(ACCESS_LOG_FIELDS) },
+            ref("AWS::NoValue"),
+          ],
+        },
         GatewayResponses: responses,
+      },
+    },
+    [ACCESS_LOG_ID]: {
+      Type: "AWS::Logs::LogGroup",
+      Condition: ACCESS_LOGS_CONDITION,
+      Properties: {
+        LogGroupName: sub(`/weft/\${${STACK_NAME}}/${service}-access`),
+        RetentionInDays: ref(RETENTION_PARAMETER),
+      },
+    },
+    WebAclAssociation: {
+      Type: "AWS::WAFv2::WebACLAssociation",
+      Condition: WEB_ACL_CONDITION,
+      Properties: {
+        ResourceArn: sub(
+          `arn:\${AWS::Partition}:apigateway:\${AWS::Region}::/restapis/\${${API_ID}}/stages/\${${API_ID}.Stage}`,
+        ),
+        WebACLArn: ref(WEB_ACL_PARAMETER),
       },
     },
   };

@@ -4,7 +4,7 @@ export interface Resource {
   readonly Condition?: string;
   readonly DependsOn?: string;
   readonly Metadata?: Readonly<Record<string, unknown>>;
-  readonly DeletionPolicy?: "Retain";
+  readonly DeletionPolicy?: "Retain" | "RetainExceptOnCreate";
   readonly UpdateReplacePolicy?: "Retain";
   readonly Properties?: Readonly<Record<string, unknown>>;
 }

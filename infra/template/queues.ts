@@ -12,10 +12,12 @@ import {
   sub,
 } from "./intrinsics.ts";
 
-/** A message is hidden this many times the function's timeout, as Lambda's guide advises. */
-const VISIBILITY_FACTOR = 6;
-/** SQS hides a message at most 12 hours. */
-const VISIBILITY_MAX_SECONDS = 43_200;
+/**
+ * Lambda refuses a queue that hides messages for a shorter time than its function may run. No longer than that, as the
+ * handler manages the visibility from its first moment on: this is how long a message waits whose function died before,
+ * and how long Lambda may try to start a function that is throttled.
+ */
+const VISIBILITY_MIN_SECONDS = 120;
 /** Short, as a worker's poller renews it while the step runs: a worker that died is noticed after this long. */
 export const WORKER_VISIBILITY_SECONDS = 60;
 /** The longest that SQS keeps a message: 14 days. */
@@ -102,7 +104,7 @@ export function queueResources(consumer: Consumer, all: readonly ScannedConsumer
 
 function visibilityOf(consumer: Consumer): number {
   if (consumer.worker === true) return WORKER_VISIBILITY_SECONDS;
-  return Math.min(consumer.timeoutSeconds * VISIBILITY_FACTOR, VISIBILITY_MAX_SECONDS);
+  return Math.max(consumer.timeoutSeconds, VISIBILITY_MIN_SECONDS);
 }
 
 function toQueue(

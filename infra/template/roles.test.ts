@@ -1,9 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../lib/tables.ts";
+import { policySizes } from "../roles/policies.ts";
 import { scan } from "../scan.ts";
 import { ACCESS } from "./access.ts";
-import type { SamTemplate } from "./sam-template.ts";
+import { LONGEST, roleWithPolicies } from "./policies.ts";
+import { type SamTemplate, templateText } from "./sam-template.ts";
 import { toTemplates } from "./template.ts";
 
 interface Statement {
@@ -12,19 +14,25 @@ interface Statement {
   readonly Resource: unknown;
 }
 
+let templates: ReadonlyMap<string, SamTemplate>;
 let nested: SamTemplate;
 beforeAll(async () => {
-  const templates = toTemplates(await scan(fileURLToPath(new URL("../..", import.meta.url))));
+  templates = toTemplates(await scan(fileURLToPath(new URL("../..", import.meta.url))));
   nested = templates.get("infra/stacks/workflows.yaml")!;
 });
 
-const ROLES = ["HttpRole", "ConsumersRole", "SchedulesRole", "ExecutorsRole"];
+const ROLES = ["HttpRole", "ConsumersRole", "SchedulesRole", "ExecutorsRole", "WorkerRole"];
 
 function statementsOf(role: string): Statement[] {
-  const { Policies } = nested.Resources[role]!.Properties as {
-    Policies: { PolicyDocument: { Statement: Statement[] } }[];
+  const { ManagedPolicyArns } = nested.Resources[role]!.Properties as {
+    ManagedPolicyArns: { Ref: string }[];
   };
-  return Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  return ManagedPolicyArns.flatMap(({ Ref }) => {
+    const { PolicyDocument } = nested.Resources[Ref]!.Properties as {
+      PolicyDocument: { Statement: Statement[] };
+    };
+    return PolicyDocument.Statement;
+  });
 }
 
 /** Resources that a role may do something to, as text. */
@@ -43,14 +51,58 @@ const functionsOf = (role: string): string[] =>
 const hasRole = (properties: unknown, role: string): boolean =>
   JSON.stringify((properties as { Role: unknown }).Role) === JSON.stringify({ "Fn::GetAtt": [role, "Arn"] });
 
+describe("the policies", () => {
+  it.each([
+    ["aws", "ap-southeast-1"],
+    ["aws-us-gov", "us-gov-west-1"],
+    ["aws-iso-f", "us-isof-south-1"],
+  ])("fit into what IAM allows, with a stack name of 40 characters in %s %s", (partition, region) => {
+    const place = { ...LONGEST, "AWS::Partition": partition, "AWS::Region": region };
+    for (const [file, template] of templates) {
+      if (file === "template.yaml") continue;
+      const sizes = policySizes(templateText(template), place);
+      expect(sizes.size).toBeGreaterThan(1);
+      for (const [role, policies] of sizes) {
+        expect([role, policies.length]).toEqual([
+          role,
+          expect.toSatisfy((count: number) => count > 0 && count <= 10),
+        ]);
+        for (const characters of policies)
+          expect([role, characters]).toEqual([
+            role,
+            expect.toSatisfy((size: number) => size > 100 && size <= 6144),
+          ]);
+      }
+    }
+  });
+
+  it("are split where one statement alone has too many resources", () => {
+    const Resource = Array.from({ length: 300 }, (_, number) => `arn:aws:s3:::bucket/${number}`);
+    const resources = roleWithPolicies(
+      "HttpRole",
+      ["lambda.amazonaws.com"],
+      [{ Effect: "Allow", Action: ["s3:GetObject"], Resource }],
+    );
+    const policies = Object.values(resources).filter(({ Type }) => Type === "AWS::IAM::ManagedPolicy");
+    expect(policies.length).toBeGreaterThan(1);
+    const statements = policies.flatMap(
+      ({ Properties }) => (Properties!.PolicyDocument as { Statement: Statement[] }).Statement,
+    );
+    expect(statements.flatMap((one) => one.Resource)).toEqual(Resource);
+    for (const { Properties } of policies)
+      expect(JSON.stringify(Properties!.PolicyDocument).length).toBeLessThanOrEqual(6144);
+  });
+});
+
 describe("the roles", () => {
   it("belong to every function, users' code apart from ours", () => {
     const functions = Object.values(nested.Resources).filter(
       ({ Type }) => Type === "AWS::Serverless::Function",
     );
     expect(ROLES.flatMap(functionsOf)).toHaveLength(functions.length);
-    expect(functionsOf("ExecutorsRole")).toContain("BashFunction");
+    expect(functionsOf("ExecutorsRole")).toContain("HttpFunction");
     expect(functionsOf("ExecutorsRole")).not.toContain("ConductFunction");
+    expect(functionsOf("WorkerRole")).toContain("BashFunction");
     expect(functionsOf("SchedulesRole").sort()).toEqual(["FireFunction", "SweepFunction"]);
     expect(functionsOf("ConsumersRole").sort()).toEqual([
       "ConductFunction",
@@ -109,6 +161,7 @@ describe("the roles", () => {
       ConsumersRole: parameters("${SecretsPath}/DJANGO_EMAIL_HOST_PASSWORD"),
       SchedulesRole: "[]",
       ExecutorsRole: parameters("${SecretsPath}/*"),
+      WorkerRole: parameters("${SecretsPath}/*"),
     });
   });
 
@@ -119,19 +172,36 @@ describe("the roles", () => {
     for (const action of ["RemoveTargets", "DeleteRule"]) expect(may(action)).toEqual(["SchedulesRole"]);
   });
 
-  it("let users' code read its own queues, its blobs and secrets, and report to the conductor: nothing else", () => {
-    expect(grantedFor("ExecutorsRole", "sqs:SendMessage")).toBe('[{"Fn::GetAtt":["ConductQueue","Arn"]}]');
-    const own = grantedFor("ExecutorsRole", "sqs:ReceiveMessage");
-    expect(own).toContain('"BashQueue"');
-    expect(own).not.toMatch(/Conduct|Dispatch|DeadLetter/);
-    const services = statementsOf("ExecutorsRole").flatMap(({ Action }) =>
-      Action.map((name) => name.split(":")[0]),
-    );
-    expect(new Set(services)).toEqual(new Set(["logs", "sqs", "s3", "ssm"]));
-    for (const action of ["s3:GetObject", "s3:PutObject"]) {
-      const prefixes = [...grantedFor("ExecutorsRole", action).matchAll(/BlobsBucketName}\/([^*]*)\*/g)];
-      expect(prefixes.map(([, prefix]) => prefix)).toEqual(["claims/", "runs/", "workspaces/"]);
-    }
+  it.each([
+    ["ExecutorsRole", "HttpQueue", /Conduct|Dispatch|DeadLetter|Bash/, ["claims/", "runs/"]],
+    ["WorkerRole", "BashQueue", /Conduct|Dispatch|DeadLetter|Http/, ["claims/", "runs/", "workspaces/"]],
+  ])(
+    "let users' code read its own queues, its blobs and secrets, and report to the conductor: %s",
+    (role, queue, others, blobs) => {
+      expect(grantedFor(role, "sqs:SendMessage")).toBe('[{"Fn::GetAtt":["ConductQueue","Arn"]}]');
+      for (const action of ["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueUrl"])
+        expect(grantedFor(role, `sqs:${action}`)).toContain(`"${queue}"`);
+      expect(grantedFor(role, "sqs:ReceiveMessage")).not.toMatch(others);
+      const services = statementsOf(role).flatMap(({ Action }) => Action.map((name) => name.split(":")[0]));
+      expect(new Set(services)).toEqual(new Set(["logs", "sqs", "s3", "ssm"]));
+      for (const action of ["s3:GetObject", "s3:PutObject"]) {
+        const prefixes = [...grantedFor(role, action).matchAll(/BlobsBucketName}\/([^*]*)\*/g)];
+        expect(prefixes.map(([, prefix]) => prefix)).toEqual(blobs);
+      }
+    },
+  );
+
+  it("trust Lambda alone, but for the worker's, which tasks of ECS and instances of EC2 take", () => {
+    const trusted = ROLES.map((role) => {
+      const { AssumeRolePolicyDocument } = nested.Resources[role]!.Properties as {
+        AssumeRolePolicyDocument: { Statement: { Principal: { Service: unknown } }[] };
+      };
+      return AssumeRolePolicyDocument.Statement.map(({ Principal }) => Principal.Service);
+    });
+    expect(trusted.slice(0, -1)).toEqual(ROLES.slice(0, -1).map(() => ["lambda.amazonaws.com"]));
+    expect(trusted.at(-1)).toEqual([
+      ["lambda.amazonaws.com", "ecs-tasks.amazonaws.com", { "Fn::Sub": "ec2.${AWS::URLSuffix}" }],
+    ]);
   });
 
   it("speak of tables and indexes that there are, and every table is somebody's", () => {

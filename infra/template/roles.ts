@@ -2,8 +2,9 @@ import { converterName } from "../../lib/platform/conversions.ts";
 import { byCodeUnits } from "../names.ts";
 import type { ScannedConsumer } from "../scan.ts";
 import type { Access, FunctionKind, TableGrant } from "./access.ts";
-import { arnOf, installationArn, type ResourceMap, sub } from "./intrinsics.ts";
+import { arnOf, installationArn, merged, type Resource, type ResourceMap, ref, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID } from "./logs.ts";
+import { roleWithPolicies, type Statement } from "./policies.ts";
 import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesOf } from "./queues.ts";
 import { hasConverter, type ServiceScan } from "./services.ts";
 import { DOCUMENT_SECRETS_PARAMETER } from "./step-settings.ts";
@@ -19,6 +20,7 @@ const ROLE_IDS: Readonly<Record<FunctionKind, string>> = {
   consumers: "ConsumersRole",
   schedules: "SchedulesRole",
   executors: "ExecutorsRole",
+  workers: "WorkerRole",
   converter: "ConverterRole",
 };
 
@@ -26,14 +28,9 @@ export const roleId = (kind: FunctionKind): string => ROLE_IDS[kind];
 
 /** Users' code apart from ours; what the clock calls apart from what the bus does. */
 export function kindOf({ entry, consumer }: ScannedConsumer): FunctionKind {
+  if (consumer.worker === true) return "workers";
   if (consumer.executor === true) return "executors";
   return entry.startsWith("functions/schedules/") ? "schedules" : "consumers";
-}
-
-interface Statement {
-  readonly Effect: "Allow";
-  readonly Action: readonly string[];
-  readonly Resource: unknown;
 }
 
 const allow = (actions: readonly string[], resources: readonly unknown[]): Statement => ({
@@ -48,32 +45,38 @@ export function roleResources(
   access: Readonly<Record<FunctionKind, Access>>,
 ): ResourceMap {
   const byKind = Map.groupBy(consumers, kindOf);
-  const kinds = (["http", "consumers", "schedules", "executors", "converter"] as const).filter((kind) => {
+  const kinds = (Object.keys(ROLE_IDS) as FunctionKind[]).filter((kind) => {
     if (kind === "converter") return hasConverter(service);
     return (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0;
   });
-  return Object.fromEntries(
+  return merged(
     kinds.map((kind) => {
       const sources = (byKind.get(kind) ?? []).flatMap(({ consumer }) => sourcesOf(consumer, consumers));
-      return [roleId(kind), role(statements(access[kind], sources, consumers))];
+      return {
+        ...roleWithPolicies(
+          roleId(kind),
+          TRUSTED[kind] ?? [LAMBDA],
+          statements(access[kind], sources, consumers),
+        ),
+        ...(kind === "workers" ? { [WORKER_PROFILE_ID]: instanceProfile(roleId(kind)) } : {}),
+      };
     }),
   );
 }
 
-function role(statement: readonly Statement[]) {
-  return {
-    Type: "AWS::IAM::Role",
-    Properties: {
-      AssumeRolePolicyDocument: {
-        Version: "2012-10-17",
-        Statement: [
-          { Effect: "Allow", Principal: { Service: "lambda.amazonaws.com" }, Action: "sts:AssumeRole" },
-        ],
-      },
-      Policies: [{ PolicyName: "access", PolicyDocument: { Version: "2012-10-17", Statement: statement } }],
-    },
-  };
-}
+/** An instance of EC2 takes a role by its profile. */
+export const WORKER_PROFILE_ID = "WorkerInstanceProfile";
+
+const instanceProfile = (role: string): Resource => ({
+  Type: "AWS::IAM::InstanceProfile",
+  Properties: { Roles: [ref(role)] },
+});
+
+const LAMBDA = "lambda.amazonaws.com";
+/** A worker runs in a task of ECS or on an instance of EC2. Its functions have the role, as their mappings need one. */
+const TRUSTED: Partial<Record<FunctionKind, readonly unknown[]>> = {
+  workers: [LAMBDA, "ecs-tasks.amazonaws.com", sub("ec2.${AWS::URLSuffix}")],
+};
 
 function statements(
   access: Access,
@@ -89,7 +92,13 @@ function statements(
     allow(["logs:CreateLogStream", "logs:PutLogEvents"], [arnOf(LOG_GROUP_ID)]),
     ...tableStatements(access.tables ?? {}),
     ...some(
-      ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"],
+      [
+        "sqs:ReceiveMessage",
+        "sqs:DeleteMessage",
+        "sqs:ChangeMessageVisibility",
+        "sqs:GetQueueAttributes",
+        "sqs:GetQueueUrl",
+      ],
       sources.map(arnOf),
     ),
     ...some(

@@ -1,22 +1,27 @@
 import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
+import { functionAlarms, TOPIC_PARAMETER, topicCondition } from "./alarms.ts";
 import {
   consumerFunction,
   converterFunction,
   FUNCTION_GLOBALS,
+  functionId,
   otherMethodFunctions,
   routeFunction,
 } from "./functions.ts";
 import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
 import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
+import { HANDED_PROTECTION, PROTECTION_CONDITIONS } from "./protection.ts";
 import { deadLetterQueues, mainQueue, queueResources, sourcesOf, undeliveredQueue } from "./queues.ts";
 import {
   BLOBS_PARAMETER,
   BUS_PARAMETER,
+  roleId,
   roleResources,
   SECRETS_PARAMETER,
   TOKEN_PARAMETER,
+  WORKER_PROFILE_ID,
 } from "./roles.ts";
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
@@ -37,8 +42,13 @@ export const SERVICE_PARAMETERS = {
     Description: "What the names of parameters that hold secrets of workflows begin with",
   },
   [RETENTION_PARAMETER]: { Type: "Number", Description: "Days that logs are kept" },
+  [TOPIC_PARAMETER]: { Type: "String", Description: "ARN of the topic that alarms tell" },
+  ...HANDED_PROTECTION,
   ...handedParameters(),
 } as const;
+
+export const WORKER_ROLE_OUTPUT = "WorkerRoleArn";
+export const WORKER_PROFILE_OUTPUT = "WorkerInstanceProfileArn";
 
 /** The nested template of a service: its API, functions, queues, roles and logs. `all` are all consumers that there are. */
 export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsumer[]): SamTemplate {
@@ -48,11 +58,34 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
     const main = mainQueue(consumer);
     return undelivered === undefined || main === undefined ? [] : [main, undelivered];
   });
+  const resources = merged([
+    ...(routes.length === 0 ? [] : [gatewayResources(service)]),
+    ...routes.map(routeFunction),
+    otherMethodFunctions(routes),
+    ...consumers.map((scanned) => ({
+      ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
+      ...queueResources(scanned.consumer, consumers),
+    })),
+    ...(hasConverter(service) ? [converterFunction()] : []),
+    roleResources(scan, ACCESS[service]),
+    logResources(service),
+    functionAlarms(
+      consumers
+        .filter(({ consumer }) => consumer.worker !== true)
+        .map(({ consumer }) => functionId(consumer.name)),
+    ),
+  ]);
+  const usedConditions = JSON.stringify(resources);
   return {
     AWSTemplateFormatVersion: "2010-09-09",
     Transform: "AWS::Serverless-2016-10-31",
     Description: `Weft: the functions of the ${service} service`,
     Parameters: SERVICE_PARAMETERS,
+    Conditions: Object.fromEntries(
+      Object.entries({ ...topicCondition(), ...PROTECTION_CONDITIONS }).filter(([name]) =>
+        usedConditions.includes(`"${name}"`),
+      ),
+    ),
     Globals: {
       Function: {
         ...FUNCTION_GLOBALS,
@@ -60,27 +93,26 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
         Environment: { Variables: environment(service, all) },
       },
     },
-    Resources: merged([
-      ...(routes.length === 0 ? [] : [gatewayResources(service)]),
-      ...routes.map(routeFunction),
-      otherMethodFunctions(routes),
-      ...consumers.map((scanned) => ({
-        ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
-        ...queueResources(scanned.consumer, consumers),
-      })),
-      ...(hasConverter(service) ? [converterFunction()] : []),
-      roleResources(scan, ACCESS[service]),
-      logResources(service),
-    ]),
+    Resources: resources,
     Outputs: {
       ...(routes.length === 0
         ? {}
         : {
+            ApiId: { Description: "The API of the service", Value: ref(API_ID) },
             ApiUrl: {
               Description: "Where the service answers",
               Value: sub(`https://\${${API_ID}}.execute-api.\${AWS::Region}.\${AWS::URLSuffix}/${STAGE}`),
             },
           }),
+      ...(consumers.some(({ consumer }) => consumer.worker === true)
+        ? {
+            [WORKER_ROLE_OUTPUT]: { Description: "Role of workers", Value: arnOf(roleId("workers")) },
+            [WORKER_PROFILE_OUTPUT]: {
+              Description: "Instance profile of workers",
+              Value: arnOf(WORKER_PROFILE_ID),
+            },
+          }
+        : {}),
       ...Object.fromEntries(
         targets.map(({ logicalId }) => [arnOutput(logicalId), { Value: arnOf(logicalId) }]),
       ),

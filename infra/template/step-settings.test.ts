@@ -32,6 +32,7 @@ describe("settings of functions", () => {
 
   it.each([
     ["RUNS_CONCURRENCY_MAX", ["1", "10000"], ["0", "10001", "-1", "1e3", ""]],
+    ["RUNS_PER_ROOT_CAUSE_MAX", ["1", "999999999"], ["0", "1000000000", "x", ""]],
     ["TRIGGER_FIRES_PER_MINUTE", ["1", "999999999"], ["0", "1000000000", "x", ""]],
   ])("%s takes what the setting takes, and refuses at the deployment what it refuses", (name, good, bad) => {
     const pattern = new RegExp(parameters[parameterOf(name) ?? ""]!.AllowedPattern ?? "");

@@ -65,11 +65,25 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "100",
     pattern: "^([1-9][0-9]{0,3}|10000)$",
   },
+  UndefinedNames: {
+    variable: "UNDEFINED_NAMES",
+    of: "workflows",
+    description: "What a name without a value does in the templates of a workflow",
+    otherwise: "empty",
+    values: ["empty", "fail"],
+  },
   TriggerFiresPerMinute: {
     most: 9,
     variable: "TRIGGER_FIRES_PER_MINUTE",
     description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
     otherwise: "6000",
+    pattern: "^[1-9][0-9]{0,8}$",
+  },
+  RunsPerRootCauseMax: {
+    most: 9,
+    variable: "RUNS_PER_ROOT_CAUSE_MAX",
+    description: "Runs that one event may start through the runs that it started; further ones are refused",
+    otherwise: "1000",
     pattern: "^[1-9][0-9]{0,8}$",
   },
   EventReceiverEnabled: {
@@ -166,6 +180,20 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     otherwise: "false",
     values: ["true", "false"],
   },
+  OidcRequireEmailVerified: {
+    variable: "OIDC_REQUIRE_EMAIL_VERIFIED",
+    of: "documents",
+    description: "Whether an address of a token counts only with email_verified true",
+    otherwise: "true",
+    values: ["true", "false"],
+  },
+  OidcAllowOwnerByEmail: {
+    variable: "OIDC_ALLOW_OWNER_BY_EMAIL",
+    of: "documents",
+    description: "Whether a token with the owner's address signs in as the owner",
+    otherwise: "false",
+    values: ["true", "false"],
+  },
   OidcFullNameFields: {
     variable: "OIDC_USERINFO_FULLNAME_FIELDS",
     of: "documents",
@@ -252,6 +280,11 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
     description: "Picture at the top of mails",
     otherwise: "",
   },
+  PublicUrl: {
+    variable: "PUBLIC_URL",
+    description: "Address at which clients reach the service; the host of the request where empty",
+    otherwise: "",
+  },
   EmailUrlApp: {
     of: "workflows",
     variable: "DJANGO_EMAIL_URL_APP",
@@ -268,6 +301,8 @@ const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
 
 /** Settings that no function reads: of a server's or worker's process alone, or given to functions in other ways. */
 export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
+  // API Gateway serves its own domain names alone.
+  "DJANGO_ALLOWED_HOSTS",
   ...["PORT", "HOST", "WEFT_DATA_DIR", "WEFT_ACCESS_TOKEN", "WEFT_PLATFORM", "WEFT_STACK", "WEFT_WORKER"],
   // Lambda has a concurrency of its own for each queue, and scheduled rules are there or not.
   ...["STEPS_CONCURRENCY_MAX", "SCHEDULER_ENABLED"],

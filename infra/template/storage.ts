@@ -10,8 +10,15 @@ export const BLOBS_ID = "BlobsBucket";
 /** A file that was not sent to its end is given up after so long, days. */
 const UPLOAD_DAYS = 7;
 
-/** Data outlives the stack. */
-const KEPT = { DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" } as const;
+/**
+ * Data outlives the stack. What a failed creation has made goes with it: tables have names of their own, and those
+ * that stayed would be in the way of the next attempt.
+ */
+const KEPT = { DeletionPolicy: "RetainExceptOnCreate", UpdateReplacePolicy: "Retain" } as const;
+/** Versions that were replaced or deleted stay as long as the tables can be restored to any second, days. */
+const VERSIONS_DAYS = 35;
+/** Versions of what is temporary stay for this long. */
+const TEMPORARY_VERSIONS_DAYS = 1;
 
 /** The logical id of a table. */
 export const tableId = (table: TableSpec): string => `${toPascalCase(table.name)}Table`;
@@ -67,26 +74,35 @@ export function bucketResources(): ResourceMap {
           IgnorePublicAcls: true,
           RestrictPublicBuckets: true,
         },
+        VersioningConfiguration: { Status: "Enabled" },
         LifecycleConfiguration: {
           Rules: [
             // Who came first no longer matters once no queue holds the message that they came for.
-            { Id: "claims", Status: "Enabled", Prefix: CLAIMS_PREFIX, ExpirationInDays: CLAIMS_DAYS },
+            temporary("claims", CLAIMS_PREFIX, CLAIMS_DAYS),
             // Contents that were sent, and never made a document's.
-            { Id: "sent", Status: "Enabled", Prefix: UPLOADS_PREFIX, ExpirationInDays: UPLOADS_DAYS },
-            {
-              Id: "conversions",
-              Status: "Enabled",
-              Prefix: CONVERSIONS_PREFIX,
-              ExpirationInDays: CONVERSIONS_DAYS,
-            },
+            temporary("sent", UPLOADS_PREFIX, UPLOADS_DAYS),
+            temporary("conversions", CONVERSIONS_PREFIX, CONVERSIONS_DAYS),
             {
               Id: "uploads",
               Status: "Enabled",
               AbortIncompleteMultipartUpload: { DaysAfterInitiation: UPLOAD_DAYS },
             },
+            {
+              Id: "versions",
+              Status: "Enabled",
+              NoncurrentVersionExpiration: { NoncurrentDays: VERSIONS_DAYS },
+              ExpiredObjectDeleteMarker: true,
+            },
           ],
         },
       },
     },
+  };
+}
+
+function temporary(Id: string, Prefix: string, ExpirationInDays: number): Record<string, unknown> {
+  return {
+    ...{ Id, Status: "Enabled", Prefix, ExpirationInDays },
+    NoncurrentVersionExpiration: { NoncurrentDays: TEMPORARY_VERSIONS_DAYS },
   };
 }

@@ -52,7 +52,7 @@ describe("the template's functions", () => {
 
   it("streams lists alone", () => {
     const streaming = Object.entries(nested.Resources)
-      .filter(([, resource]) => JSON.stringify(resource).includes('"ResponseTransferMode":"STREAM"'))
+      .filter(([, resource]) => JSON.stringify(resource).includes('"ResponseTransferMode":"RESPONSE_STREAM"'))
       .map(([logicalId]) => logicalId);
 
     expect(streaming).toEqual(["ListEventLogsFunction"]);
@@ -131,10 +131,10 @@ describe("the template's functions", () => {
 const RULES = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:rule";
 
 describe("the template's queues and rules", () => {
-  it("hides a message six times the function's time and hands it to the dead letters in the end", () => {
+  it("hides a message no shorter than the function may run and hands it to the dead letters in the end", () => {
     expect(propertiesOf("FireQueue")).toEqual({
       QueueName: { "Fn::Sub": "${StackName}-fire" },
-      VisibilityTimeout: 180,
+      VisibilityTimeout: 120,
       MessageRetentionPeriod: 1209600,
       SqsManagedSseEnabled: true,
       RedrivePolicy: {
@@ -219,9 +219,9 @@ describe("the template's queues and rules", () => {
 });
 
 describe("the template as a whole", () => {
-  it("keeps tables and blobs when the stack goes", () => {
+  it("keeps tables and blobs when the stack is deleted, but not those of a failed creation", () => {
     expect(main.Resources.RunsTable).toMatchObject({
-      DeletionPolicy: "Retain",
+      DeletionPolicy: "RetainExceptOnCreate",
       UpdateReplacePolicy: "Retain",
       Properties: {
         BillingMode: "PAY_PER_REQUEST",
@@ -233,7 +233,10 @@ describe("the template as a whole", () => {
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     });
-    expect(main.Resources.BlobsBucket).toMatchObject({ DeletionPolicy: "Retain" });
+    expect(main.Resources.BlobsBucket).toMatchObject({
+      DeletionPolicy: "RetainExceptOnCreate",
+      Properties: { VersioningConfiguration: { Status: "Enabled" } },
+    });
   });
 
   it("answers in our form where the gateway itself answers", () => {
@@ -304,6 +307,8 @@ describe("the template as a whole", () => {
     });
     expect(Object.keys(main.Outputs)).toEqual([
       "WorkflowsBaseUrl",
+      "WorkerRoleArn",
+      "WorkerInstanceProfileArn",
       "EventBusName",
       "BlobsBucketName",
       "EventLogTableName",

@@ -1,13 +1,20 @@
 import { toPascalCase } from "../names.ts";
 import type { Scan } from "../scan.ts";
-import { alarmResources, TOPIC_CONDITION, TOPIC_PARAMETER } from "./alarms.ts";
+import { alarmResources, TOPIC_PARAMETER, topicCondition } from "./alarms.ts";
 import { dashboardResources } from "./dashboard.ts";
+import { DOMAIN_CONDITIONS, DOMAIN_OUTPUTS, DOMAIN_PARAMETERS, domainResources } from "./domain.ts";
 import { merged, outputOf, type ResourceMap, ref, STACK_NAME } from "./intrinsics.ts";
 import { RETENTION_PARAMETER } from "./logs.ts";
+import {
+  ACCOUNT_CONDITIONS,
+  accountResources,
+  PROTECTION_PARAMETERS,
+  protectionArguments,
+} from "./protection.ts";
 import { BLOBS_PARAMETER, BUS_PARAMETER, SECRETS_PARAMETER, TOKEN_PARAMETER } from "./roles.ts";
 import { BUS_ID, busResources, ruleResources } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
-import { toServiceTemplate } from "./service-template.ts";
+import { toServiceTemplate, WORKER_PROFILE_OUTPUT, WORKER_ROLE_OUTPUT } from "./service-template.ts";
 import { type ServiceScan, servicesOf, stackFile, stackId } from "./services.ts";
 import { settingArguments, settingParameters } from "./step-settings.ts";
 import { BLOBS_ID, bucketResources, tableId, tableResources } from "./storage.ts";
@@ -66,9 +73,11 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
         Default: "",
         AllowedPattern: "^$|^arn:[a-z-]+:sns:.+$",
       },
+      ...PROTECTION_PARAMETERS,
+      ...DOMAIN_PARAMETERS,
       ...settingParameters(),
     },
-    Conditions: { [TOPIC_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(TOPIC_PARAMETER), ""] }] } },
+    Conditions: { ...topicCondition(), ...ACCOUNT_CONDITIONS, ...DOMAIN_CONDITIONS },
     Resources: merged([
       ...services.map(stackResource),
       ...services.flatMap(({ service, consumers }) =>
@@ -79,6 +88,8 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       bucketResources(),
       alarmResources(services, tables),
       dashboardResources(services),
+      accountResources(),
+      hasBoth(services) ? domainResources() : {},
     ]),
     Outputs: {
       ...Object.fromEntries(
@@ -92,6 +103,20 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
             },
           ]),
       ),
+      ...Object.fromEntries(
+        services
+          .filter(({ consumers }) => consumers.some(({ consumer }) => consumer.worker === true))
+          .flatMap(({ service }) =>
+            [WORKER_ROLE_OUTPUT, WORKER_PROFILE_OUTPUT].map((name) => [
+              name,
+              {
+                Description: "For workers: see infra/sam/README.md",
+                Value: outputOf(stackId(service), name),
+              },
+            ]),
+          ),
+      ),
+      ...(hasBoth(services) ? DOMAIN_OUTPUTS : {}),
       EventBusName: { Description: "The bus", Value: ref(BUS_ID) },
       BlobsBucketName: { Description: "The bucket for blobs", Value: ref(BLOBS_ID) },
       ...Object.fromEntries(
@@ -103,6 +128,10 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
     },
   };
 }
+
+/** A domain of one's own serves both APIs. */
+const hasBoth = (services: readonly ServiceScan[]): boolean =>
+  services.filter(({ routes }) => routes.length > 0).length > 1;
 
 function stackResource({ service }: ServiceScan): ResourceMap {
   return {
@@ -117,6 +146,8 @@ function stackResource({ service }: ServiceScan): ResourceMap {
           [TOKEN_PARAMETER]: ref(TOKEN_PARAMETER),
           [SECRETS_PARAMETER]: ref(SECRETS_PARAMETER),
           [RETENTION_PARAMETER]: ref(RETENTION_PARAMETER),
+          [TOPIC_PARAMETER]: ref(TOPIC_PARAMETER),
+          ...protectionArguments(),
           ...settingArguments(),
         },
       },

@@ -1,5 +1,8 @@
 import type { BusEnvelope, EventPattern } from "../platform/bus.ts";
 import type { Log } from "../platform/log.ts";
+import type { Queues } from "../platform/queues.ts";
+import type { StorageHealth } from "../platform/storage-health.ts";
+import { type Delivery, hideDeliveries } from "./message-visibility.ts";
 
 /** One message to a consumer, its JSON parsed. */
 export interface Message<Body> {
@@ -10,6 +13,8 @@ export interface Message<Body> {
   readonly body: Body;
   /** 1 at the first delivery. */
   readonly receiveCount: number;
+  /** Earlier deliveries that ended with the whole server, or may have, beside those that are counted; none by default. */
+  readonly interrupted?: number;
   readonly sentAt: number;
 }
 
@@ -82,8 +87,14 @@ export function defineConsumer<Body, Deps>(consumer: Consumer<Body, Deps>): Cons
 export interface QueueEvent {
   readonly Records: readonly {
     readonly messageId: string;
+    readonly receiptHandle: string;
     readonly body: string;
-    readonly attributes: { readonly ApproximateReceiveCount: string; readonly SentTimestamp: string };
+    readonly attributes: {
+      readonly ApproximateReceiveCount: string;
+      readonly SentTimestamp: string;
+      /** Only on one machine. */
+      readonly WeftInterrupted?: string;
+    };
     readonly eventSourceARN: string;
   }[];
 }
@@ -102,6 +113,10 @@ export interface LastFailure {
 
 export interface ConsumerDeps {
   readonly log: Log;
+  /** Where this process has a data folder. */
+  readonly storage?: StorageHealth;
+  /** Used in Lambda, where no poller of ours changes the visibility of messages. */
+  readonly queues: Pick<Queues, "changeVisibility">;
   /** What the names of queues begin with in AWS: the stack's. */
   readonly queueNamePrefix?: string;
   /** Called before the last delivery's failure is reported, so that the reason is kept with the dead letter. */
@@ -145,29 +160,68 @@ export function toConsumerHandler<Body, Deps>(
       for (const failure of failures?.values() ?? []) throw failure;
       return undefined;
     }
-    const failed = await runBatch(consumer, event, deps, signal);
-    for (const record of event.Records) {
-      const error = failed.get(record.messageId);
-      if (error === undefined) continue;
-      const deliveries = Number(record.attributes.ApproximateReceiveCount);
-      deps.log.error("message failed", {
-        consumer: consumer.name,
-        message: record.messageId,
-        deliveries,
-        error,
-      });
-      if (deliveries >= consumer.queue.maxReceiveCount) {
-        const failure = {
-          queue: queueOf(record, deps),
-          messageId: record.messageId,
-          body: record.body,
-          error,
-        };
-        await (consumer.noteFailure?.(deps, failure) ?? deps.noteLastFailure(failure));
-      }
+    // Our own poller changes the visibility itself.
+    if (context?.weft !== undefined) return handleBatch(consumer, event, deps, signal);
+    const hidden = hideDeliveries(deps, deliveriesOf(consumer, event, deps));
+    let result: QueueResult | undefined;
+    try {
+      result = await handleBatch(consumer, event, deps, signal);
+      return result;
+    } finally {
+      const failed = result && new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      // Without a result, all messages of the batch are delivered again.
+      await hidden.end((messageId) => failed?.has(messageId) ?? true);
     }
-    return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };
   };
+}
+
+async function handleBatch<Body, Deps>(
+  consumer: Consumer<Body, Deps>,
+  event: QueueEvent,
+  deps: Deps & ConsumerDeps,
+  signal: AbortSignal,
+): Promise<QueueResult> {
+  const failed = await runBatch(consumer, event, deps, signal);
+  for (const record of event.Records) {
+    const error = failed.get(record.messageId);
+    if (error === undefined) continue;
+    deps.storage?.suspect(error);
+    const deliveries = Number(record.attributes.ApproximateReceiveCount);
+    deps.log.error("message failed", {
+      consumer: consumer.name,
+      message: record.messageId,
+      deliveries,
+      error,
+    });
+    if (deliveries >= consumer.queue.maxReceiveCount) {
+      const failure = {
+        queue: queueOf(record, deps),
+        messageId: record.messageId,
+        body: record.body,
+        error,
+      };
+      await (consumer.noteFailure?.(deps, failure) ?? deps.noteLastFailure(failure));
+    }
+  }
+  return { batchItemFailures: [...failed.keys()].map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+function deliveriesOf(
+  { queue }: { readonly queue: Pick<Consumer["queue"], "maxReceiveCount"> },
+  { Records }: QueueEvent,
+  deps: Pick<ConsumerDeps, "queueNamePrefix">,
+): Delivery[] {
+  return Records.map((record) => ({
+    messageId: record.messageId,
+    queue: queueOf(record, deps),
+    receipt: record.receiptHandle,
+    receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    maxReceiveCount: queue.maxReceiveCount,
+  }));
+}
+
+function interruptedOf({ WeftInterrupted }: QueueEvent["Records"][number]["attributes"]) {
+  return WeftInterrupted === undefined ? {} : { interrupted: Number(WeftInterrupted) };
 }
 
 async function runBatch<Body, Deps>(
@@ -185,6 +239,7 @@ async function runBatch<Body, Deps>(
         queue: queueOf(record, deps),
         body: (consumer.deadLetters === true ? record.body : JSON.parse(record.body)) as Body,
         receiveCount: Number(record.attributes.ApproximateReceiveCount),
+        ...interruptedOf(record.attributes),
         sentAt: Number(record.attributes.SentTimestamp),
       });
     } catch (error) {

@@ -13,6 +13,34 @@ afterEach(() => test.close());
 const emit = (body: unknown) => emitEvent(test.deps, emitBody.parse(body));
 
 describe("emitting an event", () => {
+  it.each(["topic", "name", "source", "data_type", "workspace", "run_id", "workflow_name"])(
+    "refuses control characters in %s, and names the field",
+    (field) => {
+      for (const character of ["\0", "\u001b[31m", "\n", "\u007f", "\u009b"]) {
+        const parsed = emitBody.safeParse({ topic: "custom.a", [field]: `custom.${character}a` });
+        expect(parsed.error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
+          [field, "must not contain control characters"],
+        ]);
+      }
+    },
+  );
+
+  it("refuses control characters in the labels of an event, whoever publishes it, and records nothing", async () => {
+    const draft = { topic: "custom.a", source: "snapshot", data: { text: "\u001b[31m" } };
+    for (const field of ["topic", "name", "source", "data_type", "workspace", "run_id", "workflow_name"])
+      await expect(
+        emitEvents(test.deps, [draft, { ...draft, [field]: "custom.\u001b[31m" }]),
+      ).rejects.toThrow(
+        expect.objectContaining({
+          code: "bad_request",
+          message: `${field}: must not contain control characters`,
+        }),
+      );
+    expect((await readLog(test.deps)).total).toBe(0);
+    const [record] = await emitEvents(test.deps, [draft]);
+    expect(JSON.parse(record?.data ?? "")).toEqual({ text: "\u001b[31m" });
+  });
+
   it("records all fourteen fields, readable when the reply arrives", async () => {
     const answer = await emit({ topic: "custom.deploy", data: { version: "1.2", nested: { a: [1] } } });
     expect(answer).toEqual({

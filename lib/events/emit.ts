@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { jsonObject } from "./json-object.ts";
-import { type EventDeps, emitEvents } from "./publish.ts";
+import { labelText } from "./label-text.ts";
+import { type Cause, type EventDeps, emitEvents } from "./publish.ts";
 import { TOPIC_CHARACTERS } from "./topic-match.ts";
 
 const TEXT_MAX_LENGTH = 1024;
-const text = z.string().max(TEXT_MAX_LENGTH).nullish();
+const text = labelText.max(TEXT_MAX_LENGTH).nullish();
 
 /** Body of `POST /events/emit`; unknown fields are ignored. Seed: workflow 4; further spellings: reference 0.2. */
 export const emitBody = z.object({
-  topic: z
-    .string("must be text")
+  topic: labelText
     .min(1, "must not be empty")
     .max(TOPIC_CHARACTERS)
     .describe("Exact topic, for example custom.deploy"),
@@ -36,13 +36,13 @@ export const emitAnswer = z
   .meta({ id: "EmitAnswer" });
 
 /**
- * Records an event, puts it on the bus and tells which workflows it triggers. `hop` counts the runs that led to it.
+ * Records an event, puts it on the bus and tells which workflows it triggers. `cause` is the run that asked for it.
  * Throws `bad_request`.
  */
 export async function emitEvent(
   deps: EventDeps & { readonly receiverEnabled: boolean },
   body: EmitBody,
-  hop = 0,
+  cause: Cause = {},
 ): Promise<z.infer<typeof emitAnswer>> {
   const topic = body.topic.trim();
   if (topic === "") throw new ApiError("bad_request", "topic: must not be empty");
@@ -51,7 +51,7 @@ export async function emitEvent(
       topic: body.topic,
       source: body.source || "api",
       data: body.data ?? {},
-      hop,
+      ...cause,
       ...given("name", body.name),
       ...given("data_type", body.data_type),
       ...given("workspace", body.workspace),

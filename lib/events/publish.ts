@@ -3,6 +3,7 @@ import { ApiError } from "../errors.ts";
 import type { BusEntry } from "../platform/bus.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
+import { eventLabelFault } from "./control-characters.ts";
 import {
   eventKey,
   eventLogTable,
@@ -12,9 +13,18 @@ import {
   type TailItem,
   tailKey,
 } from "./log/table.ts";
+import { redactJsonText } from "./redact-json.ts";
+
+/** What led to an event or a run. */
+export interface Cause {
+  /** 0 for what comes from outside; one more than its cause's for Weft's own. */
+  readonly hop?: number;
+  /** Id of the event or run from outside that all of the chain goes back to; unknown where `hop` is 0. */
+  readonly root_cause?: string;
+}
 
 /** An event before it is recorded. */
-export interface EventDraft {
+export interface EventDraft extends Cause {
   readonly topic: string;
   readonly name?: string;
   /** `executor`, `scheduler`, `api` or the emitter's own word. */
@@ -24,8 +34,8 @@ export interface EventDraft {
   readonly run_id?: string;
   readonly workflow_name?: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** 0 for events from outside; one more than its cause's for Weft's own. */
-  readonly hop?: number;
+  /** What went wrong, shown with the record. */
+  readonly error?: string;
   /** Matches that are known already: they stand in for what the triggers say. */
   readonly also?: readonly Match[];
   /**
@@ -49,6 +59,16 @@ export interface Matched {
 /** Finds the triggers that an event sets off. `earlier` are writes of the same transaction. */
 export interface Matcher {
   match(event: EventDraft, earlier: readonly Write[]): Promise<Matched>;
+  /** Counts the runs that an event with a hop starts; without it, there is no limit. */
+  admit?(event: EventDraft, runs: number): Promise<Admission>;
+}
+
+/** How many of the runs that an event starts may be started. */
+export interface Admission {
+  readonly granted: number;
+  readonly root_cause?: string;
+  /** The event to record because runs are refused for the first time. It starts nothing. */
+  readonly refusal?: EventDraft;
 }
 
 /** What events come to once it is known what they change. */
@@ -105,21 +125,28 @@ const PAUSE_MS = 5;
 /**
  * Makes the log records of events and what puts them on the bus, to be committed with the change of state
  * that they tell of. Data that is too large goes to a blob at once; a blob without its record is swept.
- * Ids are taken last, so that their order is that of the commits.
+ * Ids are taken last, so that their order is that of the commits. Throws `bad_request` for a label with control
+ * characters.
  */
 export async function composeEvents(
   deps: Omit<EventDeps, "outbox">,
   drafts: readonly EventDraft[],
 ): Promise<ComposedEvents> {
+  for (const draft of drafts) {
+    const fault = eventLabelFault(draft);
+    if (fault !== undefined) throw new ApiError("bad_request", fault);
+  }
   const settled = await deps.effects.settle(drafts, new Date(deps.clock.now()).toISOString());
   const claims: Write[] = [];
   const prepared: Prepared[] = [];
+  const refusals: Prepared[] = [];
   for (const draft of settled.drafts) {
-    const { writes, ...one } = await prepare(deps, draft, claims);
+    const { writes, refusal, ...one } = await prepare(deps, draft, claims);
     prepared.push(one);
     claims.push(...writes);
+    if (refusal !== undefined) refusals.push(await unmatched(deps, refusal));
   }
-  const records = prepared.map((one) => recordOf(deps, one));
+  const records = [...prepared, ...refusals].map((one) => recordOf(deps, one));
   const puts: Write[] = [
     ...records.map((item): Write => ({ op: "put", table: eventLogTable, item })),
     ...tailsOf(records).map((item): Write => ({ op: "put", table: eventTailTable, item })),
@@ -195,15 +222,31 @@ async function prepare(
   deps: Omit<EventDeps, "outbox">,
   draft: EventDraft,
   earlier: readonly Write[],
-): Promise<Prepared & Pick<Matched, "writes">> {
+): Promise<Prepared & Pick<Matched, "writes"> & Pick<Admission, "refusal">> {
   const found = await deps.matcher.match(draft, earlier);
   const matches = [...(draft.also ?? []), ...found.matches];
-  const cut = matches.length > 0 && (draft.hop ?? 0) > EVENT_HOPS_MAX;
-  const data = await keepData(deps, deps.secrets.redact(JSON.stringify(draft.data)));
+  const { hop = 0 } = draft;
+  const cut = matches.length > 0 && hop > EVENT_HOPS_MAX;
+  const unchanged = await unmatched(deps, draft);
   const { notes } = found;
-  return cut
-    ? { draft, matches: [], cut, notes, data, writes: [] }
-    : { draft, matches, cut, notes, data, writes: found.writes };
+  if (cut || matches.length === 0) return { ...unchanged, cut, notes, writes: cut ? [] : found.writes };
+  if (hop === 0) return { ...unchanged, matches, notes, writes: found.writes };
+  const admission = await deps.matcher.admit?.(draft, matches.length);
+  const { granted = matches.length, root_cause = draft.root_cause, refusal } = admission ?? {};
+  return {
+    ...unchanged,
+    draft: root_cause === undefined ? draft : { ...draft, root_cause },
+    matches: matches.slice(0, granted),
+    notes,
+    writes: granted === 0 ? [] : found.writes,
+    ...(refusal !== undefined && { refusal }),
+  };
+}
+
+/** An event that starts nothing. */
+async function unmatched(deps: Omit<EventDeps, "outbox">, draft: EventDraft): Promise<Prepared> {
+  const data = await keepData(deps, redactJsonText(draft.data, deps.secrets.redact));
+  return { draft, matches: [], cut: false, notes: draft.error === undefined ? [] : [draft.error], data };
 }
 
 /** An event that matches nothing has nothing to be dispatched: it is processed when it is recorded. */
@@ -233,6 +276,7 @@ function recordOf(
     created_at: new Date(now).toISOString(),
     matches,
     hop,
+    ...(draft.root_cause !== undefined && { root_cause: draft.root_cause }),
     ...data,
   };
 }

@@ -40,6 +40,11 @@ export const TOPICS = {
     dataType: "scan",
     data: z.object({ ...runBase, duration_ms: z.int() }),
   },
+  "run.refused": {
+    meaning: "A root cause has used its budget of runs: it starts no further ones. Recorded once for each",
+    dataType: "scan",
+    data: z.object({ root_cause: z.string(), limit: z.int(), topic: z.string(), error: z.string() }),
+  },
   "step.completed": {
     meaning: "A step ended well",
     dataType: "step",

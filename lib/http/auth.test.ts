@@ -4,7 +4,7 @@ import { bearerToken, hashToken, ownerAuthenticator } from "./auth.ts";
 describe("the owner's token", () => {
   it("is known by its hash alone, whole", async () => {
     const auth = ownerAuthenticator(hashToken("correct-horse-battery"));
-    expect(await auth.authenticate("correct-horse-battery")).toEqual({ kind: "owner", id: "owner" });
+    expect(await auth.authenticate("correct-horse-battery")).toMatchObject({ kind: "owner", id: "owner" });
     for (const wrong of [
       "",
       "correct-horse-batter",

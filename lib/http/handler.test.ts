@@ -189,7 +189,7 @@ describe("a route's handler", () => {
     const known = await call(failing(new ApiError("conflict", "taken")), event());
     expect(known).toMatchObject({ statusCode: 409, body: { message: "taken" } });
     const full = await call(failing(Object.assign(new Error("disk"), { code: "storage_full" })), event());
-    expect(full).toMatchObject({ statusCode: 500, body: { message: expect.stringContaining("full") } });
+    expect(full).toMatchObject({ statusCode: 507, body: { message: expect.stringContaining("full") } });
   });
 
   it("hands a sane request id through, and its own instead of another", async () => {
@@ -202,6 +202,18 @@ describe("a route's handler", () => {
     expect(odd.headers["x-request-id"]).toBe("mine");
   });
 });
+
+it.each(["gzip", "br", "gzip, identity", "x".repeat(500)])(
+  "a body with Content-Encoding %s is refused with 415, one with identity is read",
+  async (encoding) => {
+    const bytes = { body: Buffer.from([0x1f, 0x8b, 8, 0]).toString("base64"), isBase64Encoded: true };
+    const answer = await call(create, event({ headers: { "Content-Encoding": encoding }, ...bytes }));
+    const message = `content-encoding: ${encoding.slice(0, 100)} is not supported, send the body uncompressed`;
+    expect([answer.statusCode, answer.body]).toEqual([415, { error: true, message }]);
+    const plain = event({ headers: { "content-encoding": "Identity" }, body: '{"name":"x"}' });
+    expect((await call(create, plain)).statusCode).toBe(201);
+  },
+);
 
 describe("a handler of the documents", () => {
   const change = defineRoute({
@@ -272,7 +284,10 @@ describe("a handler of the documents", () => {
     expect(await open({})).toEqual([200, null]);
     expect(await open({ authorization: `Bearer ${TOKEN}` })).toEqual([200, "owner"]);
     expect(await open({ authorization: "Bearer x" })).toEqual([401, undefined]);
-    const narrow = { authenticate: async () => ({ kind: "user", id: "u", scopes: ["automation"] }) as const };
+    const narrow = {
+      authenticate: async () => ({ kind: "user", id: "u", scopes: ["automation"] }) as const,
+      isValid: async () => true,
+    };
     expect(await open({ authorization: "Bearer x" }, narrow)).toEqual([403, undefined]);
   });
 });

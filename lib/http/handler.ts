@@ -46,7 +46,19 @@ export interface InvocationContext {
   readonly weft?: unknown;
 }
 
-export type Handler = (event: ProxyEvent, context?: InvocationContext) => Promise<ProxyResult>;
+export interface Handler {
+  (event: ProxyEvent, context?: InvocationContext): Promise<ProxyResult>;
+  /**
+   * Authenticates by the event's headers alone, for a gateway that has not read the body yet. The handler does not do
+   * it again for the same event.
+   */
+  authenticate?(event: ProxyEvent, context?: InvocationContext): Promise<Authentication>;
+}
+
+/** The response that refuses the request, or whether its caller has a valid token. */
+export type Authentication =
+  | { readonly refusal: ProxyResult }
+  | { readonly refusal?: undefined; readonly isAuthenticated: boolean };
 type StreamHandler = (
   event: ProxyEvent,
   stream: ResponseStream,
@@ -58,6 +70,19 @@ export interface HttpDeps {
   readonly auth: Authenticator;
   readonly log: Log;
   readonly throttle: Throttle;
+  /** Links in responses begin with it, without a slash at the end; with the host of the request if undefined. */
+  readonly publicUrl?: string | undefined;
+}
+
+/** What `authenticate` leaves with an event for the handler. No JSON has such a key, so no caller can send it. */
+const AUTHENTICATED = Symbol("authenticated");
+
+interface AuthenticatedEvent extends ProxyEvent {
+  [AUTHENTICATED]?: {
+    readonly route: unknown;
+    readonly headers: Record<string, string>;
+    readonly principal: Principal | undefined;
+  };
 }
 
 const JSON_HEADERS = {
@@ -80,16 +105,30 @@ export function toHandler<P, Q, B, R, D>(
   route: Route<P, Q, B, R, D>,
   open: () => Promise<D & HttpDeps>,
 ): Handler {
-  const depsOf = async (context: InvocationContext | undefined): Promise<D & HttpDeps> =>
+  const depsOf = (context: InvocationContext | undefined): (D & HttpDeps) | Promise<D & HttpDeps> =>
     context?.weft === undefined ? open() : (context.weft as D & HttpDeps);
   const runtime = (globalThis as { awslambda?: LambdaRuntime }).awslambda;
+  const authenticate: Handler["authenticate"] = async (event: AuthenticatedEvent, context) => {
+    const opened = depsOf(context);
+    const deps = opened instanceof Promise ? await opened : opened;
+    const headers = lowerCaseHeaders(event);
+    try {
+      const principal = await principalOf(route, headers, deps.auth);
+      event[AUTHENTICATED] = { route, headers, principal };
+      return { isAuthenticated: principal !== undefined };
+    } catch (thrown) {
+      const error = throttledFailure(route, thrown, event, headers, deps);
+      return { refusal: errorResult(route, error, requestIdIn(headers, event, context), deps.log) };
+    }
+  };
   if (!isStreamed(route) || runtime === undefined) {
-    return async (event, context) => {
+    const handler: Handler = async (event, context) => {
       const answer = await answerTo(route, event, context, await depsOf(context));
       return "chunks" in answer ? wholeAnswer(route, answer) : answer;
     };
+    return Object.assign(handler, { authenticate });
   }
-  return runtime.streamifyResponse(async (event, stream, context) => {
+  const handler = runtime.streamifyResponse(async (event, stream, context) => {
     const deps = await depsOf(context);
     const answer = await answerTo(route, event, context, deps);
     if (!("chunks" in answer)) {
@@ -100,6 +139,7 @@ export function toHandler<P, Q, B, R, D>(
     }
     await streamAnswer(route, answer, runtime, stream, deps.log);
   });
+  return Object.assign(handler, { authenticate });
 }
 
 /** Text or bytes, as they come to be read. */
@@ -160,17 +200,15 @@ async function streamAnswer(
 
 async function answerTo<P, Q, B, R, D>(
   route: Route<P, Q, B, R, D>,
-  event: ProxyEvent,
+  event: AuthenticatedEvent,
   context: InvocationContext | undefined,
   deps: D & HttpDeps,
 ): Promise<ProxyResult | StreamedAnswer> {
-  const headers = lowerCaseHeaders(event);
-  const requestId = requestIdOf(
-    headers["x-request-id"],
-    event.requestContext?.requestId ?? context?.awsRequestId,
-  );
+  const known = event[AUTHENTICATED]?.route === route ? event[AUTHENTICATED] : undefined;
+  const headers = known?.headers ?? lowerCaseHeaders(event);
+  const requestId = requestIdIn(headers, event, context);
   try {
-    const principal = await principalOf(route, headers, deps.auth);
+    const principal = known === undefined ? await principalOf(route, headers, deps.auth) : known.principal;
     if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
     const input = await inputOf(route, event, headers, requestId, principal, deps);
     const result = await route.run(input, deps);
@@ -195,8 +233,47 @@ async function answerTo<P, Q, B, R, D>(
       body: route.status === 204 ? "" : JSON.stringify(result),
     };
   } catch (thrown) {
-    return errorResult(route, thrown, requestId, deps.log);
+    const error = throttledFailure(route, thrown, event, headers, deps);
+    return errorResult(route, error, requestId, deps.log);
   }
+}
+
+/**
+ * The error itself, or `too_many_requests` where it is one of too many wrong tokens from an address. Requests with a
+ * valid token are never counted or refused here, wherever they come from.
+ */
+function throttledFailure(
+  { auth }: Pick<Route, "auth">,
+  thrown: unknown,
+  event: ProxyEvent,
+  headers: Readonly<Record<string, string>>,
+  { throttle }: HttpDeps,
+): unknown {
+  if (!(thrown instanceof ApiError) || thrown.code !== "unauthorized") return thrown;
+  // Routes without authentication of their own check keys and signatures, which may be anywhere in the request.
+  if (auth !== "none" && bearerToken(headers["authorization"]) === undefined) return thrown;
+  try {
+    throttle.pass(
+      "failed_authentication",
+      networkOf(event.requestContext?.identity?.sourceIp ?? ""),
+      headers,
+    );
+    return thrown;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** An IPv4 address, or the /64 network of an IPv6 address: whoever has one has all of it. */
+function networkOf(address: string): string {
+  if (!address.includes(":") || address.includes(".")) return address.replace(/^::ffff:/i, "");
+  const [start = "", end] = address.split("::", 2);
+  const groups = start.split(":");
+  const missing = end === undefined ? 0 : 8 - groups.length - end.split(":").length;
+  return [...groups, ...Array<string>(Math.max(0, missing)).fill("0"), ...(end ?? "").split(":")]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, "").toLowerCase())
+    .join(":");
 }
 
 /** What was sent. Throws what the route has to say of whoever asks before what is wrong with it. */
@@ -206,13 +283,20 @@ async function inputOf<P, Q, B, R, D>(
   headers: Record<string, string>,
   requestId: string,
   principal: Principal | undefined,
-  deps: D,
+  deps: D & HttpDeps,
 ): Promise<Input<P, Q, B>> {
   try {
-    return readInput(route as unknown as Route<P, Q, B>, event, headers, requestId, principal);
+    return readInput(
+      route as unknown as Route<P, Q, B>,
+      event,
+      headers,
+      requestId,
+      principal,
+      deps.publicUrl,
+    );
   } catch (error) {
     if (route.before !== undefined)
-      await route.before(readAsked<P>(route, event, headers, requestId, principal), deps);
+      await route.before(readAsked<P>(route, event, headers, requestId, principal, deps.publicUrl), deps);
     throw error;
   }
 }
@@ -284,8 +368,14 @@ export function errorResult(
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /** The caller's request id where it is a sane one, else the gateway's. */
-function requestIdOf(sent: string | undefined, given: string | undefined): string {
-  return sent !== undefined && REQUEST_ID.test(sent) ? sent : (given ?? "");
+function requestIdIn(
+  headers: Record<string, string>,
+  event: ProxyEvent,
+  context: InvocationContext | undefined,
+): string {
+  const sent = headers["x-request-id"];
+  if (sent !== undefined && REQUEST_ID.test(sent)) return sent;
+  return event.requestContext?.requestId ?? context?.awsRequestId ?? "";
 }
 
 /** Items whose JSON is put into one chunk of a streamed list at most, characters. */

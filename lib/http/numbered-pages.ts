@@ -7,6 +7,8 @@ export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 200;
 
 const COUNT = /^[1-9]\d{0,8}$/;
+/** A number of any length: what is above the most counts as the most. */
+const SIZE = /^[1-9]\d*$/;
 
 /** `page` and `page_size` of a list; a size that is none is as if not given. */
 export const numberedQuery = {
@@ -15,7 +17,7 @@ export const numberedQuery = {
     .string()
     .optional()
     .transform((text) =>
-      text !== undefined && COUNT.test(text) ? Math.min(Number(text), PAGE_SIZE_MAX) : PAGE_SIZE_DEFAULT,
+      text !== undefined && SIZE.test(text) ? Math.min(Number(text), PAGE_SIZE_MAX) : PAGE_SIZE_DEFAULT,
     )
     .meta({
       description: `Records on a page; above ${PAGE_SIZE_MAX} it counts as ${PAGE_SIZE_MAX}`,
@@ -37,13 +39,13 @@ interface Asked {
   readonly page_size: number;
 }
 
-/** Which page is asked for. Throws `not_found` for none. */
+/** Which page is asked for. An invalid one is read as the first: `numberedAnswer` refuses it, after the caller's rights. */
 export function numberedPage({ page = "1", page_size }: Asked): {
   readonly offset: number;
   readonly limit: number;
 } {
-  if (!COUNT.test(page)) throw invalidPage();
-  return { offset: (Number(page) - 1) * page_size, limit: page_size };
+  const number = COUNT.test(page) ? Number(page) : 1;
+  return { offset: (number - 1) * page_size, limit: page_size };
 }
 
 /** The page with the addresses of those beside it. Throws `not_found` where there is no such page. */
@@ -53,7 +55,8 @@ export function numberedAnswer<Item>(
   { count, results }: { readonly count: number; readonly results: readonly Item[] },
 ) {
   const page = Number(asked.page ?? "1");
-  if (page > 1 && results.length === 0) throw invalidPage();
+  const isPage = COUNT.test(asked.page ?? "1") && (page === 1 || results.length > 0);
+  if (!isPage) throw new ApiError("not_found", "Invalid page.");
   const last = Math.max(1, Math.ceil(count / asked.page_size));
   const address = (number: number): string => {
     const url = new URL(request.address());
@@ -69,5 +72,3 @@ export function numberedAnswer<Item>(
     results: [...results],
   };
 }
-
-const invalidPage = (): ApiError => new ApiError("not_found", "Invalid page.");

@@ -42,7 +42,9 @@ const NO_PARAMETERS: Readonly<Record<string, string | undefined>> = {};
 /** Header names in lower case. API Gateway keeps the case that the client sent. */
 export function lowerCaseHeaders(event: ProxyEvent): Record<string, string> {
   const headers: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (const [name, value] of Object.entries(event.headers ?? {})) {
+  const sent = event.headers ?? {};
+  for (const name of Object.keys(sent)) {
+    const value = sent[name];
     if (value !== undefined) headers[name.toLowerCase()] = value;
   }
   return headers;
@@ -55,6 +57,7 @@ export function readInput<Params, Query, Body>(
   headers: Record<string, string>,
   requestId: string,
   principal: Principal | undefined,
+  publicUrl?: string,
 ): Input<Params, Query, Body> {
   const faults: Fault[] = [];
   const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
@@ -63,7 +66,7 @@ export function readInput<Params, Query, Body>(
   const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, words);
   const body = readBody(route, event, headers, faults);
   if (faults.length > 0) throw refusalOf(faults);
-  const request = requestInfo(event, headers, requestId, principal);
+  const request = requestInfo(event, headers, requestId, principal, publicUrl);
   return { params: params as Params, query: query as Query, body: body as Body, request };
 }
 
@@ -74,12 +77,16 @@ export function readAsked<Params>(
   headers: Record<string, string>,
   requestId: string,
   principal: Principal | undefined,
+  publicUrl?: string,
 ): { readonly params: Params; readonly request: RequestInfo } {
   const faults: Fault[] = [];
   const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
   const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, words);
   if (faults.length > 0) throw refusalOfPath?.() ?? refusalOf(faults);
-  return { params: params as Params, request: requestInfo(event, headers, requestId, principal) };
+  return {
+    params: params as Params,
+    request: requestInfo(event, headers, requestId, principal, publicUrl),
+  };
 }
 
 const requestInfo = (
@@ -87,9 +94,10 @@ const requestInfo = (
   headers: Record<string, string>,
   requestId: string,
   principal: Principal | undefined,
+  publicUrl: string | undefined,
 ): RequestInfo => ({
   ...{ requestId, method: event.httpMethod, path: event.path, principal, headers },
-  address: () => addressOf(event, headers),
+  address: () => addressOf(event, headers, publicUrl),
 });
 
 /** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
@@ -104,21 +112,27 @@ export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
 /** A host as it may be in an address: a name or a number, and its port. */
 const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
-/** Of the request as its caller made it; what else is said of a host or a way to it is nobody's word. */
+/**
+ * The address of the request: below `publicUrl`, or else at the host that the gateway accepted. Headers of proxies
+ * other than the scheme that API Gateway sets are ignored.
+ */
 function addressOf(
   { path, requestContext, queryStringParameters }: ProxyEvent,
   headers: Readonly<Record<string, string>>,
+  publicUrl: string | undefined,
 ): string {
   const query = new URLSearchParams(
     Object.entries(queryStringParameters ?? {}).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value] as [string, string]],
     ),
   ).toString();
+  const suffix = query === "" ? "" : `?${query}`;
+  if (publicUrl !== undefined) return `${publicUrl}${path}${suffix}`;
   const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
   const { host = "" } = headers;
   const origin = `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
   // With the stage in front, as the caller has it.
-  return `${origin}${requestContext?.path ?? path}${query === "" ? "" : `?${query}`}`;
+  return `${origin}${requestContext?.path ?? path}${suffix}`;
 }
 
 function readPart(
@@ -146,6 +160,7 @@ function readBody(
   faults: Fault[],
 ): unknown {
   if (route.body === undefined) return undefined;
+  checkEncoding(headers);
   const limitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
   if (route.bodyKind === "bytes") {
     const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
@@ -166,6 +181,16 @@ function readBody(
 
 const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
   (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+
+/** Throws `unsupported_media_type` for a compressed body. */
+function checkEncoding(headers: Readonly<Record<string, string>>): void {
+  const encoding = (headers["content-encoding"] ?? "").trim();
+  if (encoding === "" || encoding.toLowerCase() === "identity") return;
+  throw new ApiError(
+    "unsupported_media_type",
+    `content-encoding: ${encoding.slice(0, TYPE_SHOWN_MAX)} is not supported, send the body uncompressed`,
+  );
+}
 
 /** Throws `unsupported_media_type`, or `bad_request` where the service knows no other word for it. */
 function checkJsonType({ service }: Pick<Route, "service">, contentType: string): void {

@@ -2,10 +2,19 @@ import type * as z from "zod";
 import type { ThrottleScope } from "../platform/throttle-rates.ts";
 import type { Listing } from "./page.ts";
 
+/** A token without its secret: what outlives a request is bound to it. */
+export interface Credential {
+  readonly id: string;
+  /** Milliseconds since the epoch; undefined if it is valid until it is revoked. */
+  readonly expiresAt?: number | undefined;
+}
+
 /** Who is asking, as the authentication step found. */
 export interface Principal {
   readonly kind: "owner" | "user";
   readonly id: string;
+  /** The token that was sent. */
+  readonly credential?: Credential;
   /** Services that the token is meant for; all where it says none. */
   readonly scopes?: readonly ServiceName[];
 }

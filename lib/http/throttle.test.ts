@@ -14,6 +14,7 @@ const rates = (given: Partial<ThrottleRates>): ThrottleRates => ({
     document_ask_for_access: [],
     config: [],
     user_list: [],
+    failed_authentication: [],
   },
   ...given,
 });
@@ -51,6 +52,11 @@ describe("a throttle", () => {
     clock.advance(999);
     expect([ask(), ask()]).toEqual([0, 10]);
   });
+
+  it("holds a rate of any height without looking at every request", () => {
+    const { ask } = throttle({ document: [{ count: 10 ** 17, periodMs: 60_000 }] });
+    for (let each = 0; each < 30_000; each += 1) expect(ask()).toBe(0);
+  }, 2_000);
 
   it("does not count what it refuses", () => {
     const { clock, ask } = throttle({ document: [MINUTE] });

@@ -46,7 +46,10 @@ export function memoryThrottle({ clock, rates, passKey, timesMax = TIMES_MAX }: 
       const now = clock.now();
       const longestMs = Math.max(...limits.map(({ periodMs }) => periodMs));
       const before = callers.get(name) ?? [];
-      const times = before.filter((time) => time > now - longestMs && time <= now);
+      const from = now - longestMs;
+      const isFresh = (before[0] ?? now) > from && (before.at(-1) ?? now) <= now;
+      // Only times that have grown old are copied around: a caller may have a million.
+      const times = isFresh ? before : before.filter((time) => time > from && time <= now);
       kept += times.length - before.length;
       const waitMs = Math.max(...limits.map((limit) => waitOf(limit, times, now)));
       if (waitMs <= 0) {

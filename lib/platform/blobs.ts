@@ -24,10 +24,15 @@ export interface BlobUpload {
 export interface UploadReceiver {
   /** Undefined for a path that was not given out here, and for one whose time is over. */
   find(path: string): ExpectedUpload | undefined;
+  /** Whether whom it was granted to may still send it. */
+  isAllowed?(upload: ExpectedUpload): Promise<boolean>;
 }
 
 export interface ExpectedUpload {
+  readonly key: string;
   readonly bytes: number;
+  /** Whom it was granted to, as `uploadTo` was given it. */
+  readonly credential: string | undefined;
   /** Durable when it answers `stored`. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<"stored" | "taken already" | "of another length">;
 }
@@ -43,8 +48,14 @@ export interface Blobs {
   stream(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   head(key: string): Promise<BlobInfo | undefined>;
   delete(keys: readonly string[]): Promise<void>;
-  /** Lets a blob of exactly so many bytes be put where none lies, for so many seconds. */
-  uploadTo(key: string, allowed: { bytes: number; seconds: number }): Promise<BlobUpload>;
+  /**
+   * Lets a blob of exactly so many bytes be put where none lies, for so many seconds. `credential` names the token that
+   * it is granted to; a store with addresses of its own does not look at it.
+   */
+  uploadTo(
+    key: string,
+    allowed: { bytes: number; seconds: number; credential?: string | undefined },
+  ): Promise<BlobUpload>;
   /** Removes uploads that nobody came back for. Not there where the store does so by itself. */
   forgetUploads?(): Promise<void>;
   /** Keys with the prefix, in order. */

@@ -1,64 +1,24 @@
 import * as z from "zod";
+import { count, folders, onOff, optionalText, retention, text } from "./config-values.ts";
 import { type DocumentSettingsRead, documentEnvironment, readDocumentSettings } from "./document-config.ts";
 import { type LlmSettings, llmAllowedHosts, llmBaseUrl, llmProviders, llmSettings } from "./llm-settings.ts";
 import { type MailSettings, mailSettings, mailSettingsShape } from "./mail-settings.ts";
 import { type OidcSettings, oidcRows, oidcSettings } from "./oidc-settings.ts";
-
-const onOff = z
-  .string()
-  .optional()
-  .transform((text, context) => {
-    if (text === undefined || text === "") return undefined;
-    if (["true", "1", "yes", "on"].includes(text.toLowerCase())) return true;
-    if (["false", "0", "no", "off"].includes(text.toLowerCase())) return false;
-    context.addIssue({ code: "custom", message: "must be true or false" });
-    return z.NEVER;
-  });
+import { triggerSettingsShape } from "./trigger-settings.ts";
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
-const text = (otherwise: string) =>
-  z
-    .string()
-    .optional()
-    .transform((value) => (value === undefined || value === "" ? otherwise : value));
+/** `*`, a host name, an address, or a domain with a dot before it. */
+const ALLOWED_HOST = /^(?:\*|\.?[a-z0-9_](?:[a-z0-9_.-]{0,252}[a-z0-9_])?|\[[0-9a-f:.]{2,45}\])$/i;
 
-const optionalText = z
-  .string()
-  .optional()
-  .transform((value) => (value === "" ? undefined : value));
+function isPublicUrl(value: string): boolean {
+  const url = value.length <= 2000 ? URL.parse(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+}
 
-const folders = z
-  .string()
-  .optional()
-  .transform((value) => (value ?? "").split(":").filter((folder) => folder !== ""))
-  .refine(
-    (list) => list.every((folder) => folder.startsWith("/")),
-    "must be absolute folders with `:` between",
-  );
 const RUNS_AT_ONCE = 100;
 const STEPS_AT_ONCE = 256;
 const USERS_LIST_LIMIT = 5;
-
-const count = (otherwise: number, most: number) =>
-  text(String(otherwise))
-    .refine(
-      (value) => /^\d{1,6}$/.test(value) && Number(value) >= 1 && Number(value) <= most,
-      `must be a whole number from 1 to ${most}`,
-    )
-    .transform(Number);
-
-const DAY_MS = 86_400_000;
-const AGE_UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
-
-/** How old something may become, milliseconds; undefined where it is kept for ever. */
-const retention = text("off")
-  .refine(
-    (value) => value === "off" || /^[1-9]\d{0,4}[hdw]$/.test(value),
-    "must be off, or hours, days or weeks such as 12h, 30d, 8w",
-  )
-  .transform((value) =>
-    value === "off" ? undefined : Number(value.slice(0, -1)) * (AGE_UNITS_MS[value.slice(-1)] ?? 0),
-  );
 
 /** The settings, one row each, over the environment; those of documents are rows of `documentSettings`. From here come the template's environment and the README's table. */
 export const settings = z.object({
@@ -67,6 +27,32 @@ export const settings = z.object({
     .transform(Number)
     .meta({ description: "Port of the gateway; 0 takes any free one", default: "3000" }),
   HOST: text("127.0.0.1").meta({ description: "Address that the gateway listens on", default: "127.0.0.1" }),
+  PUBLIC_URL: optionalText
+    .refine(
+      (value) => value === undefined || isPublicUrl(value),
+      "must be an address that begins with http:// or https://, without a query",
+    )
+    .transform((value) => value?.replace(/\/+$/, ""))
+    .meta({
+      description: "Address at which clients reach the service; links in responses and mails begin with it",
+      default: "the host of the request",
+    }),
+  DJANGO_ALLOWED_HOSTS: text("")
+    .transform((value) =>
+      value
+        .split(",")
+        .map((host) => host.trim())
+        .filter((host) => host !== ""),
+    )
+    .refine(
+      (hosts) => hosts.every((host) => ALLOWED_HOST.test(host)),
+      "must be host names without ports, with commas between, such as docs.example.org,.example.net, or *",
+    )
+    .meta({
+      description:
+        "Further hosts that the gateway accepts in the Host header, with commas between; `.example.org` includes subdomains, `*` accepts any. Loopback names, HOST and the host of PUBLIC_URL are accepted anyway",
+      default: "",
+    }),
   WEFT_DATA_DIR: text("./.weft").meta({
     description: "The one folder that everything lies in",
     default: "./.weft",
@@ -177,20 +163,17 @@ export const settings = z.object({
     description: "The hosts that remote-bash steps may log in on, with their keys, as OpenSSH keeps them",
     default: "~/.ssh/known_hosts",
   }),
-  TRIGGER_FIRES_PER_MINUTE: text("6000")
-    .refine((value) => /^[1-9]\d{0,8}$/.test(value), "must be a whole number of at least 1")
-    .transform(Number)
+  UNDEFINED_NAMES: text("empty")
+    .refine(
+      (value): value is "empty" | "fail" => value === "empty" || value === "fail",
+      "must be empty or fail",
+    )
     .meta({
-      description: "Fires of one trigger in a minute, beyond which it starts nothing until the next",
-      default: "6000",
+      description:
+        "What a name without a value does in a workflow's templates: it is empty, with a warning in the run's log, or the step fails, as `undefined: fail` in a workflow has it",
+      default: "empty",
     }),
-  WATCH_ROOTS: text("")
-    .transform((value) => value.split(":").filter((root) => root !== ""))
-    .refine((roots) => roots.every((root) => root.startsWith("/")), "must be absolute paths with : between")
-    .meta({
-      description: "Folders that watch triggers may look into besides the workspaces, with : between them",
-      default: "",
-    }),
+  ...triggerSettingsShape,
   WEFT_OWNER_EMAIL: text("owner@weft.local")
     .refine((value) => EMAIL.test(value), "must be an e-mail address")
     .meta({
@@ -247,16 +230,21 @@ export interface Config {
   readonly stack: string;
   readonly port: number;
   readonly host: string;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
+  readonly allowedHosts: readonly string[];
   readonly dataDir: string;
   readonly accessToken: string | undefined;
   readonly worker: boolean;
   readonly functionFolders: readonly string[];
   readonly schedulerEnabled: boolean;
   readonly receiverEnabled: boolean;
+  readonly undefinedNames: "empty" | "fail";
   readonly network: NetworkPolicy;
   readonly llm: LlmSettings;
   readonly remote: RemoteConfig;
   readonly triggerFiresPerMinute: number;
+  readonly runsPerRootCauseMax: number;
   readonly watchRoots: readonly string[];
   readonly runsAtOnce: number;
   readonly stepsAtOnce: number;
@@ -309,12 +297,15 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
     stack: parsed.data.WEFT_STACK,
     port: parsed.data.PORT,
     host: parsed.data.HOST,
+    publicUrl: parsed.data.PUBLIC_URL,
+    allowedHosts: parsed.data.DJANGO_ALLOWED_HOSTS,
     dataDir: parsed.data.WEFT_DATA_DIR,
     accessToken: parsed.data.WEFT_ACCESS_TOKEN,
     worker,
     functionFolders: parsed.data.FUNCTION_FOLDERS,
     schedulerEnabled: scheduler,
     receiverEnabled: parsed.data.EVENT_RECEIVER_ENABLED ?? scheduler,
+    undefinedNames: parsed.data.UNDEFINED_NAMES,
     network: {
       privateAddresses:
         parsed.data.HTTP_STEP_PRIVATE_ADDRESSES ?? (parsed.data.WEFT_PLATFORM === "aws" ? "deny" : "allow"),
@@ -329,6 +320,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
       knownHostsPath: parsed.data.SSH_KNOWN_HOSTS,
     },
     triggerFiresPerMinute: parsed.data.TRIGGER_FIRES_PER_MINUTE,
+    runsPerRootCauseMax: parsed.data.RUNS_PER_ROOT_CAUSE_MAX,
     watchRoots: parsed.data.WATCH_ROOTS,
     runsAtOnce: parsed.data.RUNS_CONCURRENCY_MAX,
     stepsAtOnce: parsed.data.STEPS_CONCURRENCY_MAX,
@@ -344,6 +336,9 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>):
       allowDuplicateEmails: parsed.data.OIDC_ALLOW_DUPLICATE_EMAILS,
     },
     oidc: oidcSettings(parsed.data),
-    mail: mailSettings(parsed.data, `http://${parsed.data.HOST}:${parsed.data.PORT}`),
+    mail: mailSettings(
+      parsed.data,
+      parsed.data.PUBLIC_URL ?? `http://${parsed.data.HOST}:${parsed.data.PORT}`,
+    ),
   };
 }

@@ -11,6 +11,8 @@ export interface ConversionRequest {
   readonly id: string;
   readonly from: Conversion["from"];
   readonly to: Conversion["to"];
+  /** Whether what is made is added to another state, which is a blob too. */
+  readonly isAdded?: true;
 }
 
 /** What the function answers: where it is `ok`, the other blob is there. */
@@ -19,6 +21,7 @@ export interface ConversionAnswer {
 }
 
 export const givenBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/given`;
+export const ontoBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/onto`;
 export const madeBlob = (id: string): string => `${CONVERSIONS_PREFIX}${id}/made`;
 
 /** Name of the function in a stack. */

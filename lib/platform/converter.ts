@@ -14,8 +14,9 @@ export type Conversion =
   | {
       readonly from: "markdown";
       readonly bytes: Uint8Array;
-      /** A state of Yjs. */
+      /** A state of Yjs: of a new document, or `onto` with the blocks at its end and all else as it was. */
       readonly to: "yjs";
+      readonly onto?: Uint8Array;
     };
 
 export type Converted =

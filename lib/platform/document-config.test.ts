@@ -167,20 +167,36 @@ describe("the set of public keys", () => {
 });
 
 describe("rates of throttles", () => {
-  it("are none on one's own machine and the contract's at AWS, until they are set", () => {
+  it("are off by default on a loopback address, and the contract's rates elsewhere", () => {
     const counts = (environment: Record<string, string>) =>
       Object.entries(read(environment).throttles).map(([scope, rates]) => [
         scope,
         rates.map(({ count, periodMs }) => `${count}/${periodMs}`).join(),
       ]);
-    expect(counts({}).every(([, rates]) => rates === "")).toBe(true);
-    expect(Object.fromEntries(counts({ WEFT_PLATFORM: "aws" }))).toEqual({
-      ...{ document: "80/60000", document_access: "50/60000", invitation: "60/60000" },
-      ...{ document_ask_for_access: "30/60000", config: "30/60000", user_list: "30/60000,180/3600000" },
-    });
+    const failures = { failed_authentication: "300/60000" };
+    const limited = (environment: Record<string, string>) =>
+      Object.fromEntries(counts(environment).filter(([, rates]) => rates !== ""));
+    expect(limited({})).toEqual(failures);
+    for (const HOST of ["localhost", "127.0.0.1", "127.8.9.1", "::1"])
+      expect(limited({ HOST })).toEqual(failures);
+    const reached = [
+      { HOST: "0.0.0.0" },
+      { HOST: "::" },
+      { HOST: "192.0.2.1" },
+      { HOST: "docs.example.org" },
+    ];
+    for (const environment of [...reached, { WEFT_PLATFORM: "aws" }])
+      expect(Object.fromEntries(counts(environment))).toEqual({
+        ...{ document: "80/60000", document_access: "50/60000", invitation: "60/60000" },
+        ...{ document_ask_for_access: "30/60000", config: "30/60000", user_list: "30/60000,180/3600000" },
+        ...failures,
+      });
     expect(
       Object.fromEntries(counts({ WEFT_PLATFORM: "aws", API_CONFIG_THROTTLE_RATE: "off" }))["config"],
     ).toBe("");
+    expect(Object.fromEntries(counts({ API_CONFIG_THROTTLE_RATE: "123456789012/s" }))["config"]).toBe(
+      "123456789012/1000",
+    );
     expect(Object.fromEntries(counts({ API_CONFIG_THROTTLE_RATE: "2/s" }))["config"]).toBe("2/1000");
     expect(Object.fromEntries(counts({ API_CONFIG_THROTTLE_RATE: "5/day" }))["config"]).toBe("5/86400000");
   });

@@ -125,7 +125,12 @@ type Parsed = Installation & {
 interface Installation {
   readonly WEFT_PLATFORM: "embedded" | "aws";
   readonly TRASHBIN_CUTOFF_DAYS: number;
+  readonly HOST: string;
 }
+
+const LOOPBACK_HOST = /^(?:localhost\.?|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
+/** Whether only programs of the same machine reach a server that listens there. */
+const isLoopbackHost = (host: string): boolean => LOOPBACK_HOST.test(host);
 
 /** Reads each by itself. Throws an Error that names every one that is wrong. */
 function readEach(environment: Environment, installation: Installation): Parsed {
@@ -145,9 +150,9 @@ function readEach(environment: Environment, installation: Installation): Parsed 
 /** Puts the settings together. Throws an Error of a sentence for what is wrong or contradicts another. */
 export function readDocumentSettings(
   environment: Environment,
-  { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS }: Installation,
+  { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS, HOST }: Installation,
 ): DocumentSettingsRead {
-  const parsed = readEach(environment, { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS });
+  const parsed = readEach(environment, { WEFT_PLATFORM, TRASHBIN_CUTOFF_DAYS, HOST });
   const serverTokens = readTokens(parsed.SERVER_TO_SERVER_API_TOKENS);
   return {
     shown: shownSettings(parsed),
@@ -156,7 +161,7 @@ export function readDocumentSettings(
       cacheMs: parsed.THEME_CUSTOMIZATION_CACHE_TIMEOUT * 1000,
     },
     keySet: readKeySet(parsed),
-    throttles: throttleRates(parsed, parsed.WEFT_PLATFORM),
+    throttles: throttleRates(parsed, WEFT_PLATFORM === "aws" || !isLoopbackHost(HOST)),
     yProviderApiKey: parsed.Y_PROVIDER_API_KEY,
     models: readModels(parsed),
     collaborationBackendBaseUrl: parsed.COLLABORATION_BACKEND_BASE_URL,

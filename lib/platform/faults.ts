@@ -5,8 +5,10 @@ export const PLATFORM_FAULTS = {
   limit_exceeded: "a limit of the platform was passed",
   storage_full: "no space is left",
   storage_read_only: "the storage cannot be written",
+  storage_damaged: "the storage is damaged",
   command_not_started: "the program could not be started",
-  secrets_unreadable: "the secrets file is readable by others",
+  command_ended_its_parent: "the command ended the process that runs commands",
+  secrets_unreadable: "the secrets file must be a file that only its owner can read",
 } as const;
 
 export type PlatformFaultCode = keyof typeof PLATFORM_FAULTS;

@@ -12,7 +12,10 @@ export interface Limit {
     | "rules"
     | "targets"
     | "resources"
-    | "parameters";
+    | "outputs"
+    | "parameters"
+    | "policies"
+    | "characters";
   /** Who sets it: a service of AWS, or `Weft` where it is a choice of ours. */
   readonly source: string;
   /**
@@ -62,6 +65,15 @@ export const LIMITS = {
   environmentBytes: { value: 4 * KIB, unit: "bytes", source: "Lambda" },
   /** After SAM's transform. CloudFormation takes 500: there must be room left. */
   stackResources: { value: 450, unit: "resources", source: "Weft" },
+  /** Of a REST API: one for each part of its paths. */
+  apiResources: { value: 300, unit: "resources", source: "API Gateway" },
+  /** Of a managed policy as it is deployed, without whitespace. */
+  managedPolicyCharacters: { value: 6144, unit: "characters", source: "IAM" },
+  /** Managed policies of a role, where no higher quota was requested. */
+  rolePolicies: { value: 10, unit: "policies", source: "IAM" },
+  /** A template that is deployed from a bucket, as SAM does. */
+  templateBytes: { value: 1_000_000, unit: "bytes", source: "CloudFormation" },
+  stackOutputs: { value: 200, unit: "outputs", source: "CloudFormation" },
   stackParameters: { value: 200, unit: "parameters", source: "CloudFormation" },
 } as const satisfies Record<string, Limit>;
 

@@ -61,7 +61,7 @@ export const mailSettingsShape = {
   }),
   DJANGO_EMAIL_URL_APP: address("the service").meta({
     description: "Where readers of mails open documents",
-    default: "address of the gateway",
+    default: "PUBLIC_URL, or the address of the gateway",
   }),
 };
 

@@ -11,6 +11,11 @@ export interface OidcSettings {
   readonly createUser: boolean;
   readonly fallbackToEmail: boolean;
   readonly allowDuplicateEmails: boolean;
+  /** Whether an address counts only with `email_verified: true`; one that is said not to be verified never does. */
+  readonly requireVerifiedEmail: boolean;
+  /** The address of the installation's owner, and whether a token with it is the owner's. */
+  readonly ownerEmail: string;
+  readonly ownerByEmail: boolean;
   /** Claims that make up a name, with blanks between. */
   readonly fullNameFields: readonly string[];
   readonly shortNameField: string;
@@ -79,6 +84,15 @@ export const oidcRows = {
     description: "Whether somebody with the address of another becomes a user of their own",
     default: "false",
   }),
+  OIDC_REQUIRE_EMAIL_VERIFIED: onOff(true).meta({
+    description:
+      "Whether an address of a token counts only with `email_verified: true`; with false, also without that claim",
+    default: "true",
+  }),
+  OIDC_ALLOW_OWNER_BY_EMAIL: onOff(false).meta({
+    description: "Whether a token with the address of the installation's owner signs in as the owner",
+    default: "false",
+  }),
   OIDC_USERINFO_FULLNAME_FIELDS: names(FULL_NAME_FIELDS).meta({
     description: "Claims that make up a user's full name, by commas",
     default: FULL_NAME_FIELDS,
@@ -93,7 +107,9 @@ export const oidcRows = {
 const oidcSchema = z.object(oidcRows);
 
 /** The settings put together; undefined where no tokens are taken. Throws an Error where they contradict each other. */
-export function oidcSettings(parsed: z.infer<typeof oidcSchema>): OidcSettings | undefined {
+export function oidcSettings(
+  parsed: z.infer<typeof oidcSchema> & { readonly WEFT_OWNER_EMAIL: string },
+): OidcSettings | undefined {
   const audiences = parsed.OIDC_RS_ALLOWED_AUDIENCES;
   const { OIDC_OP_URL: issuer, OIDC_OP_JWKS_ENDPOINT: jwksEndpoint } = parsed;
   const fallbackToEmail = parsed.OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION;
@@ -111,6 +127,9 @@ export function oidcSettings(parsed: z.infer<typeof oidcSchema>): OidcSettings |
     ...{ issuer, audiences, jwksEndpoint, fallbackToEmail, allowDuplicateEmails },
     timeoutMs: parsed.OIDC_TIMEOUT * 1_000,
     createUser: parsed.OIDC_CREATE_USER,
+    requireVerifiedEmail: parsed.OIDC_REQUIRE_EMAIL_VERIFIED,
+    ownerEmail: parsed.WEFT_OWNER_EMAIL,
+    ownerByEmail: parsed.OIDC_ALLOW_OWNER_BY_EMAIL,
     fullNameFields: parsed.OIDC_USERINFO_FULLNAME_FIELDS,
     shortNameField: parsed.OIDC_USERINFO_SHORTNAME_FIELD,
   };

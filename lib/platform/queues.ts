@@ -17,8 +17,10 @@ export interface ReceivedMessage {
   readonly receipt: string;
   readonly body: string;
   readonly groupId?: string;
-  /** 1 at the first delivery. */
+  /** 1 at the first delivery. Deliveries that ended with the whole server are not among these, where that is known. */
   readonly receiveCount: number;
+  /** Deliveries that ended with the whole server, or may have; left out where there is none, or nobody can know. */
+  readonly interrupted?: number;
   /** Milliseconds since the epoch. */
   readonly sentAt: number;
 }

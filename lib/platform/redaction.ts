@@ -1,35 +1,31 @@
+import { base64View, hexView, plainView, unescapeView, type View } from "./redaction-views.ts";
+
 const REPLACEMENT = "***";
 /** Shorter values would black out ordinary text. */
 const SHORTEST_SECRET = 4;
-/** A piece of base64 shorter than this turns up in other base64 by chance. */
-const SHORTEST_PIECE = 8;
+/** Escapes in escapes that are looked into: a URL in JSON in a log line. */
+const ESCAPE_LEVELS = 4;
+/** What escapes begin with: for values that consist of what is escaped. */
+const ESCAPE_MARKS: readonly string[] = ["%", "&", "\\", "'", "+"];
+/** Longest part of a value that is looked for first. */
+const SEED_LENGTH = 12;
 
-/** The characters of base64 text that the value alone decides when it starts `offset` bytes into a group of three. */
-function base64Piece(value: Buffer, offset: number): string {
-  const padded = Buffer.concat([Buffer.alloc(offset), value]).toString("base64");
-  return padded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + value.length) * 8) / 6));
-}
+/** A text is searched in pieces of so many characters, which bounds the memory that it takes. */
+const PIECE_LENGTH = 64 * 1024;
+/** Longest form of one character of a value, with what may stand between two of them. */
+const LONGEST_FORM = 24;
 
-function base64Forms(value: string): string[] {
-  const bytes = Buffer.from(value);
-  const pieces = [0, 1, 2]
-    .map((offset) => base64Piece(bytes, offset))
-    .filter((piece) => piece.length >= SHORTEST_PIECE);
-  const forms = [bytes.toString("base64"), bytes.toString("base64").replace(/=+$/, ""), ...pieces];
-  return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
-}
-
-function jsonForm(value: string): string {
-  return JSON.stringify(value).slice(1, -1);
-}
-
-/** The value and how it looks in base64 (also inside a longer text), in a URL and in JSON (also twice escaped). */
-function formsOf(value: string): string[] {
-  const url = encodeURIComponent(value.toWellFormed());
-  const lowerEscapes = url.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
-  const form = new URLSearchParams({ v: value }).toString().slice(2);
-  const json = jsonForm(value);
-  return [value, ...base64Forms(value), url, lowerEscapes, form, json, jsonForm(json)];
+/** What is looked for in a text that holds a seed, in the form that the views give it. */
+interface Needles {
+  /** A text that holds a value in some form matches; most other texts do not. */
+  readonly seeds: RegExp;
+  /** How far a value may reach over the end of a piece, in characters. */
+  readonly overlap: number;
+  readonly plain: ReadonlySet<string>;
+  /** With a space for each plus sign, as in the query of a URL. */
+  readonly spaced: ReadonlySet<string>;
+  readonly base64: ReadonlySet<string>;
+  readonly hex: ReadonlySet<string>;
 }
 
 export interface Redactor {
@@ -38,21 +34,150 @@ export interface Redactor {
   redact(text: string): string;
 }
 
-/** Replaces values in texts, longest form first. A value stays known for good: old logs may still hold it. */
+/**
+ * Replaces values in texts: as they stand, percent-encoded, as HTML character references, escaped for JSON, JavaScript or a
+ * shell, in base64 (also inside of longer base64, and in lines) and in hex, and where such escapes are in each other.
+ * A value stays known for good: old logs may still hold it.
+ */
 export function createRedactor(): Redactor {
   const known = new Set<string>();
-  let forms: string[] = [];
+  let needles: Needles | undefined;
   return {
     add: (values) => {
       const news = [...values].filter((value) => value.length >= SHORTEST_SECRET && !known.has(value));
       if (news.length === 0) return;
       for (const value of news) known.add(value);
-      forms = [...new Set([...forms, ...news.flatMap(formsOf)])].sort((a, b) => b.length - a.length);
+      needles = needlesOf([...known]);
     },
-    redact: (text) => {
-      let clean = text;
-      for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, REPLACEMENT);
-      return clean;
-    },
+    redact: (text) => (needles?.seeds.test(text) === true ? replaceNeedles(text, needles) : text),
   };
+}
+
+function needlesOf(values: readonly string[]): Needles {
+  const plain = values.flatMap((value) => [value, value.toWellFormed()]);
+  return {
+    seeds: anyOf(new Set(values.flatMap(seedsOf))),
+    overlap: values.reduce((longest, { length }) => Math.max(longest, length), 0) * LONGEST_FORM + 1024,
+    plain: new Set(plain),
+    spaced: new Set(plain.map((value) => value.replaceAll("+", " "))),
+    base64: new Set(values.flatMap(base64Pieces)),
+    hex: new Set(values.map((value) => Buffer.from(value).toString("hex"))),
+  };
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+function replaceNeedles(text: string, needles: Needles): string {
+  const found: Range[] = [];
+  for (let start = 0; start < text.length; start += PIECE_LENGTH) {
+    const piece = plainView(text, start, start + PIECE_LENGTH + needles.overlap);
+    if (needles.seeds.test(piece.text)) findNeedles(piece, needles, found);
+  }
+  return replaceRanges(text, found);
+}
+
+function findNeedles(piece: View, { plain, spaced, base64, hex }: Needles, found: Range[]): void {
+  let view: View | undefined = piece;
+  for (let level = 0; view !== undefined && level <= ESCAPE_LEVELS; level += 1) {
+    find(view, plain, found);
+    if (view.text.includes("+")) find({ ...view, text: view.text.replaceAll("+", " ") }, spaced, found);
+    find(base64View(view), base64, found);
+    find(hexView(view), hex, found);
+    view = unescapeView(view);
+  }
+}
+
+function find({ text, starts, ends }: View, needles: ReadonlySet<string>, found: Range[]): void {
+  for (const needle of needles) {
+    for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
+      found.push({ start: starts[at] ?? 0, end: ends[at + needle.length - 1] ?? text.length });
+    }
+  }
+}
+
+/** Ranges that overlap are replaced as one. */
+function replaceRanges(text: string, ranges: readonly Range[]): string {
+  const sorted = [...ranges].sort((one, other) => one.start - other.start || other.end - one.end);
+  let clean = "";
+  let done = 0;
+  for (const { start, end } of sorted) {
+    if (end <= done) continue;
+    if (start >= done) clean += text.slice(done, start) + REPLACEMENT;
+    done = end;
+  }
+  return clean + text.slice(done);
+}
+
+/** The characters of base64 text that the value alone decides, wherever it starts in a group of three bytes. */
+function base64Pieces(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const pieces = [0, 1, 2].map((offset) => base64Piece(bytes, offset));
+  const whole = bytes.toString("base64");
+  return [whole, whole.replace(/=+$/, ""), ...pieces];
+}
+
+function base64Piece(value: Buffer, offset: number): string {
+  const padded = Buffer.concat([Buffer.alloc(offset), value]).toString("base64");
+  return padded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + value.length) * 8) / 6));
+}
+
+/** Texts one of which stands in every text that holds the value, in whatever form. */
+function seedsOf(value: string): string[] {
+  const letters = longestRun(value, /[A-Za-z0-9]+/g);
+  const seeds =
+    letters.length > 1
+      ? [letters.slice(0, SEED_LENGTH), ...escapedForms(letters.slice(0, 2))]
+      : [value.slice(0, 1), ...ESCAPE_MARKS];
+  for (const piece of base64Pieces(value)) seeds.push(...base64Seeds(piece));
+  for (const seed of hexSeeds(Buffer.from(value).toString("hex"))) seeds.push(seed, seed.toUpperCase());
+  return seeds;
+}
+
+/** Of a dump in one piece, in lines, in groups of two bytes, and byte by byte. */
+function hexSeeds(hex: string): string[] {
+  const [a = "", b = "", c = "", d = "", e = "", f = ""] = hex.match(/../g) ?? [];
+  const apart = [" ", ":", "-", ",", ", ", ";", "\\x"].map((between) => [a, b, c].join(between));
+  return [
+    a + b + c,
+    f === "" ? c + d : d + e + f,
+    `${a}${b} ${c}`,
+    `${a} ${b}${c}`,
+    `0x${a}`,
+    `0X${a}`,
+    ...apart,
+  ];
+}
+
+function longestRun(text: string, pattern: RegExp): string {
+  return (text.match(pattern) ?? []).reduce((best, run) => (run.length > best.length ? run : best), "");
+}
+
+/** ASCII characters with each of them escaped, though they need not be. */
+function escapedForms(characters: string): string[] {
+  const codes = [...characters].map((character) => character.charCodeAt(0).toString(16));
+  const [first = ""] = codes;
+  const forms = ["%", "%25", "\\x", "\\u00"].map((mark) => codes.map((code) => mark + code).join(""));
+  return [
+    ...forms.flatMap((form) => [form, form.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())]),
+    ...["&#x", "&#X", "&#x00", "\\u{"].flatMap((mark) => [mark + first, mark + first.toUpperCase()]),
+    `&#${Number.parseInt(first, 16)};`,
+    `&#0${Number.parseInt(first, 16)};`,
+  ];
+}
+
+/** Two parts of which a line break is in one at most, without the characters that alphabets differ in. */
+function base64Seeds(piece: string): string[] {
+  const runs = (piece.match(/[A-Za-z0-9]{3,}/g) ?? []).flatMap((run) =>
+    run.length < 8 ? [run] : [run.slice(0, run.length >> 1), run.slice(run.length >> 1)],
+  );
+  const long = runs.sort((one, other) => other.length - one.length).slice(0, 2);
+  return long.length > 0 ? long.map((run) => run.slice(0, SEED_LENGTH)) : [piece.slice(0, 2)];
+}
+
+function anyOf(texts: ReadonlySet<string>): RegExp {
+  const shortest = [...texts].filter((text) => text !== "");
+  return new RegExp(shortest.map((text) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")).join("|"));
 }

@@ -18,6 +18,11 @@ export interface ScriptRequest {
   /** Environment of the processes that functions start. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /**
+   * Processor time that the code and its functions may use, milliseconds: waits for a command, a request, an answer or
+   * `sleep` use none. Any where it is left out.
+   */
+  readonly cpuMs?: number;
   /** Requests with the same one share a VM while it lives; different ones never do. Use the run's id. */
   readonly isolate: string;
   /** Names the step in the environment of the processes that functions start. */
@@ -60,7 +65,7 @@ export type ScriptOutcome =
   | {
       readonly ok: false;
       /** `failed`: the code threw or does not parse; the others: it was stopped. */
-      readonly reason: "failed" | "timeout" | "memory" | "stack" | "aborted";
+      readonly reason: "failed" | "timeout" | "cpu" | "memory" | "stack" | "aborted";
       readonly message: string;
       /** Why the code asked for the steps after this one not to be executed. */
       readonly skipped?: string;

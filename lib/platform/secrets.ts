@@ -2,7 +2,7 @@
 export interface Secrets {
   /** Undefined where there is none of that name. Throws code `secrets_unreadable` when the file may be read by others. */
   get(name: string): Promise<string | undefined>;
-  /** The text with every known secret (as it stands, base64, URL-encoded, JSON-escaped) replaced by `***`. */
+  /** The text with every known secret (in the forms that `createRedactor` names) replaced by `***`. */
   redact(text: string): string;
 }
 

@@ -7,6 +7,7 @@ import { readTemplate, type TemplateFunction, type TemplateSource } from "../../
 import type { Deps } from "../deps.ts";
 import { composeDeps } from "../deps-compose.ts";
 import { type ScriptDeps, withScripts } from "../deps-scripts.ts";
+import { isUploadAllowed } from "../documents/content/uploads.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
 import type { UploadReceiver } from "../platform/blobs.ts";
@@ -132,7 +133,11 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
   });
   const composed = composeDeps(platform.ports, config, {
     auth: ownerAuthenticator(hashToken(TEST_TOKEN)),
-    paths: { workspacesDir: join(folder, "workspaces"), logsDir: join(folder, "runs") },
+    paths: {
+      workspacesDir: join(folder, "workspaces"),
+      logsDir: join(folder, "runs"),
+      snapshotsDir: join(folder, "snapshots-unfinished"),
+    },
     queueNames: template.resources.queues.map(({ name }) => name),
     sharesWorkspaces: false,
     layMails: (from) => folderMailer(join(folder, "mail"), from),
@@ -144,7 +149,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
   return {
     deps,
     clock,
-    uploads: platform.uploads,
+    uploads: { ...platform.uploads, isAllowed: (upload) => isUploadAllowed(deps, upload) },
     folder,
     logs,
     commands,

@@ -71,7 +71,8 @@ export async function startTestIssuer(clock: { now(): number }): Promise<TestIss
       const key = await jose.importJWK(await jose.exportJWK(pair.privateKey), alg);
       const now = Math.floor(clock.now() / 1_000);
       const good = { iss: url, aud: TEST_AUDIENCE, iat: now, exp: now + TOKEN_LIFE_S };
-      return new jose.SignJWT({ ...good, ...claims })
+      const address = "email" in claims ? { email_verified: true } : {};
+      return new jose.SignJWT({ ...good, ...address, ...claims })
         .setProtectedHeader({ kid, ...header, alg, ...(crit.length === 0 ? {} : { crit: [...crit] }) })
         .sign(key, { crit: Object.fromEntries(crit.map((name) => [name, true])) });
     },

@@ -31,6 +31,8 @@ export interface Row {
   readonly ability: Ability | null;
   /** For who may; `denied` is what others are answered. */
   readonly status: number | ((situation: Situation, denied: 401 | 403) => number);
+  /** Status for an anonymous caller who lacks the ability, where it is not 401. */
+  readonly deniedAnonymous?: 403;
   /** Only for who has a name, whatever the document is. */
   readonly isNamed?: true;
   /** Answered before anything is looked at; undefined where it is looked at. */
@@ -58,7 +60,7 @@ export const rowName = ({ endpoint, about }: Row): string =>
 /** What is answered, by the table alone. */
 export function statusIn(row: Row, situation: Situation): number {
   const { isAuthenticated, role } = standingIn(situation);
-  const denied = isAuthenticated ? 403 : 401;
+  const denied = isAuthenticated ? 403 : (row.deniedAnonymous ?? 401);
   const first = row.first?.(situation);
   if (first !== undefined) return first;
   if (row.isNamed === true && !isAuthenticated) return 401;

@@ -20,6 +20,10 @@ export const CONTENT_ROWS: readonly Row[] = [
     body: { bytes: 10 },
   },
   {
+    ...{ endpoint: "POST /documents/{id}/content-uploads", about: "no size", ability: "content_patch" },
+    ...{ status: 400, body: {} },
+  },
+  {
     ...{ endpoint: "POST /documents/{id}/content-uploads/{uploadId}/finish", ability: "content_patch" },
     ...{ params: ({ id, asker }: Asked) => ({ uploadId: uploadOf(id, asker) }), status: 204 },
     needs: ["upload"],
@@ -41,6 +45,11 @@ export const CONTENT_ROWS: readonly Row[] = [
       versions.map(({ version_id }: { version_id: string }) => version_id),
       [EARLIER_VERSION],
     ],
+  },
+  {
+    ...{ endpoint: "GET /documents/{id}/versions", about: "too large a page", ability: "versions_list" },
+    ...{ status: 400, reads: true, query: { page_size: "51" } },
+    first: ({ asker }) => (asker === "anonymous" ? 403 : undefined),
   },
   {
     ...{ endpoint: `GET ${VERSION}`, ability: "versions_retrieve", status: 200, reads: true },

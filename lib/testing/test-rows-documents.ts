@@ -20,6 +20,10 @@ export const DOCUMENT_ROWS: readonly Row[] = [
   { endpoint: "POST /documents/{id}/restore", ability: "restore", status: whereDeleted },
   { endpoint: "GET /documents/{id}/children", ability: "children_list", status: 200, reads: true },
   {
+    ...{ endpoint: "GET /documents/{id}/children", about: "an invalid page", ability: "children_list" },
+    ...{ status: 404, reads: true, query: { page: "x" } },
+  },
+  {
     ...{ endpoint: "POST /documents/{id}/children", ability: "children_create", status: 201 },
     ...{ isNamed: true, body: {} },
   },

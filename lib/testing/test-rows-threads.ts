@@ -103,6 +103,10 @@ export const THREAD_ROWS: readonly Row[] = [
     ...{ endpoint: `GET ${THREAD}/comments`, ability: "comment", status: 200, reads: true, ...others },
     says: ({ count }) => [count, 1],
   },
+  {
+    ...{ endpoint: `GET ${THREAD}/comments`, about: "an invalid page", ability: "comment", status: 404 },
+    ...{ reads: true, query: { page: "x" }, ...others },
+  },
   { endpoint: `POST ${THREAD}/comments`, ability: "comment", status: 201, body: { body: 1 }, ...others },
   { endpoint: `GET ${COMMENT}`, ability: "comment", status: 200, reads: true, ...others },
   ...["PUT", "PATCH"].flatMap((method): Row[] => [

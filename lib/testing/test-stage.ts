@@ -7,6 +7,7 @@ import {
   relationKey,
   relationsTable,
 } from "../documents/access/table.ts";
+import { ordersOf } from "../documents/tree/siblings.ts";
 import {
   childrenOf,
   childrenTable,
@@ -38,6 +39,8 @@ export interface Stage {
   own(situation: Situation, belongings?: readonly Belongings[]): Promise<string>;
 }
 
+/** Documents of a stage at most: each has a key of its own. */
+const DOCUMENTS_MAX = 10_000;
 const LONG_AGO_MS = 100 * 24 * 60 * 60 * 1000;
 const EVERYTHING: readonly Belongings[] = ["content", "threads", "sharing"];
 
@@ -54,14 +57,22 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     return role === null ? [] : [{ user: idOf(asker), role }];
   });
 
-  const documentOf = (id: string, more: Partial<StoredDocument>): Write => {
+  const orders = ordersOf(DOCUMENTS_MAX)[Symbol.iterator]();
+  const documentOf = (id: string, more: Partial<StoredDocument>): Write[] => {
+    const parent = more.parent ?? null;
+    const order = orders.next().value ?? "";
+    const pk = more.deleted_at != null && parent !== null ? deletedChildrenOf(parent) : childrenOf(parent);
+    const sk = pk === childrenOf(parent) ? order : id;
     const item: StoredDocument = {
       ...{ ...documentKey(id), id, title: "Notes", excerpt: null, link_reach: "restricted" },
       ...{ link_role: "reader", creator: null, duplicated_from: null, created_at: at, updated_at: at },
-      ...{ deleted_at: null, parent: null, order: "a0", segment: id.slice(0, 7), chain: [], place: 1 },
+      ...{ deleted_at: null, parent: null, order, chain: [], place: 1 },
       ...{ height: 1, numchild: 0, accesses: 0, owners: 0, revision: 1, ...more },
     };
-    return { op: "put", table: documentsTable, item };
+    return [
+      { op: "put", table: documentsTable, item },
+      { op: "put", table: childrenTable, item: { pk, sk, id } },
+    ];
   };
   const grant = (document: string, user: string, role: Role): Write[] => {
     const id = accessId(document, { user });
@@ -95,7 +106,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     const maker = idOf("maker");
     const hasContent = belongings.includes("content");
     const writes: Write[] = [
-      documentOf(id, {
+      ...documentOf(id, {
         ...{ parent, chain: parent === null ? [] : [parent], deleted_at: deleted_at[state], creator: maker },
         ...(isInherited ? { accesses: 1 } : { ...shared, accesses: counted.accesses + 1 }),
         ...(hasContent ? { content: contentHead(at) } : {}),
@@ -111,10 +122,8 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     ];
     if (parent !== null) {
       const isChild = deleted_at[state] === null;
-      const key = isChild ? { pk: childrenOf(parent), sk: "a0" } : { pk: deletedChildrenOf(parent), sk: id };
-      writes.push({ op: "put", table: childrenTable, item: { ...key, id } });
       const mother = { numchild: isChild ? 1 : 0, deleted_at: state === "below" ? at : null };
-      writes.push(documentOf(parent, { ...mother, ...(isInherited ? shared : {}) }));
+      writes.push(...documentOf(parent, { ...mother, ...(isInherited ? shared : {}) }));
     }
     await write(deps, writes);
     const more = planBelongings(id, at, people, belongings);
@@ -124,7 +133,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
   };
 
   const shelf = deps.ids.random();
-  await write(deps, [documentOf(shelf, counted), ...grants(shelf)]);
+  await write(deps, [...documentOf(shelf, counted), ...grants(shelf)]);
   const documents = new Set([shelf]);
   const made = new Map<string, Promise<string>>();
   const first = async (scene: Scene): Promise<string> => {

@@ -16,6 +16,7 @@ const BUNDLED = "localstack/bundled.ts";
 /** What other processes and threads run. The sources name each as `new URL("…", import.meta.url)`. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   "lib/platform/embedded/runner/main.ts": "runner",
+  "lib/platform/embedded/runner/commands.ts": "commands",
   "lib/platform/embedded/converter/main.ts": "converter",
   "lib/platform/scripts/script-worker.ts": "script-worker",
   "lib/workflow/functions/library.ts": "library",

@@ -26,7 +26,7 @@ const RUNBOOKS = "4b9d1f60-7c2e-4a53-9e18-6f0a2d5c8b31";
 const texts = new Map<string, string>();
 const content: ContentAccess = {
   read: async (id) => texts.get(id),
-  write: async (_user, id, text) => void texts.set(id, text),
+  append: async (_user, id, text) => void texts.set(id, [texts.get(id) ?? [], text].flat().join("\n")),
 };
 
 let dataDir: string;

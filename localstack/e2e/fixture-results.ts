@@ -20,6 +20,11 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
   ["arguments-in-parts", { steps: ["fill=", "show=--fast|--width|20|-i|a.example|"] }],
   ["in-time", { steps: ["seconds=by seconds", "duration=by duration", "template=by template"] }],
   ["too-slow", { status: "failed", error: "command timed out after", steps: ["failed doze="] }],
+  [
+    "named-like-functions",
+    { steps: ["write=", "look=true", "again=true false 1", "use=true true false 1 yes"] },
+  ],
+  ["shared-names", { steps: ["tell=north\nsouth", "tell-2=second", "each=wind north\nwind south"] }],
   ["kept-output", { steps: ["keep=all", "failed keep-some=", "show=all some"] }],
   [
     "library",
@@ -211,6 +216,129 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
   ["paces", { steps: ["walk=10 1s"] }],
   ["paces-fast", { steps: ["walk=40 0s"] }],
   ["paces-faster", { steps: ["walk=99 0s"] }],
+  [
+    "sums",
+    {
+      steps: [
+        ...["show=50 12 5 1800s 15 true a.example:50 9 51", "use=3", "if-wide=8"],
+        "skipped if-narrow=",
+      ],
+    },
+  ],
+  [
+    "sums",
+    {
+      ...params({ threads: "4", width: "16" }),
+      steps: [
+        "show=16 4 -1 1800s 6 false a.example:16 3 17",
+        "use=1",
+        "skipped if-wide=",
+        "if-narrow=narrow",
+      ],
+    },
+  ],
+  ["divides-by-nothing", { steps: ["split=5"] }],
+  [
+    "divides-by-nothing",
+    { ...params({ parts: 0 }), status: "failed", error: "division by zero", steps: ["failed split="] },
+  ],
+  [
+    "divides-by-nothing",
+    {
+      ...params({ parts: "few" }),
+      status: "failed",
+      error: '"few" is not a number',
+      steps: ["failed split="],
+    },
+  ],
+  [
+    "conditions-in-every-form",
+    {
+      steps: [
+        ...[
+          "c1=1",
+          "c2=2",
+          "c3=3",
+          "c4=4",
+          "c5=5",
+          "skipped c6=",
+          "skipped c7=",
+          "c8=8",
+          "skipped c9=",
+          "c10=10",
+        ],
+      ],
+    },
+  ],
+  [
+    "filters",
+    {
+      steps: [
+        "numbers=15 7 true 3",
+        "texts=A.EXAMPLE Two Words abc a.e a....",
+        "fallbacks=a,b,c on a.example a",
+      ],
+    },
+  ],
+  [
+    "built-in-folders",
+    {
+      steps: [
+        "folders=external-binaries\nexternal-data\nexternal-configs\nexternal-scripts\nmarkdown-report-templates\nsnapshot\nworkflows",
+        ...["temporary=1\nkept", "again=.tmp", "data=1", "facts=boolean false true true"],
+      ],
+    },
+  ],
+  [
+    "misspelled",
+    { status: "failed", error: "nothing gives {{Dta}} a value", steps: ["fine=fine", "failed clean="] },
+  ],
+  ["generated-params", { steps: ["show=4 /root host-of-a.example 6 a.example-abc b"] }],
+  ["calls-that-go-on", { steps: ["write=", "tell=true true A.EXAMPLE! true two of them (so it seems)"] }],
+  [
+    "loops-of-calculated-width",
+    {
+      steps: [...["list=", "double=2 #1\n4 #2\n6 #3\n8 #4", "pairs=l1\nr2\nl2\nr3\nl3\nr4\nl4\nr5"]],
+    },
+  ],
+  [
+    "shell-of-all-sorts",
+    {
+      steps: [
+        'lines=<one>\n<two>\na.example one\n1\n{"target":"a.example","n":100}\nmatches\nexample\nshown a.example\na 9\na.example\n2\nitem one\nitem two',
+        "documents=open a.example 33\nquoted a.example domain run",
+      ],
+    },
+  ],
+  [
+    "every-field-of-a-module",
+    {
+      steps: [
+        ...[
+          "before=",
+          "s1=21 true",
+          "s3=decided\n42 1 static given",
+          "s4=a\n43",
+          "s5=p1\np2",
+          "behind=d.txt\ns1.txt",
+        ],
+      ],
+    },
+  ],
+  [
+    "a-flow-that-calculates",
+    {
+      steps: [
+        ...[
+          "show=20 5 1 6m 15 false a.example:20 9 21",
+          "use=1",
+          "skipped if-wide=",
+          "if-narrow=narrow",
+          "tell=7 a-flow-that-calculates/last",
+        ],
+      ],
+    },
+  ],
 ];
 
 /** Plans of those that need more than this machine has, by the name of the workflow. */
@@ -225,6 +353,8 @@ export const PLANS: Readonly<Record<string, string>> = {
   scan: "run scan-all, run import",
   standard:
     "run folder, run ask, run merge, run clean, run check, depends probe-all, depends keep, run alive, depends crawl-all, depends crawl-one, run store, run scan-all, run import",
+  "whole-domain":
+    "run setup, run list-names, skip list-deep, run merge, run count-names, depends check-input, depends resolve, run extract, run import, depends fingerprint, run filter, run make, depends follow, depends follow-one, run gather, run check-pages, depends summary, run import-faults",
   "every-request": "run put, run find, depends never, depends make, depends drop, depends lost, depends tell",
   "one-of-every-type":
     "run by-shell, run by-script, run by-loop, run by-loop-one, run at-once, run at-once-1, run by-request, run by-model, skip by-container, skip by-host",

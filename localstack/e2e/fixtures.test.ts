@@ -37,6 +37,20 @@ const NOT_READ = new Map([
   ["gates", ["unknown-count.pre_condition: nothing gives {{no_such_count}} a value"]],
   ["templates-everywhere", ["left.command: nothing gives {{missing}} a value"]],
   ["around-a-flow", ["page.command: nothing gives {{code}} a value"]],
+  ["a-flow-that-calculates", ["tell.command: nothing gives {{next}} a value"]],
+  ["find-names", ["reports[1].path: is missing: the report is ignored"]],
+  [
+    "misspelled",
+    ["fine.command: nothing gives {{nowhere}} a value", "clean.command: nothing gives {{Dta}} a value"],
+  ],
+  [
+    "shared-names",
+    [
+      'steps[1].name: the step name "tell" is used more than once: this step is called "tell-2"',
+      'steps[2].step.name: the step name "each" is used more than once: this step is called "each-2"',
+      "params.key.generator: getEnvVar is not available: give the param a default or a value, else it is empty",
+    ],
+  ],
   ["passed-on", ["modules[0].exports: unknown key, ignored"]],
   [
     "wishes",
@@ -62,11 +76,12 @@ describe("workflows in the ways that people write them", () => {
     ["leads-nowhere", "steps[0].decision.cases.x.goto", 'there is no step "b"'],
     ["waits-for-itself", "steps[0].depends_on", "waits for itself: a -> b -> a"],
     ["waits-for-nobody", "steps[0].depends_on[0]", 'there is no step "z"'],
-    ["same-name", "steps[1].name", 'the step name "a" is used twice'],
     ["nothing-to-do", "steps[0]", "a bash step needs command, commands or parallel_commands"],
     ["field-missing", "steps[0].input", "is required"],
     ["child-of-itself", "extends", 'there is no workflow "child-of-itself"'],
     ["flow-of-a-module", "kind", "soup, which it extends, is a module"],
+    ["divides-by-zero", "steps[0].command", "division by zero"],
+    ["default-not-readable", "params[0].default", "unexpected"],
     ["asks-an-agent", "steps[0].type", "steps of type agent are not available"],
     ["asks-another-program", "steps[0].type", "steps of type agent-acp are not available"],
   ])("%s is refused at %s: %s", async (name, path, message) => {

@@ -92,7 +92,7 @@ test("the guide to parallel-steps: what they leave is there afterwards, and one 
 });
 
 test("the workflow of the first guide greets a visitor whom an event tells of", async () => {
-  expect(await store("workflows")).toEqual(["greet", "look-again"]);
+  expect(await store("workflows")).toEqual(["greet", "wide-scan", "look-again"]);
   const { triggered_workflows } = await weft.emit({ topic: "custom.visitor", data: { visitor: "Ada; ls" } });
   expect(triggered_workflows).toEqual(["greet"]);
   const greeted = await until(
@@ -100,5 +100,6 @@ test("the workflow of the first guide greets a visitor whom an event tells of", 
     async () => (await weft.events({ topic: "custom.greeted" }))[0],
   );
   expect(JSON.parse(greeted.data)).toEqual({ text: "Hello, Ada; ls\nHallo, Ada; ls" });
+  expect(await outputs("wide-scan")).toEqual({ show: "at 50 a time 0 25s" });
   expect((await outputs("look-again"))["look"]).toMatch(/\d\d:\d\d:\d\d/);
 });

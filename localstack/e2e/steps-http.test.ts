@@ -29,6 +29,12 @@ beforeAll(async () => {
         .writeHead(302, { location: new URL(path, url).searchParams.get("to") ?? "" })
         .end();
     if (path.startsWith("/cut")) return void outgoing.destroy();
+    if (path.startsWith("/trickle")) {
+      // Neither a length nor chunks: the body ends with the connection.
+      outgoing.useChunkedEncodingByDefault = false;
+      const more = setInterval(() => outgoing.write("x"), 20);
+      return void outgoing.on("close", () => clearInterval(more));
+    }
     if (path.startsWith("/once") && seen.length === 1) return void outgoing.writeHead(503).end("busy");
     if (path.startsWith("/endless")) {
       const more = () => {
@@ -112,14 +118,44 @@ describe("seed 2.7: http steps", () => {
     expect(seen.filter((one) => one.url.includes("500"))).toHaveLength(3);
   });
 
-  test("a repeatable method is tried again, POST is not", async () => {
-    expect((await runSteps(`  - {name: s, type: http, url: "${url}/once"}`)).status).toBe("completed");
-    expect(seen).toHaveLength(2);
-    seen = [];
-    expect((await runSteps(`  - {name: s, type: http, method: POST, url: "${url}/once"}`)).status).toBe(
-      "failed",
+  test.each(["GET", "POST", "PATCH"])("after a 5xx, %s is sent again with its body", async (method) => {
+    const body = method === "GET" ? "" : ", request_body: 'again and again'";
+    const { status } = await runSteps(
+      `  - {name: s, type: http, method: ${method}, url: "${url}/once"${body}}`,
     );
+    const sent = [method, method === "GET" ? "" : "again and again"];
+    expect([status, seen.map((one) => [one.method, one.body])]).toEqual(["completed", [sent, sent]]);
+  });
+
+  test("after a cut connection, POST is sent again, three times at most", async () => {
+    const post = `type: http, method: POST, url: "${url}/cut", request_body: x`;
+    expect((await runSteps(`  - {name: s, ${post}}`)).status).toBe("failed");
+    expect(seen.map(({ method, body }) => [method, body])).toEqual(Array(3).fill(["POST", "x"]));
+    seen = [];
+    await runSteps(`  - {name: s, ${post}, retry: {max_attempts: 1}}`);
     expect(seen).toHaveLength(1);
+  });
+
+  test("the method is rendered; an empty one is GET, and what is no method fails the step", async () => {
+    const tolerated = "on_error: [{action: continue}]";
+    const { steps } = await runSteps(
+      `
+  - {name: given, type: http, method: "{{verb}}", url: "${url}/given"}
+  - {name: part, type: http, method: "p{{rest}}", url: "${url}/part"}
+  - {name: empty, type: http, method: "{{nothing}}", url: "${url}/empty"}
+  - {name: wrong, type: http, method: "{{Target}}", url: "${url}/wrong", ${tolerated}}
+  - {name: each, type: foreach, input: [put, delete], variable: verb, step: {name: one, type: http, method: "[[verb]]", url: "${url}/each"}}
+`,
+      { target: "GET / HTTP", params: { verb: "patch", rest: "ost" } },
+    );
+    expect(steps["wrong"]?.error_message).toBe("method: not an HTTP method: GET / HTTP");
+    expect(seen.map(({ method, url: path }) => `${method} ${path}`)).toEqual([
+      "PATCH /given",
+      "POST /part",
+      "GET /empty",
+      "PUT /each",
+      "DELETE /each",
+    ]);
   });
 
   test("a step with retry is tried as often as it says, whatever its method", async () => {
@@ -146,6 +182,7 @@ describe("seed 2.7: http steps", () => {
     const { steps } = await runSteps(
       `
   - {name: slow, type: http, url: "${url}/slow", timeout: 300ms, ${tolerated}}
+  - {name: trickle, type: http, url: "${url}/trickle", timeout: 300ms, ${tolerated}}
   - {name: cut, type: http, method: POST, url: "${url}/cut", ${tolerated}}
   - {name: closed, type: http, method: POST, url: "http://127.0.0.1:1/", ${tolerated}}
   - {name: endless, type: http, url: "${url}/endless", ${tolerated}}
@@ -159,6 +196,7 @@ describe("seed 2.7: http steps", () => {
     );
     expect(errors).toEqual({
       slow: expect.stringMatching(/timed out/),
+      trickle: expect.stringMatching(/timed out after \d+ ms/),
       cut: expect.stringMatching(/POST .*failed/),
       closed: expect.stringMatching(/ECONNREFUSED|failed/),
       endless: expect.stringMatching(/larger than/),

@@ -88,14 +88,6 @@ describe("POST /workflows", () => {
     ["no name", "steps: [{name: s, type: bash, command: a}]"],
     ["no steps", "name: x"],
     ["empty steps", "name: x\nsteps: []"],
-    [
-      "two steps of one name",
-      "name: x\nsteps: [{name: s, type: bash, command: a}, {name: s, type: bash, command: b}]",
-    ],
-    [
-      "a nested step of a name that is there already",
-      "name: x\nsteps: [{name: s, type: bash, command: a}, {name: p, type: parallel-steps, parallel_steps: [{name: s, type: bash, command: b}]}]",
-    ],
     ["a name with a slash", YAML("a/b")],
     [
       "a cron expression that never fires",
@@ -109,10 +101,6 @@ describe("POST /workflows", () => {
       "a time zone that is none",
       "name: x\ntriggers: [{type: cron, schedule: '0 0 * * *', timezone: Mars/Base}]\nsteps: [{name: s, type: bash, command: a}]",
     ],
-    [
-      "an event trigger without a topic",
-      "name: x\ntriggers: [{type: event}]\nsteps: [{name: s, type: bash, command: a}]",
-    ],
     ["a kind that is none", `kind: job\n${YAML("x")}`],
     ["a http step without url", "name: x\nsteps: [{name: s, type: http}]"],
     ["a foreach without a step", "name: x\nsteps: [{name: s, type: foreach, input: a, variable: v}]"],
@@ -120,6 +108,36 @@ describe("POST /workflows", () => {
     const answer = await post(body);
     expect([answer.status, answer.json]).toEqual([400, { error: true, message: expect.stringMatching(/./) }]);
     expect((await weft.call("GET", "/workflows/x")).status).toBe(404);
+  });
+
+  test.each([
+    [
+      "two steps of one name",
+      "steps: [{name: s, type: bash, command: a}, {name: s, type: bash, command: b}]",
+      /^steps\[1\]\.name: the step name "s" is used more than once: this step is called "s-2"/,
+    ],
+    [
+      "a nested step of a name that is there already",
+      "steps: [{name: s, type: bash, command: a}, {name: p, type: parallel-steps, parallel_steps: [{name: s, type: bash, command: b}]}]",
+      /^steps\[1\]\.parallel_steps\[0\]\.name: the step name "s" is used more than once: this step is called "s-2"/,
+    ],
+  ])("%s is stored with a warning", async (_name, body, warning) => {
+    const answer = await post(`name: tolerated\n${body}`);
+    expect([answer.status, answer.json]).toMatchObject([
+      201,
+      { name: "tolerated", warnings: [expect.stringMatching(warning)] },
+    ]);
+    expect((await weft.call("GET", "/workflows/tolerated")).status).toBe(200);
+  });
+
+  test("an event trigger without a topic is stored with a warning, and fires for every event", async () => {
+    const { warnings } = await weft.save(`triggers: [{type: event}]\n${YAML("every-event")}`);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^triggers\[0\]\.topic: .*: the trigger fires for every event/),
+    ]);
+    const { triggered_workflows } = await weft.emit({ topic: "custom.any" });
+    expect((await weft.call("DELETE", "/workflows/every-event")).status).toBe(200);
+    expect(triggered_workflows).toEqual(["every-event"]);
   });
 
   test("a name posted again is a new revision; the same text is not", async () => {

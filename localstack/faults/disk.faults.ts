@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
 import { mountPrivate, type PrivateMount } from "./mount.ts";
@@ -55,7 +56,7 @@ test("a full disk: emits are refused with the reason, reads and health go on; wi
     else {
       refused += 1;
       expect([answer.status, answer.json]).toEqual([
-        500,
+        507,
         { error: true, message: expect.stringMatching(/storage is full/) },
       ]);
     }
@@ -68,7 +69,7 @@ test("a full disk: emits are refused with the reason, reads and health go on; wi
     body: { module: "works", params: { text: "y".repeat(20_000) } },
   });
   expect([run.status, run.json]).toEqual([
-    500,
+    507,
     { error: true, message: expect.stringMatching(/storage is full/) },
   ]);
 
@@ -83,6 +84,32 @@ test("a full disk: emits are refused with the reason, reads and health go on; wi
   await weft.kill9();
   await start();
   await expectSound(acknowledged);
+});
+
+test("work that meets a full disk waits for space, however long, and none of it is lost or dead-lettered", async () => {
+  await start();
+  await weft.save(SAVED.replace("'echo fine'", "'sleep 1; echo fine'"));
+  for (let n = 0; n < 12; n += 1) await weft.emit({ topic: "custom.run" });
+  await mount.sh('cat /dev/zero > "$0/ballast" || true');
+  const notReady = await until("readiness to fail", async () => {
+    const answer = await weft.call("GET", "//health/ready", { token: null });
+    return answer.status !== 200 && answer;
+  });
+  expect([notReady.status, notReady.json]).toEqual([
+    503,
+    { error: true, message: expect.stringMatching(/storage is full/) },
+  ]);
+  // Ten deliveries of a message that fails at once take 51 s at most, but nearly all of them take less than 10 s.
+  await sleep(10_000);
+  expect((await weft.call("GET", "//health")).status).toBe(200);
+
+  await mount.sh('rm "$0/ballast"');
+  await until("all runs to be completed", async () => {
+    const { data } = await weft.get<Page<{ status: string }>>("/runs?workflow=works&limit=50");
+    return data.length === 12 && data.every(({ status }) => status === "completed");
+  });
+  expect((await weft.call("GET", "//health/ready", { token: null })).status).toBe(200);
+  expect((await weft.get<Page<unknown>>("/dead-letters")).data).toEqual([]);
 });
 
 test("kill -9 on a full disk: with space again it starts and has lost nothing", async () => {

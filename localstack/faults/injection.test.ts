@@ -139,8 +139,8 @@ describe("a target is data wherever a workflow puts it", () => {
   });
 
   test("the same from an event, as a param and as a workspace", async () => {
-    const target = HOSTILE[0] as string;
-    await weft.emit({ topic: "custom.hostile", workspace: `../${target}`, data: { target } });
+    const [target = "", other = ""] = HOSTILE;
+    await weft.emit({ topic: "custom.hostile", workspace: `../${other}`, data: { target } });
     const run = await until("the run", async () => {
       const { data } = await weft.get<Page<{ run_id: string; event_id: string }>>(
         "/runs?workflow=everywhere&limit=1",
@@ -152,11 +152,24 @@ describe("a target is data wherever a workflow puts it", () => {
     expect(ended.workspace).toMatch(/^[A-Za-z0-9][A-Za-z0-9._@+=-]*$/);
     expect(await readdir(`${weft.dataDir}/workspaces/${ended.workspace}`)).toContain("kept.txt");
     await weft.save("name: param\nsteps: [{name: s, type: bash, command: 'printf %s {{word}}'}]");
-    const other = await weft.run({ module: "param", params: { word: target, space_name: "../.." } });
-    expect((await weft.steps(other.run_id))["s"]?.output).toBe(target);
-    expect(other.workspace).not.toContain("/");
+    const param = await weft.run({ module: "param", params: { word: target, space_name: "../.." } });
+    expect((await weft.steps(param.run_id))["s"]?.output).toBe(target);
+    expect(param.workspace).not.toContain("/");
     expect(await marks()).toEqual([]);
   });
+
+  test.each(HOSTILE.filter((target) => /\p{Cc}/u.test(target)))(
+    "%j is refused as a workspace",
+    async (target) => {
+      const answer = await weft.call("POST", "/events/emit", {
+        body: { topic: "custom.hostile", workspace: target, data: { target } },
+      });
+      expect([answer.status, answer.json]).toEqual([
+        400,
+        { error: true, message: "workspace: must not contain control characters" },
+      ]);
+    },
+  );
 
   test("a foreach item and a step's output are data as well", async () => {
     await weft.save(`name: items

@@ -47,6 +47,21 @@ steps:
   });
 });
 
+test("a bash step that kills its parent fails alone: the server and the other runs go on", async () => {
+  const weft = await start();
+  await weft.save("name: attack\nsteps: [{name: s, type: bash, command: 'kill -9 $PPID; sleep 60'}]");
+  await weft.save("name: other\nsteps: [{name: s, type: bash, command: 'touch begun; sleep 3; echo done'}]");
+  const other = await weft.start({ module: "other" });
+  await until("the other step", () => existsSync(join(weft.dataDir, "workspaces/other/begun")));
+  expect(await weft.run({ module: "attack" })).toMatchObject({
+    status: "failed",
+    error_message: expect.stringContaining("the command ended the process that runs commands"),
+  });
+  expect((await weft.ended(other)).status).toBe("completed");
+  expect((await weft.steps(other))["s"]).toMatchObject({ output: "done", attempt: 2 });
+  expect(weft.child.exitCode ?? weft.child.signalCode).toBe(null);
+});
+
 test("every line of the log is a JSON object with time, level and message, whatever is logged", async () => {
   const weft = await start();
   await weft.save(`name: says

@@ -67,7 +67,7 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
   });
   const deps = composeDeps(platform.ports, readConfig({}), {
     auth: ownerAuthenticator(hashToken("nobody asks")),
-    paths: { workspacesDir: "", logsDir: "" },
+    paths: { workspacesDir: "", logsDir: "", snapshotsDir: "" },
     queueNames: [],
     sharesWorkspaces: true,
   });

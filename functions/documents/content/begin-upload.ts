@@ -1,4 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { may } from "#lib/documents/access/may.ts";
 import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/uploads.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
@@ -20,9 +21,13 @@ export const route = defineRoute({
   status: 201,
   response: uploadRecord,
   errors: [403],
+  before: may("content_patch"),
   run: async ({ params, body, request }, deps: Deps) => {
-    const address = request.address();
-    return beginUpload(deps, await viewerOf(deps, request), params.id, { bytes: body.bytes, address });
+    const baseUrl = deps.publicUrl ?? new URL(request.address()).origin;
+    return beginUpload(deps, await viewerOf(deps, request), params.id, {
+      ...{ bytes: body.bytes, baseUrl },
+      credential: request.principal?.credential,
+    });
   },
 });
 

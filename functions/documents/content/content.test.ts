@@ -79,7 +79,6 @@ describe("content", () => {
     "<script>alert(1)</script>",
     " ".repeat(4258),
     "\ufeffmarked",
-    "a\0b",
   ])("of text comes back byte for byte: %j", async (text) => {
     expect((await save(text)).status).toBe(204);
     const answer = await read();
@@ -123,6 +122,9 @@ describe("content", () => {
     [`{"content":"${"A".repeat(200_000)}\\u00e9"}`, { content: ["Invalid base64 content."] }],
     [{ content: base64(Buffer.from([0xff, 0xfe, 0x00])) }, "invalid yjs document"],
     [{ content: base64(yjs().subarray(0, 20)) }, "invalid yjs document"],
+    // A damaged state whose bytes are UTF-8 text by chance.
+    [{ content: base64(Buffer.from("\u0001\u0001\u0007\u0000\u0004\u0001\u0001t")) }, "invalid yjs document"],
+    [{ content: base64(Buffer.from("a\0b")) }, "invalid yjs document"],
   ])("of %.60j is refused in words that clients know, and nothing is kept", async (body, said) => {
     expect(await send(body)).toMatchObject({ status: 400, json: said });
     expect((await read()).text).toBe("");

@@ -1,12 +1,17 @@
 import { hash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CONTENT_MAX_BYTES } from "#lib/documents/content/table.ts";
-import { createToken } from "#lib/documents/users/tokens.ts";
+import { isUploadAllowed } from "#lib/documents/content/uploads.ts";
+import { createToken, revokeToken } from "#lib/documents/users/tokens.ts";
+import { hashToken, ownerAuthenticator } from "#lib/http/auth.ts";
 import { call } from "#lib/testing/call.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
+import { handler as createAccess } from "../accesses/create.ts";
+import { handler as removeAccess } from "../accesses/delete.ts";
 import { handler as create } from "../documents/create.ts";
 import { handler as remove } from "../documents/delete.ts";
+import { handler as me } from "../users/me.ts";
 import { handler as versions } from "../versions/list.ts";
 import { handler as begin } from "./begin-upload.ts";
 import { handler as finish } from "./finish-upload.ts";
@@ -169,5 +174,59 @@ describe("content that is sent past the API", () => {
     await call(test.deps, remove, { params: { id } });
     expect((await end(upload)).status).toBe(403);
     expect((await read()).text).toBe("");
+  });
+});
+
+describe("the address of an upload", () => {
+  const isOpen = async (url: string): Promise<boolean> => {
+    const upload = test.uploads.find(new URL(url).pathname);
+    return upload !== undefined && (await test.uploads.isAllowed?.(upload)) === true;
+  };
+  const share = async (role: string): Promise<string> => {
+    const user_id = (await call(test.deps, me, { token: other })).json.id;
+    const { json } = await call(test.deps, createAccess, { params: { id }, body: { user_id, role } });
+    return json.id;
+  };
+
+  it("ends when the token that asked for it is revoked", async () => {
+    await share("editor");
+    const { token, record } = await createToken(test.deps, { email: "other@example.com" });
+    const { json } = await ask({ bytes: 3 }, token);
+    expect(await isOpen(json.url)).toBe(true);
+    await revokeToken(test.deps, record.id);
+    expect(await isOpen(json.url)).toBe(false);
+  });
+
+  it("ends when the token that asked for it expires", async () => {
+    await share("editor");
+    const expires_at = new Date(test.clock.now() + 2 * MINUTE_MS).toISOString();
+    const { token } = await createToken(test.deps, { email: "other@example.com", expires_at });
+    const { json } = await ask({ bytes: 3 }, token);
+    expect(json.expires_at).toBe(expires_at);
+    expect(await isOpen(json.url)).toBe(true);
+    test.clock.advance(2 * MINUTE_MS);
+    expect(await isOpen(json.url)).toBe(false);
+  });
+
+  it("ends when its user may not edit the document any more, or the document is deleted", async () => {
+    const access = await share("editor");
+    const theirs = (await ask({ bytes: 3 }, other)).json.url;
+    const own = (await ask({ bytes: 3 })).json.url;
+    expect([await isOpen(theirs), await isOpen(own)]).toEqual([true, true]);
+    await call(test.deps, removeAccess, { params: { id, accessId: access } });
+    expect([await isOpen(theirs), await isOpen(own)]).toEqual([false, true]);
+    await call(test.deps, remove, { params: { id } });
+    expect(await isOpen(own)).toBe(false);
+  });
+
+  it("ends when the installation's own token is replaced", async () => {
+    const { json } = await ask({ bytes: 3 });
+    const upload = test.uploads.find(new URL(json.url).pathname);
+    if (upload === undefined) throw new Error("the address is not known");
+    const replaced = { ...test.deps, auth: ownerAuthenticator(hashToken("another-token-of-the-owner")) };
+    expect([await isUploadAllowed(test.deps, upload), await isUploadAllowed(replaced, upload)]).toEqual([
+      true,
+      false,
+    ]);
   });
 });

@@ -195,3 +195,11 @@ describe("what a server sends", () => {
     });
   });
 });
+
+it("refuses an address that becomes somebody else's in lower case", async () => {
+  await signUp("kate@example.com");
+  expect(await make({ email: "\u212aate@example.com" })).toMatchObject({
+    status: 400,
+    body: { email: [expect.any(String)] },
+  });
+});

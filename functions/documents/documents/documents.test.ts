@@ -44,7 +44,7 @@ describe("a new document", () => {
       ...{ title: "Notes", depth: 1, numchild: 0, user_role: "owner", link_reach: "restricted" },
       ...{ link_role: "reader", nb_accesses_direct: 1, nb_accesses_ancestors: 1, is_favorite: false },
       ...{ ancestors_link_reach: null, computed_link_reach: "restricted", computed_link_role: null },
-      ...{ deleted_at: null, excerpt: null, path: expect.stringMatching(/^[0-9A-Za-z]{7}$/) },
+      ...{ deleted_at: null, excerpt: null, path: expect.stringMatching(/^[0-9A-Z]{7}$/) },
       abilities: { destroy: true, children_create: true, versions_list: true },
     });
     expect(Object.keys(body)).toHaveLength(21);

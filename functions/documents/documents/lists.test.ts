@@ -349,7 +349,7 @@ describe("the search", () => {
         body: { detail: "Document not found from path." },
       });
     expect(await ask("search", { q: "x", path }, other)).toEqual({ status: 403, body: { detail: no } });
-    expect((await ask("search", { q: "x", document: id }, null)).status).toBe(401);
+    expect((await ask("search", { q: "x", document: id }, null)).status).toBe(403);
     await on(remove, id);
     expect(await ask("search", { q: "x", document: id })).toEqual({ status: 403, body: { detail: no } });
     expect((await ask("search", { q: "x", document: id }, other)).status).toBe(404);

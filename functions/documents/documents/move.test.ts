@@ -1,8 +1,14 @@
+import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { accessesTable, accessId, accessKey } from "#lib/documents/access/table.ts";
+import type { Role } from "#lib/documents/access/roles.ts";
+import { accessesTable, accessId, accessKey, relationsTable } from "#lib/documents/access/table.ts";
+import { planInvitation } from "#lib/documents/sharing/invitations.ts";
+import { invitationsTable } from "#lib/documents/sharing/invitations-table.ts";
 import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
 import { POSITIONS } from "#lib/documents/tree/target.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
+import { readAll } from "#lib/events/read-all.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import {
@@ -47,9 +53,44 @@ const statusOf = async (id: string, token: Token) =>
   (await call(test.deps, get, { params: { id }, token })).status;
 const drop = (id: string) => call(test.deps, remove, { params: { id } });
 const said = (message: string) => ({ status: 400, body: { target_document_id: message } });
+/** Documents by their paths. */
+const sorted = async (ids: readonly string[]): Promise<string[]> => {
+  const pages = await Promise.all(ids.map((id) => call(test.deps, get, { params: { id } })));
+  const paths = new Map<string, string>(pages.map(({ body }) => [body.path, body.id]));
+  return [...paths.keys()].toSorted().map((path) => paths.get(path) ?? "");
+};
+/** Accesses that a move has stored for later. */
+const staged = async (): Promise<string[]> => {
+  const { items } = await test.deps.tables.scan(accessesTable, { limit: 1_000 });
+  return items.map(({ pk }) => pk).filter((pk) => pk.includes("/moving/"));
+};
 const DONE = { status: 200, body: { message: "Document moved successfully." } };
 
 describe("a move", () => {
+  it("puts a document where sorting by path shows it, among children and among roots", async () => {
+    const [one, two, three] = [await root(), await root(), await root()];
+    const [a, b, c] = [await child(two), await child(two), await child(two)];
+    const below = await child(a);
+    const all = [below, c, b, a, three, two, one];
+    expect(await sorted(all)).toEqual([one, two, a, below, b, c, three]);
+    await move(c, a, "left");
+    expect(await sorted(all)).toEqual([one, two, c, a, below, b, three]);
+    await move(a, b, "right");
+    expect(await sorted(all)).toEqual([one, two, c, b, a, below, three]);
+    await move(a, c, "first-sibling");
+    await move(c, b, "last-sibling");
+    expect(await sorted(all)).toEqual([one, two, a, below, b, c, three]);
+    await move(three, one, "left");
+    await move(two, one, "right");
+    expect(await sorted(all)).toEqual([three, one, two, a, below, b, c]);
+    await move(b, three, "first-sibling");
+    await move(one, two, "first-child");
+    expect(await sorted(all)).toEqual([b, three, two, one, a, below, c]);
+    await move(two, three, "last-sibling");
+    await move(a, b, "right");
+    expect(await sorted(all)).toEqual([b, a, below, three, two, one, c]);
+  });
+
   it("puts a document where its position says, the last child where it says none", async () => {
     const top = await root();
     const [a, b, c] = [await child(top), await child(top), await child(top)];
@@ -206,24 +247,132 @@ describe("rights of a document that is moved", () => {
     expect([await statusOf(moved, bea.token), await statusOf(moved, cid.token)]).toEqual([403, 403]);
   });
 
-  it("are ended forty at a time at least; of many more the move is refused, and nothing of it happens", async () => {
-    const [from, to] = [await root(), await root()];
+  /** A root with people, teams and invitations. */
+  async function shared(people: number, invited: number, role: Role = "reader"): Promise<string> {
+    const id = await root();
+    await grant(test.deps, id, ann.id, role);
+    for (let each = 0; each < people; each += 1) await grant(test.deps, id, test.deps.ids.random(), role);
+    for (let each = 0; each < invited; each += 1) {
+      const email = `guest-${each}@example.org`;
+      const made = { document: id, email, role: "reader", issuer: OWNER_ID } as const;
+      await write(test.deps, planInvitation(test.deps, made).writes);
+    }
+    return id;
+  }
+  const invitationsOf = (id: string) => readAll(test.deps, invitationsTable, { pk: id });
+  const seenNow = async (id: string, token: Token = TEST_TOKEN) => {
+    const { status, body } = await call(test.deps, get, { params: { id }, token });
+    return status === 200 ? `${body.depth} ${body.user_role} ${body.nb_accesses_direct}` : status;
+  };
+
+  it("end at once, with the invitations, however many they are", async () => {
+    const [moved, to] = [await shared(120, 60), await root()];
+    await grantTeam(test.deps, moved, "writers", "editor");
+    const observed: unknown[] = [];
+    let isOver = false;
+    const watch = async (): Promise<void> => {
+      while (!isOver) {
+        observed.push([await seenNow(moved, ann.token), await seenNow(moved)].join(", "));
+        await setImmediate();
+      }
+    };
+    const watching = watch();
+    expect(await move(moved, to)).toEqual(DONE);
+    isOver = true;
+    await watching;
+    // Each looks once: the second look may see the move that the first did not.
+    const states = ["1 reader 123, 1 owner 123", "1 reader 123, 2 owner 0", "403, 2 owner 0"];
+    const seen = observed.map((one) => states.indexOf(String(one)));
+    expect(seen).toEqual(seen.toSorted());
+    expect(seen[0]).toBeGreaterThanOrEqual(0);
+    expect(await rolesOn(test.deps, moved)).toEqual([]);
+    expect(await invitationsOf(moved)).toEqual([]);
+    const { accesses, moving } = await stored(test.deps, moved);
+    expect([accesses, moving]).toEqual([0, undefined]);
+    expect(await statusOf(moved, ann.token)).toBe(403);
+    await grant(test.deps, moved, ann.id, "editor");
+    expect(await seenNow(moved, ann.token)).toBe("2 editor 1");
+  });
+
+  it("pass to the owners of its former root, however many they are", async () => {
+    const [from, beside] = [await shared(60, 0, "owner"), await root(ann.token)];
     const moved = await child(from);
-    const users = Array.from({ length: 60 }, () => test.deps.ids.random());
-    for (const user of users) await grant(test.deps, moved, user, "reader");
-    expect(await move(moved, to)).toEqual(
-      said(
-        "More accesses of the document and its owners end or begin with this move than can at once: remove some first.",
-      ),
+    const bea = await person(test.deps, "bea");
+    await grant(test.deps, moved, bea.id, "owner");
+    await grant(test.deps, moved, ann.id, "reader");
+    expect(await move(moved, beside, "left")).toEqual(DONE);
+    expect(await rolesOn(test.deps, moved)).toEqual(await rolesOn(test.deps, from));
+    expect([await seenNow(moved, ann.token), await seenNow(moved, bea.token)]).toEqual(["1 owner 62", 403]);
+    expect(await readAll(test.deps, relationsTable, { pk: ann.id })).toHaveLength(3);
+  });
+
+  it("are those before the move or those after it wherever the server dies, and all is settled later", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(14), fc.boolean(), async (writes, toRoot) => {
+        let left = writes;
+        const dying = <Port extends object>(port: Port): Port =>
+          new Proxy(port, {
+            get: (target, name) => {
+              const value = Reflect.get(target, name, target);
+              if (typeof value !== "function") return value;
+              if (name !== "commit" && name !== "write") return value.bind(target);
+              return async (...given: unknown[]) => {
+                left -= 1;
+                if (left < 0) throw new Error("the server died");
+                return value.apply(target, given);
+              };
+            },
+          });
+        const from = await shared(45, 45, "owner");
+        const beside = await root(ann.token);
+        const moved = toRoot ? await child(from) : from;
+        if (toRoot)
+          for (let each = 0; each < 45; each += 1)
+            await grant(test.deps, moved, test.deps.ids.random(), "reader");
+        const deps = { ...test.deps, outbox: dying(test.deps.outbox), tables: dying(test.deps.tables) };
+        const body = { target_document_id: beside, position: toRoot ? "left" : "last-child" };
+        const before = await stored(test.deps, moved);
+        await call(deps, moveRoute, { params: { id: moved }, body, token: TEST_TOKEN });
+        const after = await stored(test.deps, moved);
+        const isMoved = after.parent !== before.parent;
+        const role = isMoved && !toRoot ? [`2 owner 0`] : [toRoot && !isMoved ? "2 owner 45" : "1 owner 47"];
+        expect([await seenNow(moved, ann.token)]).toEqual(role);
+        test.clock.advance(31_000);
+        await test.tick();
+        const rest = await stored(test.deps, moved);
+        expect(rest.moving).toBeUndefined();
+        expect(await staged()).toEqual([]);
+        expect(await rolesOn(test.deps, moved)).toHaveLength(rest.accesses);
+        expect(await invitationsOf(moved)).toHaveLength(isMoved || toRoot ? 0 : 45);
+        expect([await seenNow(moved, ann.token)]).toEqual(role);
+      }),
+      { numRuns: 5 },
     );
-    expect(await stored(test.deps, moved)).toMatchObject({ parent: from, accesses: 60 });
-    expect(await rolesOn(test.deps, moved)).toHaveLength(60);
-    const few = await child(from);
-    for (const user of users.slice(0, 40)) await grant(test.deps, few, user, "reader");
-    expect(await move(few, to)).toEqual(DONE);
-    expect(await rolesOn(test.deps, few)).toEqual([]);
-    expect(await move(moved, few, "left")).toMatchObject({ status: 400 });
-    expect(await move(moved, await child(from))).toEqual(DONE);
+  }, 60_000);
+
+  it("are those of the move also where it was stopped for so long that what it stored was removed", async () => {
+    const from = await shared(45, 45, "owner");
+    const beside = await root(ann.token);
+    const moved = await child(from);
+    for (let each = 0; each < 45; each += 1) await grant(test.deps, moved, test.deps.ids.random(), "reader");
+    let stops = 1;
+    const { outbox } = test.deps;
+    const commit: typeof outbox.commit = async (change) => {
+      stops -= 1;
+      if (stops === 0) {
+        expect(await staged()).not.toEqual([]);
+        test.clock.advance(31_000);
+        await test.tick();
+        expect(await staged()).toEqual([]);
+      }
+      return outbox.commit(change);
+    };
+    const deps = { ...test.deps, outbox: { ...outbox, commit } };
+    const body = { target_document_id: beside, position: "left" };
+    expect(await call(deps, moveRoute, { params: { id: moved }, body, token: TEST_TOKEN })).toEqual(DONE);
+    const { accesses, moving } = await stored(test.deps, moved);
+    expect([moving, await rolesOn(test.deps, moved)]).toEqual([undefined, await rolesOn(test.deps, from)]);
+    expect([accesses, await staged()]).toEqual([47, []]);
   });
 
   it("are never left with nobody: what would have no owner does not become a root", async () => {

@@ -78,16 +78,32 @@ describe("a tree", () => {
     expect((await tree(NOWHERE)).status).toBe(404);
   });
 
-  it("leaves out what is deleted, and shows it to its owner by itself", async () => {
-    const { a, c, f } = await grown();
+  it("leaves out what is deleted, and shows it to its owner with the children that were deleted with it", async () => {
+    const { a, c, d, e, f } = await grown();
     await setLink(test.deps, a, "public", "reader");
     await call(test.deps, remove, { params: { id: c } });
     expect(drawn((await tree(a)).body)).toBe("a(b)");
-    expect(drawn((await tree(c)).body)).toBe("c");
+    const { body } = await tree(c);
+    expect(drawn(body)).toBe("c(d e)");
+    expect(body.children.map((one: { deleted_at: string }) => one.deleted_at)).toEqual([
+      body.deleted_at,
+      body.deleted_at,
+    ]);
+    expect(drawn((await tree(e)).body)).toBe("e(f g)");
     expect(drawn((await tree(f)).body)).toBe("f");
+    expect((await tree(d, ann.token)).status).toBe(403);
     expect([(await tree(f, ann.token)).status, (await tree(f, null)).status]).toEqual([403, 401]);
     test.clock.advance(31 * DAY_MS);
     expect([(await tree(f)).status, (await tree(f, ann.token)).status]).toEqual([404, 404]);
+  });
+
+  it("of a deleted document leaves out a child that was deleted before, by itself", async () => {
+    const { c, d, e } = await grown();
+    await call(test.deps, remove, { params: { id: d } });
+    await call(test.deps, remove, { params: { id: c } });
+    expect(drawn((await tree(c)).body)).toBe("c(e)");
+    expect(drawn((await tree(d)).body)).toBe("d");
+    expect(drawn((await tree(e)).body)).toBe("e(f g)");
   });
 
   it("shows as many as there is room for, and the way to the document always", async () => {
@@ -95,7 +111,7 @@ describe("a tree", () => {
     const last = await stored(test.deps, await child(top, "last"));
     const count = NODES_MAX + 500;
     const made = Array.from({ length: count }, (_, n) => ({
-      ...{ id: test.deps.ids.random(), order: `Z${String(n).padStart(5, "0")}` },
+      ...{ id: test.deps.ids.random(), order: String(n).padStart(7, "0") },
     }));
     for (let at = 0; at < count; at += 50)
       await test.deps.tables.write(

@@ -218,6 +218,53 @@ describe("whom a token means", () => {
     expect(body.id).not.toBe(known);
   });
 
+  it.each([["false"], ["true"], [0], [1], [{}], [null], [undefined]])(
+    "is nobody of the address where email_verified is %j",
+    async (email_verified) => {
+      const known = await addUser(ADA.email);
+      const { body } = await who(await issuer.sign({ ...ADA, email_verified }));
+      expect(body.email).toBeNull();
+      expect(body.id).not.toBe(known);
+    },
+  );
+
+  it("is who has the address also without email_verified where a setting says so, but not with another value", async () => {
+    await open({ OIDC_REQUIRE_EMAIL_VERIFIED: "false" });
+    const known = await addUser(ADA.email);
+    const id = async (claims: object) => (await who(await issuer.sign({ ...ADA, ...claims }))).body.id;
+    expect(await id({ sub: "other", email_verified: "false" })).not.toBe(known);
+    expect(await id({ email_verified: undefined })).toBe(known);
+  });
+
+  it.each(["\u212aate@example.org", "\uff2bate@example.org", "kate@example.or\u0261"])(
+    "is nobody whose address only looks like theirs (%s)",
+    async (email) => {
+      const kate = await addUser("kate@example.org");
+      const { status, body } = await who(await issuer.sign({ sub: "mallory", email }));
+      expect(status).toBe(200);
+      expect(body.id).not.toBe(kate);
+      const found = await call(test.deps, list, {
+        query: { q: "kate" },
+        token: await issuer.sign({ sub: "mallory" }),
+      });
+      expect(found.body.filter(({ id }: { id: string }) => id === kate)).toHaveLength(
+        email.endsWith(".org") ? 1 : 0,
+      );
+    },
+  );
+
+  it("is not the installation's owner by address, unless a setting says so", async () => {
+    const owner = (await call(test.deps, me, {})).body;
+    const claims = { sub: "mallory", email: owner.email.toUpperCase() };
+    expect((await who(await issuer.sign(claims))).status).toBe(401);
+    await open();
+    // Nobody has seen the owner yet.
+    expect((await who(await issuer.sign(claims))).status).toBe(401);
+    await open({ OIDC_ALLOW_OWNER_BY_EMAIL: "true" });
+    expect((await call(test.deps, me, {})).status).toBe(200);
+    expect((await who(await issuer.sign(claims))).body.id).toBe(owner.id);
+  });
+
   it("is nobody where they may not come in, by sub or by address", async () => {
     await disable(await addUser(ADA.email, ADA.sub));
     await disable(await addUser("bob@example.com"));

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
-import { updateUser, userBody } from "#lib/documents/users/update.ts";
+import { selfAlone, updateUser, userBody } from "#lib/documents/users/update.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -20,6 +20,7 @@ export const route = defineRoute({
   status: 200,
   response: userRecord,
   errors: [403],
+  before: async ({ params, request }, deps: Deps) => selfAlone(await signedIn(deps, request), params.id),
   run: async ({ params, body, request }, deps: Deps) =>
     toUser(await updateUser(deps, await signedIn(deps, request), params.id, body)),
 });

@@ -179,6 +179,12 @@ describe("a user", () => {
     const { token } = await createToken(test.deps, { email: "x@y.example" });
     expect((await change(OWNER_ID, { language: "fr-fr" }, token)).status).toBe(403);
     expect((await change(OWNER_ID, { language: "fr-fr" }, null)).status).toBe(401);
+    const wrong = { language: 5 };
+    expect((await change(OWNER_ID, wrong, token)).status).toBe(403);
+    expect((await call(test.deps, replace, { params: { id: OWNER_ID }, body: wrong, token })).status).toBe(
+      403,
+    );
+    expect((await change(OWNER_ID, wrong)).status).toBe(400);
     expect((await call(test.deps, me)).body.language).toBeNull();
   });
 

@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { listVersions, versionsPage, versionsQuery } from "#lib/documents/content/versions.ts";
+import { listVersions, openVersions, versionsPage, versionsQuery } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/documents/body.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -20,6 +20,9 @@ export const route = defineRoute({
   status: 200,
   response: versionsPage,
   errors: [403],
+  before: async ({ params, request }, deps: Deps) => {
+    await openVersions(deps, await viewerOf(deps, request), params.id);
+  },
   run: async ({ params, query, request }, deps: Deps) =>
     listVersions(deps, await viewerOf(deps, request), params.id, query),
 });

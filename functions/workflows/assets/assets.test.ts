@@ -198,6 +198,22 @@ describe("an import", () => {
     expect((await list()).pagination.total).toBe(0);
   });
 
+  it.each(["workspace", "source"])("refuses control characters in the %s of an import", async (field) => {
+    const { status, json } = await imported("a.example", { [field]: "a\u001bb" });
+    expect([status, json.message]).toEqual([400, `query.${field}: must not contain control characters`]);
+    expect((await list()).pagination.total).toBe(0);
+  });
+
+  it("leaves out labels with control characters, and lines whose asset has one", async () => {
+    const { json } = await imported(
+      lines({ url: "https://a.example", title: "\u001b[31mA", tech: ["x"] }, { url: "b\u0007.example" }),
+    );
+    expect(json).toMatchObject({ assets: { discovered: 1 }, skipped: 1 });
+    const { data } = await list();
+    expect(data).toMatchObject([{ asset_value: "https://a.example", tech: ["x"] }]);
+    expect(data[0]).not.toHaveProperty("title");
+  });
+
   it("tells of lines that are none and takes the others", async () => {
     const { json } = await imported(
       `{"host":"a"}\n{"host":\n[]\n{"title":"no name"}\n{"__proto__":{"x":1},"host":"b"}`,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
@@ -20,12 +21,12 @@ export const route = defineRoute({
   tag: "Assets",
   auth: "token",
   query: z.object({
-    workspace: textQuery,
+    workspace: textQuery.pipe(labelText.optional()),
     format: z
       .enum(["", ...LINE_FORMATS], `must be one of ${LINE_FORMATS.join(", ")}`)
       .optional()
       .describe("Found out from the first line where it is not said"),
-    source: textQuery,
+    source: textQuery.pipe(labelText.optional()),
   }),
   body: z.custom<RawBody>(),
   bodyKind: "raw",

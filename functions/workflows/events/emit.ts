@@ -2,7 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { emitAnswer, emitBody, emitEvent } from "#lib/events/emit.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { readHop } from "#lib/workflow/triggers/hops.ts";
+import { readCause } from "#lib/workflow/triggers/hops.ts";
 
 /** Seed: workflow 4, POST /events/emit. */
 export const route = defineRoute({
@@ -18,7 +18,7 @@ export const route = defineRoute({
   response: emitAnswer,
   errors: [413],
   scripts: true,
-  run: async ({ body, request }, deps: Deps) => emitEvent(deps, body, await readHop(deps, request.headers)),
+  run: async ({ body, request }, deps: Deps) => emitEvent(deps, body, await readCause(deps, request.headers)),
 });
 
 export const handler = toHandler(route, openDeps);

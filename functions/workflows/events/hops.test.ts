@@ -3,7 +3,7 @@ import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
 import { switchSchedule } from "#lib/workflow/schedules/manage.ts";
-import { hopToken, readHop } from "#lib/workflow/triggers/hops.ts";
+import { hopToken, readCause } from "#lib/workflow/triggers/hops.ts";
 import * as create from "../runs/create.ts";
 import * as emit from "./emit.ts";
 
@@ -40,25 +40,30 @@ describe("how many runs led to a call", () => {
 
   it("goes on with runs that a step starts by request", async () => {
     await store(test.deps, onTopic("w", "custom.x"));
-    const token = await hopToken(test.deps, { run_id: "r", hop: 3 });
+    const token = await hopToken(test.deps, { run_id: "r", hop: 3, event_id: "e" });
     const { status } = await call(test.deps, create.route, {
       body: { module: "w" },
       headers: { "Weft-Hop": token },
     });
     expect(status).toBe(202);
     await test.drain();
-    expect(await readHop(test.deps, { "weft-hop": test.commands[0]?.env["WEFT_HOP"] ?? "" })).toBe(5);
+    expect(await readCause(test.deps, { "weft-hop": test.commands[0]?.env["WEFT_HOP"] ?? "" })).toEqual({
+      hop: 5,
+      root_cause: "e",
+    });
   });
 
   it("is refused where it was not signed here", async () => {
-    const token = await hopToken(test.deps, { run_id: "run-1", hop: 7 });
+    const token = await hopToken(test.deps, { run_id: "run-1", hop: 7, event_id: "" });
     const other = await testDeps();
-    const foreign = await hopToken(other.deps, { run_id: "run-1", hop: 0 });
+    const foreign = await hopToken(other.deps, { run_id: "run-1", hop: 0, event_id: "" });
     await other.close();
-    const [runId, , signature] = token.split(".");
+    const [runId, , rootCause, signature] = token.split(".");
     for (const forged of [
-      `${runId}.0.${signature}`,
-      `run-2.7.${signature}`,
+      `${runId}.0.${rootCause}.${signature}`,
+      `${runId}.7.other.${signature}`,
+      `${runId}.7.${signature}`,
+      `run-2.7.${rootCause}.${signature}`,
       foreign,
       "0",
       "..",
@@ -68,8 +73,8 @@ describe("how many runs led to a call", () => {
         status: 400,
         body: { error: true, message: expect.stringMatching(/^weft-hop: must be/) },
       });
-    expect(await readHop(test.deps, { "weft-hop": token })).toBe(8);
-    expect(await readHop(test.deps, {})).toBe(0);
+    expect(await readCause(test.deps, { "weft-hop": token })).toEqual({ hop: 8, root_cause: "run-1" });
+    expect(await readCause(test.deps, {})).toEqual({ hop: 0 });
   });
 });
 

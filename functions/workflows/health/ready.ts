@@ -9,7 +9,7 @@ export const route = defineRoute({
   operationId: "getReadiness",
   method: "GET",
   path: "/health/ready",
-  summary: "Whether tables and queues answer",
+  summary: "Whether workflows and triggers are loaded, and tables and queues answer",
   tag: "Health",
   auth: "none",
   status: 200,

@@ -3,7 +3,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
 import { dryRun } from "#lib/workflow/runs/dry-run.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflow/runs/start.ts";
-import { readHop, refuseLoop } from "#lib/workflow/triggers/hops.ts";
+import { readCause, refuseLoop } from "#lib/workflow/triggers/hops.ts";
 import { refuseByHand } from "#lib/workflow/triggers/manual.ts";
 
 export const route = defineRoute({
@@ -21,10 +21,10 @@ export const route = defineRoute({
   scripts: true,
   run: async ({ body, request }, deps: Deps) => {
     if (body.dry_run === true) return new OtherAnswer(await dryRun(deps, body), { status: 200 });
-    const hop = await readHop(deps, request.headers);
-    refuseLoop(hop);
+    const cause = await readCause(deps, request.headers);
+    refuseLoop(cause.hop);
     await refuseByHand(deps, body.flow || body.module || "");
-    return startRun(deps, body, hop);
+    return startRun(deps, body, cause);
   },
 });
 

@@ -316,6 +316,7 @@ describe("firing by hand", () => {
     ]);
     const { records } = await readLog(test.deps, { topic: "schedule.triggered" });
     expect(records.map(({ data }) => JSON.parse(data).trigger_type)).toEqual(["manual", "manual"]);
+    expect(records.map(({ source }) => source)).toEqual(["scheduler", "scheduler"]);
   });
 });
 

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { triggerByHand, triggeredAnswer } from "#lib/workflow/schedules/by-hand.ts";
-import { readHop } from "#lib/workflow/triggers/hops.ts";
+import { readCause } from "#lib/workflow/triggers/hops.ts";
 
 export const route = defineRoute({
   service: "automation",
@@ -19,7 +19,7 @@ export const route = defineRoute({
   errors: [409],
   scripts: true,
   run: async ({ params, request }, deps: Deps) =>
-    triggerByHand(deps, params.id, await readHop(deps, request.headers)),
+    triggerByHand(deps, params.id, await readCause(deps, request.headers)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { labelText } from "#lib/events/label-text.ts";
 import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -14,7 +15,7 @@ export const route = defineRoute({
   summary: "A workspace as a zip: its files and records; it is also kept",
   tag: "Snapshots",
   auth: "token",
-  body: z.object({ workspace: z.string("must be text").min(1, "must not be empty").max(1024) }),
+  body: z.object({ workspace: labelText.min(1, "must not be empty").max(1024) }),
   status: 200,
   response: z.custom<FileAnswer>(),
   fileTypes: ["application/zip"],

@@ -1,10 +1,14 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, textQuery } from "#lib/http/page.ts";
 import { type BytesBody, defineRoute } from "#lib/http/route.ts";
 import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflow/snapshots/import.ts";
 import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflow/snapshots/limits.ts";
+
+/** It ends before the gateway stops waiting for it, which AWS does after 29 seconds. */
+const IMPORT_MAX_MS = 25_000;
 
 /** Reference 1.9, POST /snapshots/import. Choice: infra/decisions/0046. */
 export const route = defineRoute({
@@ -17,7 +21,9 @@ export const route = defineRoute({
   auth: "token",
   query: z.object({
     name: textQuery.describe("Of a snapshot that was made here; the body is left out then"),
-    workspace: textQuery.describe("The one that the snapshot is of where it is not said"),
+    workspace: textQuery
+      .pipe(labelText.optional())
+      .describe("The one that the snapshot is of where it is not said"),
     force: booleanQuery.describe("Whether the files of a workspace that is there give way"),
     skip_db: booleanQuery.describe("Whether the files alone are taken"),
   }),
@@ -32,7 +38,7 @@ export const route = defineRoute({
   run: async ({ body, query }, deps: Deps) => {
     const { name, workspace, force = false, skip_db = false } = query;
     const archive = name === undefined ? await archiveIn(body) : { name };
-    return importSnapshot(deps, { archive, workspace, force, filesOnly: skip_db });
+    return importSnapshot(deps, { archive, workspace, force, filesOnly: skip_db, maxMs: IMPORT_MAX_MS });
   },
 });
 

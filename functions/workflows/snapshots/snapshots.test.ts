@@ -9,6 +9,7 @@ import { ZipFile } from "yazl";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
+import { importSnapshot } from "#lib/workflow/snapshots/import.ts";
 import { handler as importAssets } from "../assets/import.ts";
 import { handler as assets } from "../assets/list.ts";
 import { handler as vulnerabilities } from "../vulnerabilities/list.ts";
@@ -73,6 +74,31 @@ it.each([
   ["delete", remove],
 ])("%s asks for a token", async (_name, handler) => {
   expect((await call(test.deps, handler, { token: null, body: {}, params: { name: "x" } })).status).toBe(401);
+});
+
+it("packs and unpacks many files, empty, small and large, each with its content", async () => {
+  const root = folderOf(test);
+  const contents = new Map<string, string>();
+  for (let index = 0; index < 1_500; index += 1) {
+    const size = index % 500 === 7 ? 200_000 : index % 3 === 0 ? 0 : index;
+    contents.set(`d${index % 7}/f${index}`, `${index}`.padEnd(size, "x").slice(0, size));
+  }
+  for (let folder = 0; folder < 7; folder += 1) await mkdir(join(root, `d${folder}`), { recursive: true });
+  await Promise.all([...contents].map(([path, text]) => writeFile(join(root, path), text)));
+  const out = await made();
+  expect(out.status).toBe(200);
+  const zip = Buffer.from(out.bytes);
+  expect((await namesIn(zip)).filter((name) => !name.startsWith(".weft-snapshot/"))).toEqual(
+    [...contents.keys()].sort(),
+  );
+  const back = await bring(zip, { workspace: "w" });
+  expect([back.status, back.json.files_count]).toEqual([200, contents.size]);
+  const read = await Promise.all(
+    [...contents.keys()].map(
+      async (path) => [path, await readFile(join(folderOf(other), path), "utf8")] as const,
+    ),
+  );
+  expect(new Map(read)).toEqual(contents);
 });
 
 it("a workspace goes out as a zip and comes back somewhere else as it was, each record with its event", async () => {
@@ -151,6 +177,46 @@ it("snapshots are kept, brought back by name, and deleted", async () => {
   expect((await call(test.deps, importHandler, { query: { name } })).status).toBe(404);
   for (const odd of ["../x.zip", "x", "a/b.zip", "..%2fx.zip"])
     expect((await call(test.deps, remove, { params: { name: odd } })).status).toBe(400);
+});
+
+it("workspaces whose name has control characters are refused", async () => {
+  const message = "workspace: must not contain control characters";
+  const named = await zipOf({ a: "1" });
+  expect((await bring(named, { workspace: "a\u001bb" })).json.message).toBe(`query.${message}`);
+  expect((await made({ workspace: "a\u001bb" })).json.message).toBe(message);
+  const manifest = await zipOf({ ".weft-snapshot/snapshot.json": JSON.stringify({ workspace: "a\u0000b" }) });
+  expect((await bring(manifest)).status).toBe(400);
+  expect((await rows(other, workspaces)).pagination.total).toBe(0);
+});
+
+it("an import that takes too long brings nothing, says so, and leaves nothing behind", async () => {
+  await fill();
+  const { bytes } = await made();
+  const archive = new Uint8Array(bytes);
+  const how = { archive, workspace: "w", force: false, filesOnly: false, maxMs: 0 };
+  await expect(importSnapshot(other.deps, how)).rejects.toMatchObject({
+    code: "payload_too_large",
+    message: "snapshot: takes longer than 0 s; nothing was imported",
+  });
+  expect(existsSync(join(other.folder, "workspaces"))).toBe(false);
+  expect(await readdir(join(other.folder, "snapshots-unfinished"))).toEqual([]);
+  await importSnapshot(other.deps, { ...how, maxMs: 60_000 });
+  expect(await readdir(join(other.folder, "workspaces"))).toEqual(["w"]);
+  expect(await readdir(join(other.folder, "snapshots-unfinished"))).toEqual([]);
+});
+
+it.each([
+  ["small", 40],
+  ["large", 100_000],
+])("a %s file whose bytes were damaged is refused", async (_size, size) => {
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.alloc(size, "a"), "file", { compress: false });
+  zip.end();
+  const bytes = await buffer(Readable.from(zip.outputStream));
+  bytes[60] = 0x62;
+  const { status, json } = await bring(bytes, { workspace: "w" });
+  expect([status, json.message]).toEqual([400, expect.stringContaining("checksum")]);
+  expect(existsSync(join(other.folder, "workspaces"))).toBe(false);
 });
 
 it("a form brings its file", async () => {

@@ -30,6 +30,15 @@ it.each([
   expect((await call(test.deps, handler, { token: null, body: {}, params: { id: "1" } })).status).toBe(401);
 });
 
+it.each(["workspace", "vuln_title", "severity", "confidence", "finding_hash", "asset_type", "asset_value"])(
+  "refuses control characters in %s",
+  async (field) => {
+    const { status, json } = await post({ [field]: "a\u009bb" });
+    expect([status, json.message]).toEqual([400, `${field}: must not contain control characters`]);
+    expect((await listed()).pagination.total).toBe(0);
+  },
+);
+
 it("one is created, read, counted, told of once, and taken away", async () => {
   await store(test.deps, onTopic("heard", "vuln.found"));
   const made = await post({

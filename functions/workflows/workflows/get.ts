@@ -2,7 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { findWorkflow, loadRevision } from "#lib/workflow/definitions/store.ts";
+import { findWorkflow } from "#lib/workflow/definitions/find.ts";
+import { loadRevision } from "#lib/workflow/definitions/store.ts";
 import { toWorkflowRecord, workflowRecord } from "#lib/workflow/definitions/upload.ts";
 
 export const route = defineRoute({
@@ -10,7 +11,7 @@ export const route = defineRoute({
   operationId: "getWorkflow",
   method: "GET",
   path: "/workflows/{name}",
-  summary: "A workflow with its text and definition",
+  summary: "A workflow with its text and definition, by its name or that of its file",
   tag: "Workflows",
   auth: "token",
   params: z.object({ name: z.string() }),

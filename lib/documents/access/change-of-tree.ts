@@ -2,8 +2,7 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Change, Condition, Write } from "../../platform/tables.ts";
-import { planUninvite } from "../sharing/invitations.ts";
-import { invitationsTable } from "../sharing/invitations-table.ts";
+import { invitationsTable, planUninvite } from "../sharing/invitations-table.ts";
 import type { Along } from "../tree/place.ts";
 import type { StoredDocument } from "../tree/table.ts";
 import {
@@ -17,6 +16,8 @@ import {
 
 /** What becomes of the rights that lie on a document itself, when it comes to lie in another tree. */
 export interface RightsMoved {
+  /** The accesses that it has from then on; all others and its invitations end. */
+  readonly accesses: readonly StoredAccess[];
   readonly writes: readonly Write[];
   /** For the document's own item, which counts its accesses. */
   readonly along: Along;
@@ -40,12 +41,21 @@ export async function planChangeOfTree(
     const message = "The document would have no owner.";
     throw new ApiError("bad_request", message, { body: { target_document_id: message } });
   }
-  const held = new Map(own.map((access) => [nameOf(access), access]));
-  const named = new Set(heirs.map(nameOf));
+  const held = new Map(own.map((access) => [access.sk, access]));
+  const accesses = heirs.map((heir) => inherited(document.id, heir, held));
+  const named = new Set(accesses.map(({ sk }) => sk));
   return {
+    accesses,
     writes: [
-      ...own.filter((access) => !named.has(nameOf(access))).flatMap(revoke),
-      ...heirs.flatMap((heir) => bequeath(document.id, heir, held.get(nameOf(heir)))),
+      ...own
+        .filter(({ sk }) => !named.has(sk))
+        .flatMap((access) => planRevocation(access, [["revision", "=", access.revision]])),
+      ...accesses.flatMap((access) => {
+        const before = held.get(access.sk);
+        return planBequest(access, [
+          before === undefined ? ["pk", "missing"] : ["revision", "=", before.revision],
+        ]);
+      }),
       ...invited.flatMap(planUninvite),
     ],
     along: {
@@ -54,6 +64,7 @@ export async function planChangeOfTree(
       when: [
         ["accesses", "=", document.accesses],
         ["owners", "=", document.owners],
+        ["moving", "missing"],
       ],
     },
   };
@@ -69,27 +80,35 @@ async function ownersOf(deps: Pick<Ports, "tables">, root: StoredDocument): Prom
   return (await accessesOf(deps, root)).filter(({ role }) => role === "owner");
 }
 
-/** Whose an access is, on whatever document. */
-const nameOf = ({ user, team }: StoredAccess): string => (user === null ? `team ${team}` : `user ${user}`);
+/** The access of an owner of the former root: what they have seen of it till now they see on. */
+function inherited(
+  document: string,
+  heir: StoredAccess,
+  held: ReadonlyMap<string, StoredAccess>,
+): StoredAccess {
+  const { user, team } = heir;
+  const id = accessId(document, user === null ? { team: team ?? "" } : { user });
+  const revision = (held.get(id)?.revision ?? 0) + 1;
+  return { ...heir, ...accessKey(document, id), id, document, revision };
+}
 
-function revoke({ document, id, user, revision }: StoredAccess): Write[] {
-  const table = accessesTable;
+/** Ends an access. */
+export function planRevocation(
+  { document, id, user }: StoredAccess,
+  when: readonly Condition[] = [],
+): Write[] {
   return [
-    { op: "delete", table, key: accessKey(document, id), when: [["revision", "=", revision]] },
+    { op: "delete", table: accessesTable, key: accessKey(document, id), when },
     ...relate(user, document, { set: { document }, remove: ["role", "since"] }),
   ];
 }
 
-/** The same owner on another document: what they have seen of it till now they see on. */
-function bequeath(document: string, heir: StoredAccess, held: StoredAccess | undefined): Write[] {
-  const { user, team, created_at: since } = heir;
-  const id = accessId(document, user === null ? { team: team ?? "" } : { user });
-  const revision = (held?.revision ?? 0) + 1;
-  const item: StoredAccess = { ...heir, ...accessKey(document, id), id, document, revision };
-  const when: Condition = held === undefined ? ["pk", "missing"] : ["revision", "=", held.revision];
+/** Makes an owner of a document. */
+export function planBequest(access: StoredAccess, when: readonly Condition[] = []): Write[] {
+  const { user, document, role, created_at: since } = access;
   return [
-    { op: "put", table: accessesTable, item, when: [when] },
-    ...relate(user, document, { set: { document, role: "owner", since } }),
+    { op: "put", table: accessesTable, item: access, when },
+    ...relate(user, document, { set: { document, role, since } }),
   ];
 }
 

@@ -97,7 +97,11 @@ function mirrored({ user, document }: StoredAccess, change: Change): Write[] {
  */
 export function countAccesses(document: Shared, accesses: number, owners: number): Write {
   const add = { ...(accesses === 0 ? {} : { accesses }), ...(owners === 0 ? {} : { owners }) };
-  const when: Condition[] = [["pk", "exists"]];
+  // While a move is not settled, the rows do not count yet.
+  const when: Condition[] = [
+    ["pk", "exists"],
+    ["moving", "missing"],
+  ];
   if (owners < 0) {
     when.push(["place", "=", document.place]);
     if (document.parent === null) when.push(["owners", ">", -owners]);

@@ -8,7 +8,15 @@ import { type Abilities, type Ability, abilitiesOf, type Standing } from "./abil
 import { equivalentLink, type Link } from "./links.ts";
 import { notAllowed, notSignedIn } from "./refusals.ts";
 import { highestRole, type Role } from "./roles.ts";
-import { relationKey, relationsTable, type StoredRelation } from "./table.ts";
+import {
+  accessesTable,
+  accessId,
+  accessKey,
+  relationKey,
+  relationsTable,
+  type StoredRelation,
+  stagedAccesses,
+} from "./table.ts";
 
 export type SeenDeps = Pick<Ports, "tables" | "clock"> & { readonly documents: DocumentSettings };
 
@@ -39,7 +47,35 @@ export async function relationsOf(
   if (viewer === undefined || documents.length === 0) return new Map();
   const keys = documents.map(({ id }) => relationKey(viewer.id, id));
   const relations = await tables.batchGet(relationsTable, keys);
-  return new Map(relations.map((relation) => [relation.sk, relation]));
+  const found = new Map(relations.map((relation) => [relation.sk, relation]));
+  const moving = documents.filter((document) => document.moving !== undefined);
+  return moving.length === 0 ? found : withStaged({ tables }, viewer, moving, found);
+}
+
+/** The same with the roles that the viewer has since the move of some documents, which is not settled. */
+async function withStaged(
+  { tables }: Pick<Ports, "tables">,
+  viewer: StoredUser,
+  moving: readonly StoredDocument[],
+  relations: ReadonlyMap<string, StoredRelation>,
+): Promise<ReadonlyMap<string, StoredRelation>> {
+  const keys = moving.map(({ id, moving: move = "" }) =>
+    accessKey(stagedAccesses(id, move), accessId(id, { user: viewer.id })),
+  );
+  const staged = new Map(
+    (await tables.batchGet(accessesTable, keys)).map((access) => [access.document, access]),
+  );
+  const found = new Map(relations);
+  for (const { id } of moving) {
+    const {
+      role: _role,
+      since: _since,
+      ...marks
+    } = found.get(id) ?? { ...relationKey(viewer.id, id), document: id };
+    const access = staged.get(id);
+    found.set(id, access === undefined ? marks : { ...marks, role: access.role, since: access.created_at });
+  }
+  return found;
 }
 
 /** A document as a viewer stands to it; `relations` hold at least those of its line. */

@@ -25,6 +25,9 @@ export const accessId = (
   derivedId("document-access", document, ...("user" in of ? ["user", of.user] : ["team", of.team]));
 export const accessKey = (document: string, id: string): Key => ({ pk: document, sk: id });
 
+/** Accesses that a document has after a move count from there until they are moved to the document's own partition. */
+export const stagedAccesses = (document: string, moving: string): string => `${document}/moving/${moving}`;
+
 /** What a document is to a person: looked up with those of its ancestors, in one read. */
 export interface StoredRelation extends Key {
   readonly document: string;

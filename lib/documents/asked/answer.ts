@@ -106,8 +106,8 @@ async function make(
       if (!(await isMade(deps, user, id))) throw error;
     }
   }
-  if (access !== undefined && (await access.read(id)) === undefined)
-    await access.write(user, id, content, { was: undefined, cause }).catch(unlessTaken);
+  if (access !== undefined)
+    await access.append(user, id, content, { ifNone: true, cause }).catch(unlessTaken);
   return id;
 }
 
@@ -146,9 +146,8 @@ async function append(
     await openDocument(deps, user, id, "content_patch");
     const access = contentOf(deps);
     if (await deps.claims.isTaken(mark)) return id;
-    const was = await access.read(id);
     try {
-      await access.write(user, id, appended(was ?? "", text), { was, cause });
+      await access.append(user, id, text, { cause });
       break;
     } catch (error) {
       if (!isConflict(error) || attempt === TRIES_MAX) throw error;
@@ -157,10 +156,6 @@ async function append(
   await deps.claims.take(mark);
   return id;
 }
-
-/** On a line of its own. */
-const appended = (was: string, text: string): string =>
-  was === "" || was.endsWith("\n") ? was + text : `${was}\n${text}`;
 
 /** Throws `bad_request` where documents have no content yet that could be read. */
 function contentOf({ documentContent }: AskedDeps): ContentAccess {

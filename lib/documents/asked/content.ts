@@ -12,11 +12,14 @@ export interface Cause {
 export interface ContentAccess {
   /** Undefined of a document whose content was never saved. */
   read(id: string): Promise<string | undefined>;
-  /** In place of all that there is. Throws `conflict` where it is another by now than `was`, which was read. */
-  write(
+  /**
+   * Adds text on a line of its own: to plain content as it is, to what editors keep as blocks, which leaves all else as
+   * it was. Throws `conflict` where the content changes meanwhile or, `ifNone`, where there is any.
+   */
+  append(
     user: StoredUser,
     id: string,
     text: string,
-    how: { readonly was: string | undefined; readonly cause: Cause },
+    how: { readonly ifNone?: boolean; readonly cause: Cause },
   ): Promise<void>;
 }

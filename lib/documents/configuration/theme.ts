@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Ports } from "../../platform/ports.ts";
 import { BUILT_IN_FOOTER } from "./footer.ts";
@@ -40,7 +41,8 @@ export function themeReader(
 }
 
 async function readTheme(path: string): Promise<Theme> {
-  const file = await open(path);
+  // Opening a pipe must not wait for somebody who writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new Error("it is no file");

@@ -3,15 +3,18 @@ import type { Converter } from "../../platform/converter.ts";
 import { findSeen } from "../access/seen.ts";
 import type { ContentAccess } from "../asked/content.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
+import { type Content, tooLarge } from "./body.ts";
 import { contentBytes } from "./read.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
-import type { ContentHead } from "./table.ts";
+import { CONTENT_MAX_BYTES, type ContentHead } from "./table.ts";
+
+const NEWLINE = 0x0a;
 
 export type TextDeps = SaveDeps & { readonly converter?: Converter };
 
 /**
- * Content as text, for scripts: plain content as it is, what editors keep as markdown, which goes back the same way.
- * Throws `conflict` where it is another by now, `unavailable` where nothing can be converted here.
+ * Content as text, for scripts: plain content as it is, what editors keep as markdown. Throws `bad_request` for text that
+ * content cannot hold, `conflict` where it is another by now, `unavailable` where nothing can be converted here.
  */
 export function contentAsText(deps: TextDeps): ContentAccess {
   return {
@@ -19,22 +22,36 @@ export function contentAsText(deps: TextDeps): ContentAccess {
       const head = await headOf(deps, id);
       return head === undefined ? undefined : textOf(deps, id, head);
     },
-    write: async (user, id, text, { was, cause }) => {
+    append: async (user, id, text, { ifNone = false, cause }) => {
       const head = await headOf(deps, id);
-      const now = head === undefined ? undefined : await textOf(deps, id, head);
-      if (now !== was) throw new ApiError("conflict", "The content has been changed since it was read.");
+      if (ifNone && head !== undefined) throw new ApiError("conflict", "The document has content by now.");
       const seen = await findSeen(deps, user, id);
-      const bytes = Buffer.from(text, "utf8");
-      const content =
-        head?.kind === "yjs"
-          ? { kind: "yjs" as const, bytes: await converted(deps, { from: "markdown", bytes, to: "yjs" }) }
-          : { kind: "plain" as const, bytes };
-      await saveContent(deps, seen, content, head && `"${head.etag}"`, cause.hop).catch((error: unknown) => {
+      const content = await appended(deps, id, head, text);
+      if (content.bytes.length > CONTENT_MAX_BYTES) throw tooLarge();
+      const unchanged = head === undefined ? null : `"${head.etag}"`;
+      await saveContent(deps, seen, content, unchanged, cause.hop).catch((error: unknown) => {
         const isLate = error instanceof ApiError && error.code === "precondition_failed";
         throw isLate ? new ApiError("conflict", error.message) : error;
       });
     },
   };
+}
+
+async function appended(
+  deps: TextDeps,
+  id: string,
+  head: ContentHead | undefined,
+  text: string,
+): Promise<Content> {
+  const added = Buffer.from(text, "utf8");
+  const was = head === undefined ? Buffer.alloc(0) : await contentBytes(deps, id, head);
+  if (head?.kind === "yjs") {
+    const bytes = await converted(deps, { from: "markdown", bytes: added, to: "yjs", onto: was });
+    return { kind: "yjs", bytes };
+  }
+  if (added.includes(0)) throw new ApiError("bad_request", "text: must not contain the character NUL");
+  const isOpen = was.length > 0 && was.at(-1) !== NEWLINE;
+  return { kind: "plain", bytes: Buffer.concat([was, isOpen ? Buffer.from("\n") : Buffer.alloc(0), added]) };
 }
 
 const headOf = async ({ tables }: TextDeps, id: string): Promise<ContentHead | undefined> =>

@@ -40,14 +40,12 @@ export function contentOf(sent: Base64Content): Content {
 }
 
 /**
- * What bytes are as content. A state of Yjs begins each client's clock at 0, and text that people write holds no byte of
- * 0: so neither is taken for the other. Throws `bad_request`.
+ * What bytes are as content. A state of Yjs begins each client's clock at 0, and text holds no byte of 0: so neither is
+ * taken for the other, and a damaged state is not stored as text. Throws `bad_request`.
  */
 export function contentOfBytes(bytes: Uint8Array): Content {
-  const isText = isUtf8(bytes);
-  if (isText && !bytes.includes(0)) return { bytes, kind: "plain" };
+  if (isUtf8(bytes) && !bytes.includes(0)) return { bytes, kind: "plain" };
   if (isYjsUpdate(bytes)) return { bytes, kind: "yjs" };
-  if (isText) return { bytes, kind: "plain" };
   const message = "invalid yjs document";
   throw new ApiError("bad_request", message, { body: message });
 }

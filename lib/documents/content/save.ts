@@ -16,14 +16,14 @@ export type SaveDeps = CommitDeps & SeenDeps & Pick<Ports, "blobs" | "ids" | "ti
 /**
  * Makes this the content of a document that somebody may change, whole: nothing is merged. The bytes are stored first,
  * then a version that names them becomes the latest, so a reader sees the old or the new. The same bytes again make no
- * version. Throws `precondition_failed` where `ifMatch` does not name what is there, `not_found`, `unauthorized`,
- * `forbidden`. `hop` counts the runs that led to it. Reference 1.5.
+ * version. Throws `precondition_failed` where `ifMatch` does not name what is there (null: where there is any),
+ * `not_found`, `unauthorized`, `forbidden`. `hop` counts the runs that led to it. Reference 1.5.
  */
 export async function saveContent(
   deps: SaveDeps,
   first: Seen,
   content: Content,
-  ifMatch: string | undefined,
+  ifMatch: string | null | undefined,
   hop = 0,
 ): Promise<void> {
   const { viewer, document } = first;
@@ -32,7 +32,9 @@ export async function saveContent(
   const superseded = await commitChange(deps, async (attempt) => {
     const seen = attempt === 0 ? first : await openDocument(deps, viewer, document.id, "content_patch");
     const before = seen.document.content;
-    if (ifMatch !== undefined && !isMatch(ifMatch, before?.etag))
+    const isAsRead =
+      ifMatch === null ? before === undefined : ifMatch === undefined || isMatch(ifMatch, before?.etag);
+    if (!isAsRead)
       throw new ApiError("precondition_failed", "The content has been changed since it was read.");
     if (before?.etag === etag) return { writes: [touched(deps, seen.document)], events: [], result: [] };
     const version = await store(deps, seen.document, content, stored);

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { ApiError } from "../../errors.ts";
-import type { UPLOADS_PREFIX } from "../../platform/blobs.ts";
-import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
+import { ApiError, ERROR_STATUS } from "../../errors.ts";
+import type { ExpectedUpload, UPLOADS_PREFIX } from "../../platform/blobs.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { findUser } from "../users/users.ts";
 import { contentOfBytes, tooLarge } from "./body.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 import { CONTENT_MAX_BYTES } from "./table.ts";
@@ -29,26 +30,59 @@ export type UploadRecord = z.infer<typeof uploadRecord>;
 
 export const uploadIdParam = z.guid().transform((id) => id.toLowerCase());
 
+const ANONYMOUS = "anonymous";
+
 /** Nobody finishes what another has begun. */
 const uploadBlob = ({ document, viewer }: Seen, upload: string): string =>
-  `${PREFIX}documents/${document.id}/${viewer?.id ?? "anonymous"}/${upload}`;
+  `${PREFIX}documents/${document.id}/${viewer?.id ?? ANONYMOUS}/${upload}`;
+
+interface UploadRequest {
+  readonly bytes: number;
+  readonly baseUrl: string;
+  /** The token of the request; undefined for anybody. */
+  readonly credential: { readonly id: string; readonly expiresAt?: number | undefined } | undefined;
+}
 
 /**
- * Begins to send content that is too large for a request: its bytes go to `url`, which is below `address` where it is
+ * Begins to send content that is too large for a request: its bytes go to `url`, which is below `baseUrl` where it is
  * this installation's own. Throws `not_found`, `unauthorized`, `forbidden`.
  */
 export async function beginUpload(
   deps: SaveDeps,
   viewer: Viewer,
   id: string,
-  { bytes, address }: { readonly bytes: number; readonly address: string },
+  { bytes, baseUrl, credential }: UploadRequest,
 ): Promise<UploadRecord> {
   const seen = await openDocument(deps, viewer, id, "content_patch");
   const upload = deps.ids.random();
-  const expires_at = new Date(deps.clock.now() + UPLOAD_SECONDS * 1000).toISOString();
-  const allowed = { bytes, seconds: UPLOAD_SECONDS };
+  const now = deps.clock.now();
+  const left = Math.ceil(((credential?.expiresAt ?? Number.POSITIVE_INFINITY) - now) / 1000);
+  const seconds = Math.max(1, Math.min(UPLOAD_SECONDS, left));
+  const expires_at = new Date(now + seconds * 1000).toISOString();
+  const allowed = { bytes, seconds, credential: credential?.id };
   const { method, url, headers } = await deps.blobs.uploadTo(uploadBlob(seen, upload), allowed);
-  return { id: upload, method, url: new URL(url, address).href, headers, expires_at };
+  return { id: upload, method, url: url.startsWith("/") ? `${baseUrl}${url}` : url, headers, expires_at };
+}
+
+/**
+ * Whether content may still be sent to an address that was given out: its token has not been revoked, and its user may
+ * still edit the document.
+ */
+export async function isUploadAllowed(
+  deps: SeenDeps & { readonly auth: { isValid(credentialId: string): Promise<boolean> } },
+  { key, credential }: Pick<ExpectedUpload, "key" | "credential">,
+): Promise<boolean> {
+  if (credential !== undefined && !(await deps.auth.isValid(credential))) return false;
+  const [, , document = "", user = ""] = key.split("/");
+  const viewer = user === ANONYMOUS ? undefined : await findUser(deps, user);
+  if (user !== ANONYMOUS && viewer?.is_active !== true) return false;
+  try {
+    await openDocument(deps, viewer, document, "content_patch");
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && ERROR_STATUS[error.code] < 500) return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
 import { type ContentDeps, openVersion } from "./read.ts";
 import { removeVersionBlobs, type SaveDeps } from "./save.ts";
 import { type StoredVersion, versionKey, versionsTable } from "./table.ts";
@@ -40,6 +40,15 @@ export const versionsPage = z.object({
 export type VersionsPage = z.infer<typeof versionsPage>;
 
 /**
+ * A document whose versions a viewer may list. Throws `forbidden`, also for anonymous callers, and `not_found`. Reference
+ * 1.7.
+ */
+export async function openVersions(deps: SeenDeps, viewer: Viewer, id: string): Promise<Seen> {
+  if (viewer === undefined) throw new ApiError("forbidden", "Authentication required.");
+  return openDocument(deps, viewer, id, "versions_list");
+}
+
+/**
  * Versions of a document but for the latest, since the caller has had access to it. Throws `forbidden`, also for anybody
  * without a name, `not_found`. Reference 1.7.
  */
@@ -49,8 +58,7 @@ export async function listVersions(
   id: string,
   { version_id: after, page_size }: z.output<typeof versionsQuery>,
 ): Promise<VersionsPage> {
-  if (viewer === undefined) throw new ApiError("forbidden", "Authentication required.");
-  const seen = await openDocument(deps, viewer, id, "versions_list");
+  const seen = await openVersions(deps, viewer, id);
   const latest = seen.document.content?.version;
   const empty = { next_version_id_marker: "", is_truncated: false, versions: [], count: 0 };
   if (latest === undefined) return empty;

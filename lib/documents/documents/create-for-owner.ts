@@ -19,8 +19,8 @@ import { acceptInvitations } from "../sharing/accept-invitations.ts";
 import { sharedEvent } from "../sharing/deps.ts";
 import { planInvitation } from "../sharing/invitations.ts";
 import { planInsert } from "../tree/place.ts";
-import { newSegment } from "../tree/segment.ts";
-import type { StoredUser } from "../users/table.ts";
+import { orderAt } from "../tree/siblings.ts";
+import { foldedEmail, type StoredUser } from "../users/table.ts";
 import { owner, userBySub, usersByEmail } from "../users/users.ts";
 import { documentEvent } from "./events.ts";
 import type { ForOwnerBody } from "./for-owner-body.ts";
@@ -70,9 +70,9 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
       {
         ...{ id, title: body.title, excerpt: null, link_reach: "restricted", link_role: "reader" },
         ...{ creator: user?.id ?? null, duplicated_from: null, created_at: at, updated_at: at },
-        ...{ deleted_at: null, segment: newSegment(deps), accesses: held, owners: held, content },
+        ...{ deleted_at: null, accesses: held, owners: held, content },
       },
-      undefined,
+      { parent: undefined, ...(await orderAt(deps, null, "last")) },
     );
     return {
       writes: [
@@ -134,7 +134,7 @@ async function ownerFor(
   const known = await userBySub(deps, sub);
   if (known !== undefined) return known;
   // Who owns the installation is made when they first come.
-  if (email === ownerEmail.toLowerCase()) await owner(deps, ownerEmail);
+  if (email === foldedEmail(ownerEmail)) await owner(deps, ownerEmail);
   const [only, ...others] = await usersByEmail(deps, email);
   if (only === undefined) return undefined;
   if (fallbackToEmail && others.length === 0) return only;

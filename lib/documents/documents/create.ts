@@ -4,7 +4,6 @@ import { planFirstAccess } from "../access/grants.ts";
 import { openDocument, type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
 import { planInsert, type Target } from "../tree/place.ts";
-import { newSegment } from "../tree/segment.ts";
 import { orderAt } from "../tree/siblings.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
@@ -16,7 +15,10 @@ export type CreateDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 
 /** Makes a root, which its maker owns. Throws `bad_request` where the id is taken. Reference 1.2. */
 export async function createDocument(deps: CreateDeps, user: StoredUser, body: CreateBody): Promise<Seen> {
-  return create(deps, user, body, async () => undefined);
+  return create(deps, user, body, async () => ({
+    parent: undefined,
+    ...(await orderAt(deps, null, "last")),
+  }));
 }
 
 /**
@@ -33,7 +35,7 @@ export async function createChild(
     // What was changed meanwhile may have been deleted.
     const now =
       attempt === 0 ? parent : await openDocument(deps, user, parent.document.id, "children_create");
-    return { parent: now, order: await orderAt(deps, parent.document.id, "last") };
+    return { parent: now, ...(await orderAt(deps, parent.document.id, "last")) };
   });
 }
 
@@ -49,18 +51,18 @@ async function create(
       throw taken();
     const at = new Date(deps.clock.now()).toISOString();
     const to = await target(attempt);
-    const isRoot = to === undefined;
+    const isRoot = to.parent === undefined;
     const { document, writes } = withinLevels(() =>
       planInsert(
         {
           ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
           ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
-          ...{ segment: newSegment(deps), accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
+          ...{ accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
         },
         to,
       ),
     );
-    const ancestors = to === undefined ? [] : [...to.parent.ancestors, to.parent.document];
+    const ancestors = to.parent === undefined ? [] : [...to.parent.ancestors, to.parent.document];
     return {
       writes: [...writes, ...(isRoot ? planFirstAccess(deps, id, user.id, "owner") : [])],
       events: [documentEvent("documents.created", document, user)],

@@ -1,11 +1,12 @@
 import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
 import { openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
 import { planDelete, planRestore } from "../tree/place.ts";
 import { orderAgain } from "../tree/siblings.ts";
 import { documentEvent } from "./events.ts";
 
-type DeleteDeps = CommitDeps & SeenDeps;
+type DeleteDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 
 /**
  * Puts a document into the trash, and with it what lies in it. Throws `not_found`, `unauthorized`, `forbidden`.
@@ -36,7 +37,7 @@ export async function restoreDocument(deps: DeleteDeps, viewer: Viewer, id: stri
     if (document.deleted_at === null) throw new ApiError("bad_request", NOT_DELETED);
     const { parent, order } = document;
     return {
-      writes: planRestore(seen, parent === null ? order : await orderAgain(deps, parent, order)),
+      writes: planRestore(seen, parent === null ? undefined : await orderAgain(deps, parent, order)),
       events: [documentEvent("documents.restored", document, viewer)],
       result: undefined,
     };

@@ -1,14 +1,14 @@
 import * as z from "zod";
 import { accessesOfOthers, planCopiedAccess } from "../access/copied.ts";
 import { planFirstAccess } from "../access/grants.ts";
+import { settleMoves } from "../access/moved-rights.ts";
 import { isPrivileged, ROLES } from "../access/roles.ts";
 import { noDocument, openDocument, type Seen } from "../access/seen.ts";
 import type { StoredAccess } from "../access/table.ts";
 import { commitChange } from "../commit.ts";
 import { deletedAt, idsOf, readPlaced } from "../tree/chain.ts";
-import { DETACHED_AT, planAttach, planDetached, ROOT_ORDER, type Target } from "../tree/place.ts";
-import { newSegment } from "../tree/segment.ts";
-import { orderAt } from "../tree/siblings.ts";
+import { DETACHED_AT, planAttach, planDetached, type Target } from "../tree/place.ts";
+import { orderAt, ordersOf } from "../tree/siblings.ts";
 import { documentKey, type StoredDocument } from "../tree/table.ts";
 import type { StoredUser } from "../users/table.ts";
 import { copyTitle } from "./copy-title.ts";
@@ -35,7 +35,7 @@ export interface DuplicateOptions {
   readonly copyContent?: (from: StoredDocument, to: StoredDocument) => Promise<void>;
 }
 
-/** Documents of one transaction: each is three items at most. */
+/** Documents of one transaction: each is two items at most. */
 const DOCUMENTS_AT_ONCE = 30;
 /** Accesses of one transaction: each is two items at most. */
 const ACCESSES_AT_ONCE = 45;
@@ -57,6 +57,7 @@ export async function duplicateDocument(
   const { document } = seen;
   const originals = withDescendants ? await readSubtree(deps, document) : [document];
   const copiesAccesses = withAccesses && isPrivileged(seen.role);
+  if (copiesAccesses) await settleMoves(deps, originals);
   const accesses = copiesAccesses ? await accessesOfOthers(deps, originals, user.id) : new Map();
 
   const parent = placeOf(seen);
@@ -72,14 +73,14 @@ export async function duplicateDocument(
       ...{ ...documentKey(lies.id), ...lies, title: copyTitle(original.title, language), excerpt },
       ...{ link_reach, link_role, creator: user.id, duplicated_from: original.id },
       ...{ created_at: at, updated_at: at, deleted_at: original.id === id ? DETACHED_AT : null },
-      ...{ place: 1, revision: 1, segment: "", accesses: rows.length + made },
+      ...{ place: 1, revision: 1, accesses: rows.length + made },
       owners: rows.filter(({ role }) => role === "owner").length + made,
     };
   });
 
   await inTurn(copies, DOCUMENTS_AT_ONCE, (some) =>
     commitChange(deps, async () => ({
-      writes: some.flatMap((copy) => planDetached({ ...copy, segment: newSegment(deps) })),
+      writes: some.flatMap(planDetached),
       ...{ events: [], result: undefined },
     })),
   );
@@ -119,12 +120,13 @@ function copiesOf(
   above: readonly string[],
 ): ({ original: StoredDocument } & Lies)[] {
   const made = new Map<string, { original: StoredDocument } & { -readonly [K in keyof Lies]: Lies[K] }>();
+  const orders = ordersOf(originals.length);
   for (const original of originals) {
     const parent = original.parent === null ? undefined : made.get(original.parent);
     if (parent !== undefined) parent.numchild += 1;
     made.set(original.id, {
       ...{ original, id: ids.random(), parent: parent?.id ?? null, height: 0, numchild: 0 },
-      order: parent === undefined ? ROOT_ORDER : original.order,
+      order: orders[parent === undefined ? 0 : parent.numchild - 1] ?? "",
       // As it will be once the first of them is attached.
       chain: parent === undefined ? [...above] : [...parent.chain, parent.id],
     });
@@ -145,11 +147,11 @@ async function attach(
   const [copy] = copies;
   if (copy === undefined) throw noDocument();
   return commitChange(deps, async () => {
-    const target = parent === null ? undefined : await lastIn(deps, parent);
+    const target = await lastIn(deps, parent);
     return {
       writes: [
         ...withinLevels(() => planAttach(copy, target)),
-        ...(target === undefined ? planFirstAccess(deps, copy.id, user.id, "owner") : []),
+        ...(target.parent === undefined ? planFirstAccess(deps, copy.id, user.id, "owner") : []),
       ],
       events: [
         documentEvent("documents.created", { ...copy, parent }, user, {
@@ -161,10 +163,10 @@ async function attach(
   });
 }
 
-async function lastIn(deps: CreateDeps, id: string): Promise<Target> {
-  const parent = await readPlaced(deps, id);
-  if (parent === undefined || deletedAt(parent) !== null) throw noDocument();
-  return { parent, order: await orderAt(deps, id, "last") };
+async function lastIn(deps: CreateDeps, id: string | null): Promise<Target> {
+  const parent = id === null ? undefined : await readPlaced(deps, id);
+  if (id !== null && (parent === undefined || deletedAt(parent) !== null)) throw noDocument();
+  return { parent, ...(await orderAt(deps, id, "last")) };
 }
 
 async function inTurn<Item>(

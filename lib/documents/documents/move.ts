@@ -3,14 +3,16 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { planChangeOfTree, type RightsMoved } from "../access/change-of-tree.ts";
+import { settleMoves, stageAccesses } from "../access/moved-rights.ts";
 import { openDocument, type SeenDeps, seenBy, type Viewer } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
 import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/chain.ts";
-import { planMove, type Target } from "../tree/place.ts";
-import type { StoredDocument } from "../tree/table.ts";
+import { type Along, planMove, type Target } from "../tree/place.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
 import { isChildPosition, isWithin, POSITIONS, type Position, parentOf, targetOf } from "../tree/target.ts";
 import { documentEvent } from "./events.ts";
 import { withinLevels } from "./levels.ts";
+import { settleLater } from "./untold.ts";
 
 const NO_UUID = "Must be a valid UUID.";
 
@@ -23,9 +25,9 @@ export const moveBody = z.object({
 });
 export type MoveBody = z.infer<typeof moveBody>;
 
-export type MoveDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+export type MoveDeps = CommitDeps & SeenDeps & Pick<Ports, "ids" | "timers">;
 
-/** Writes of a move at most; the rest of a transaction is for what tells of it. */
+/** Writes of one transaction at most; the rest of it is for what tells of the move. With more, rights are staged. */
 const WRITES_MAX = 85;
 
 /**
@@ -40,6 +42,7 @@ export async function moveDocument(
   id: string,
   { target_document_id, position }: MoveBody,
 ): Promise<void> {
+  let isStaged = false;
   await commitChange(deps, async () => {
     const moved = await openDocument(deps, viewer, id, "move");
     const beside = await readPlaced(deps, target_document_id);
@@ -48,15 +51,22 @@ export async function moveDocument(
     await checkAllowed(deps, viewer, beside, position);
     if (isWithin(beside, id)) throw refused("Cannot move a document to its own descendant.");
     const target = await targetOf(deps, beside, position);
+    await settleMoves(deps, lineOf(moved));
     const rights = await rightsMoved(deps, moved, target);
     const at = new Date(deps.clock.now()).toISOString();
-    const writes = [
-      ...withinLevels(() => planMove(moved, target, at, rights?.along)),
-      ...(rights?.writes ?? []),
-    ];
-    checkSize(writes);
+    const move = (along?: Along): Write[] => withinLevels(() => planMove(moved, target, at, along));
+    let writes = [...move(rights?.along), ...(rights?.writes ?? [])];
+    isStaged = rights !== undefined && writes.length > WRITES_MAX;
+    if (rights !== undefined && isStaged) {
+      const moving = deps.ids.random();
+      // Set before anything is stored: whatever becomes of the move, it removes what is left.
+      await settleLater(deps, id, moving);
+      const areStaged = await stageAccesses(deps, id, moving, rights.accesses);
+      const { set, when } = rights.along;
+      writes = [...move({ set: { ...set, moving }, when }), ...areStaged];
+    }
     const { document } = moved;
-    const now = { id, title: document.title, parent: target?.parent.document.id ?? null };
+    const now = { id, title: document.title, parent: target.parent?.document.id ?? null };
     const before = { previous_parent_id: document.parent };
     return {
       writes,
@@ -64,6 +74,13 @@ export async function moveDocument(
       result: undefined,
     };
   });
+  if (!isStaged) return;
+  const document = await deps.tables.get(documentsTable, documentKey(id));
+  if (document === undefined) return;
+  // The move is done, and its rights hold: what is left has a timer.
+  await settleMoves(deps, [document]).catch((error: unknown) =>
+    deps.log.warn("the accesses of a moved document are settled later", { document: id, error }),
+  );
 }
 
 /** Whoever puts something into a document, or beside one in it, may move that, too; the roots are nobody's. */
@@ -85,17 +102,9 @@ const rootOf = (place: Placed): StoredDocument => lineOf(place)[0] ?? place.docu
 /** What becomes of the document's own rights; undefined where it stays in its tree. */
 async function rightsMoved(deps: MoveDeps, moved: Placed, target: Target): Promise<RightsMoved | undefined> {
   const formerRoot = rootOf(moved);
-  if (target === undefined) return planChangeOfTree(deps, moved.document, formerRoot);
+  if (target.parent === undefined) return planChangeOfTree(deps, moved.document, formerRoot);
   const stays = moved.document.parent !== null && rootOf(target.parent).id === formerRoot.id;
   return stays ? undefined : planChangeOfTree(deps, moved.document);
-}
-
-/** A move is whole or not at all: what does not fit into one transaction is refused before it begins. */
-function checkSize(writes: readonly Write[]): void {
-  if (writes.length <= WRITES_MAX) return;
-  throw refused(
-    "More accesses of the document and its owners end or begin with this move than can at once: remove some first.",
-  );
 }
 
 /** Of one text, as clients know it here. */

@@ -32,7 +32,9 @@ export const documentRecord = z
     nb_accesses_ancestors: z.int(),
     nb_accesses_direct: z.int(),
     numchild: z.int().describe("Children that are not deleted"),
-    path: z.string().describe("Seven characters a level"),
+    path: z
+      .string()
+      .describe("Seven characters a level; sorted by it, documents are in the order of their trees"),
     title: z.string().nullable(),
     updated_at: z.string(),
     user_role: z.enum(ROLES).nullable(),

@@ -23,8 +23,8 @@ export const NODES_MAX = 2_500;
 
 /**
  * The tree around a document as a viewer sees it: from the highest ancestor that they may read down to it, with the
- * children of each on the way and its own. Of what is deleted, its owner sees the document alone. Throws `not_found`,
- * `unauthorized`, `forbidden`. Reference 1.3.
+ * children of each on the way and its own. The owner of a deleted document sees it with the children that were deleted
+ * with it. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.3.
  */
 export async function readTree(deps: SeenDeps, viewer: Viewer, id: string): Promise<Branch> {
   const place = await readPlaced(deps, id);
@@ -32,14 +32,17 @@ export async function readTree(deps: SeenDeps, viewer: Viewer, id: string): Prom
   const at = deletedAt(place);
   if (at !== null && isPastCutoff(deps, at)) throw noDocument();
   const line = lineOf(place);
-  const children = at === null ? await childrenOfEach(deps, line) : [];
+  const children = await childrenOfEach(deps, at === null ? line : [place.document]);
   const relations = await relationsOf(deps, viewer, [...line, ...children.flat()]);
   const see = (one: Placed): Seen => seenWith(deps, viewer, one, relations);
 
   const onTheWay = line.map((document, level) => see({ document, ancestors: line.slice(0, level) }));
   const seen = onTheWay.at(-1);
   if (seen?.abilities.tree !== true) throw denied(viewer);
-  if (at !== null) return { seen, children: [] };
+  if (at !== null) {
+    const own = children.flat().map((document) => see({ document, ancestors: line }));
+    return { seen, children: own.map((one) => ({ seen: one, children: [] })) };
+  }
   const top = onTheWay.findIndex(({ abilities }) => abilities.tree);
   const branchOf = (level: number, self: Seen): Branch => {
     const ancestors = line.slice(0, level + 1);

@@ -1,5 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Change, Condition } from "../../platform/tables.ts";
+import { settleMoves, sweepStaged } from "../access/moved-rights.ts";
 import type { Viewer } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
@@ -15,9 +16,10 @@ export const DOCUMENT_UPDATED_QUEUE = "document-updated";
 const EDITED = ["content", "title", "excerpt"] as const;
 type Edited = (typeof EDITED)[number];
 
-/** Asks to look whether a document's edits are to be told of. */
+/** Requests a check for pending update events of a document, and for what a move of it has left. */
 export interface UntoldMessage {
   readonly document_id: string;
+  readonly moving?: string;
 }
 
 type TimerDeps = Pick<Ports, "timers" | "clock">;
@@ -55,11 +57,20 @@ async function setTimer({ timers }: TimerDeps, id: string, at: number): Promise<
   await timers.set(`document-updated:${id}`, at, DOCUMENT_UPDATED_QUEUE, { body });
 }
 
+/** Has the rights of a move settled soon, or removed where it fails, in case that the process which moves the document dies. */
+export async function settleLater({ timers, clock }: TimerDeps, id: string, moving: string): Promise<void> {
+  const body = JSON.stringify({ document_id: id, moving } satisfies UntoldMessage);
+  await timers.set(`document-moved:${moving}`, clock.now() + TOLD_AFTER_MS, DOCUMENT_UPDATED_QUEUE, { body });
+}
+
 /** Tells of a document's edits when their time has come; of a deleted one's nothing is told any more. */
 export async function tellOfEdits(
   deps: CommitDeps & TimerDeps,
-  { document_id: id }: UntoldMessage,
+  { document_id: id, moving }: UntoldMessage,
 ): Promise<void> {
+  const moved = await deps.tables.get(documentsTable, documentKey(id));
+  if (moved !== undefined) await settleMoves(deps, [moved]);
+  if (moving !== undefined) await sweepStaged(deps, id, moving);
   await commitChange(deps, async () => {
     const document = await deps.tables.get(documentsTable, documentKey(id));
     const at = document?.untold_at;

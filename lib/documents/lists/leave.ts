@@ -1,5 +1,6 @@
 import type { Write } from "../../platform/tables.ts";
 import { countAccesses } from "../access/grants.ts";
+import { settleMoves } from "../access/moved-rights.ts";
 import { openDocument, relationsOf } from "../access/seen.ts";
 import { accessesTable, accessId, accessKey, relationKey, relationsTable } from "../access/table.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
@@ -55,6 +56,7 @@ function leaveEach(
       deps.tables.batchGet(relationsTable, keys),
       deps.tables.batchGet(documentsTable, documents.map(documentKey)),
     ]);
+    await settleMoves(deps, shared);
     const byId = new Map(shared.map((one) => [one.id, one]));
     const writes = relations.flatMap((relation): Write[] => {
       const { sk: document, role } = relation;

@@ -1,8 +1,9 @@
 import { ApiError } from "../../errors.ts";
-import { denied, isPastCutoff, type Seen, seenBy, seenWith, type Viewer } from "../access/seen.ts";
+import type { Key } from "../../platform/tables.ts";
+import { isPastCutoff, type Seen, seenBy, seenWith, type Viewer } from "../access/seen.ts";
 import { type Placed, pathOf, readPlaced } from "../tree/chain.ts";
 import { SEGMENT_LENGTH } from "../tree/segment.ts";
-import { segmentKey, segmentsTable } from "../tree/table.ts";
+import { type ChildItem, childrenOf, childrenTable } from "../tree/table.ts";
 import { isWithin } from "../tree/target.ts";
 import { fold } from "./fold.ts";
 import { type DocumentPage, type ListDeps, type PageAsked, reached, reachedBy, readPage } from "./list.ts";
@@ -27,7 +28,7 @@ export interface Found {
 
 /**
  * Documents by their titles: all that the viewer was let into with what lies in it, or one document with what lies in
- * it. Throws `not_found` where that is not there, `unauthorized` and `forbidden` where the viewer may not search in it.
+ * it. Throws `not_found` where that is not there, `forbidden` where the viewer, signed in or not, may not search in it.
  * Reference 1.4.
  */
 export async function searchDocuments(
@@ -103,17 +104,21 @@ async function scopeOf(
   const { abilities, role, deletedAt } = await seenBy(deps, viewer, place);
   if (deletedAt !== null && (role !== "owner" || isPastCutoff(deps, deletedAt))) throw nothing;
   if (abilities.search) return place.document.id;
-  throw viewer === undefined
-    ? denied(viewer)
-    : new ApiError("forbidden", "You do not have permission to search within this document.");
+  throw new ApiError("forbidden", "You do not have permission to search within this document.");
 }
 
-const PATH = /^[0-9A-Za-z]{7,252}$/;
+const PATH = /^(?:[0-9A-Z]{7}){1,36}$/;
 
 /** The document whose path this is now. */
 async function placeAt(deps: ListDeps, path: string): Promise<Placed | undefined> {
-  const segment = path.slice(-SEGMENT_LENGTH);
-  const item = !PATH.test(path) ? undefined : await deps.tables.get(segmentsTable, segmentKey(segment));
-  const place = item === undefined ? undefined : await readPlaced(deps, item.id);
+  if (!PATH.test(path)) return undefined;
+  let id: string | null = null;
+  for (let at = 0; at < path.length; at += SEGMENT_LENGTH) {
+    const key: Key = { pk: childrenOf(id), sk: path.slice(at, at + SEGMENT_LENGTH) };
+    const child: ChildItem | undefined = await deps.tables.get(childrenTable, key);
+    if (child === undefined) return undefined;
+    id = child.id;
+  }
+  const place = id === null ? undefined : await readPlaced(deps, id);
   return place !== undefined && pathOf(place) === path ? place : undefined;
 }

@@ -1,6 +1,7 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
 import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
+import { settleMoves } from "../access/moved-rights.ts";
 import { higherRole } from "../access/roles.ts";
 import { accessesTable, accessId, accessKey } from "../access/table.ts";
 import { type Change, type CommitDeps, commitChange } from "../commit.ts";
@@ -43,6 +44,11 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
       deps.tables.get(documentsTable, documentKey(id)),
       deps.tables.get(accessesTable, accessKey(id, accessId(id, { user: user.id }))),
     ]);
+    // The invitation ended with the move.
+    if (document?.moving !== undefined) {
+      await settleMoves(deps, [document]);
+      return NOTHING;
+    }
     if (invitation === undefined || isExpired(invitation, deps.clock.now())) return NOTHING;
     const gone: Write[] = [
       {

@@ -2,12 +2,14 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
 import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
+import { settleMoves } from "../access/moved-rights.ts";
 import { higherRole, isPrivileged, type Role, rolesUpTo } from "../access/roles.ts";
 import { denied, findSeen, type Seen } from "../access/seen.ts";
 import { accessesTable, accessId, accessKey } from "../access/table.ts";
 import { commitChange } from "../commit.ts";
 import { documentEvent } from "../documents/events.ts";
 import { planMail } from "../mail/plan.ts";
+import type { StoredDocument } from "../tree/table.ts";
 import { type StoredUser, userKey, usersTable } from "../users/table.ts";
 import { findUser } from "../users/users.ts";
 import { type AccessRequestRecord, toAccessRequest } from "./access-request-record.ts";
@@ -56,7 +58,7 @@ export async function askForAccess(
       throw new ApiError("bad_request", "You already ask to access to this document.");
     const created_at = new Date(deps.clock.now()).toISOString();
     const item: StoredAccessRequest = { ...key, id, document, user: viewer.id, role, created_at };
-    const asked = await managersOf(deps, document);
+    const asked = await managersOf(deps, seen.document);
     return {
       writes: [
         { op: "put", table: accessRequestsTable, item, when: [["pk", "missing"]] },
@@ -74,8 +76,9 @@ export async function askForAccess(
 }
 
 /** Those who can answer: the first of them. */
-async function managersOf(deps: SharingDeps, document: string): Promise<StoredUser[]> {
-  const rows = await readAll(deps, accessesTable, { pk: document });
+async function managersOf(deps: SharingDeps, document: StoredDocument): Promise<StoredUser[]> {
+  await settleMoves(deps, [document]);
+  const rows = await readAll(deps, accessesTable, { pk: document.id });
   const ids = rows.flatMap(({ user, role }) => (user !== null && isPrivileged(role) ? [user] : []));
   const users = await deps.tables.batchGet(usersTable, ids.slice(0, ASKED_MAX).map(userKey));
   return users.filter(({ is_active }) => is_active);

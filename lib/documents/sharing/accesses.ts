@@ -1,6 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import { ACCESSES_MAX, type Grantee, planGrant, planRevoke, planRole } from "../access/grants.ts";
+import { settleMoves } from "../access/moved-rights.ts";
 import { higherRole, isPrivileged, type Role } from "../access/roles.ts";
 import { denied, findSeen, openDocument, type Seen } from "../access/seen.ts";
 import { accessesTable, accessId, accessKey, type StoredAccess } from "../access/table.ts";
@@ -27,6 +28,7 @@ export async function listAccesses(
   if (seen.role === null) return [];
   if (!seen.abilities.accesses_view) throw denied(viewer);
   const line = lineOf(seen);
+  await settleMoves(deps, line);
   const rows = await Promise.all(line.map((document) => rowsOf(deps, document.id)));
   const users = await usersOf(deps, rows.flat());
   const light = !isPrivileged(seen.role);
@@ -84,6 +86,7 @@ export async function createAccess(
   const made = await commitChange(deps, async () => {
     const seen = await openDocument(deps, viewer, id, "accesses_manage");
     const { document } = seen;
+    await settleMoves(deps, [document]);
     const { grantee, user } = await granteeOf(deps, body);
     if (role === "owner" && !seen.abilities.invite_owner)
       throw new ApiError("forbidden", "Only owners of a document can assign other users as owners.");
@@ -194,6 +197,7 @@ async function openAccess(
   accessId: string,
 ): Promise<{ readonly seen: Seen; readonly shown: ShownAccess }> {
   const seen = await openDocument(deps, viewer, id, "accesses_view");
+  await settleMoves(deps, [seen.document]);
   const access = await deps.tables.get(accessesTable, accessKey(id, accessId));
   if (access === undefined) throw new ApiError("not_found", "No DocumentAccess matches the given query.");
   const user = access.user === null ? undefined : await findUser(deps, access.user);

@@ -1,13 +1,11 @@
 import * as z from "zod";
 import { ROLES } from "../access/roles.ts";
+import { foldedEmail } from "../users/table.ts";
 import { isExpired, type StoredInvitation } from "./invitations-table.ts";
 
 const EMAIL_MAX_LENGTH = 254;
 
-const email = z
-  .email()
-  .max(EMAIL_MAX_LENGTH)
-  .transform((address) => address.toLowerCase());
+const email = z.email().max(EMAIL_MAX_LENGTH).transform(foldedEmail);
 
 /** Body of an invitation. Reference 1.10. */
 export const invitationBody = z.object({ email, role: z.enum(ROLES).default("reader") });

@@ -1,5 +1,6 @@
-import type { Key, TableSpec } from "../../platform/tables.ts";
+import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 import type { Role } from "../access/roles.ts";
+import { emailPartition } from "../users/table.ts";
 
 /** A role that waits for whoever comes with an address. Reference 1.10. */
 export interface StoredInvitation extends Key {
@@ -23,7 +24,7 @@ export interface InvitedItem extends Key {
 }
 
 export const invitedTable: TableSpec<InvitedItem> = { name: "document-invited", indexes: {} };
-export const invitedPartition = (email: string): string => `email:${email.toLowerCase()}`;
+export const invitedPartition = (email: string): string => emailPartition(email);
 export const invitedKey = (email: string, document: string): Key => ({
   pk: invitedPartition(email),
   sk: document,
@@ -34,3 +35,9 @@ export const INVITATION_VALIDITY_DURATION_MS = 604_800_000;
 
 export const isExpired = ({ created_at }: Pick<StoredInvitation, "created_at">, now: number): boolean =>
   now > Date.parse(created_at) + INVITATION_VALIDITY_DURATION_MS;
+
+/** What takes an invitation away: it does not hold where it has changed. */
+export const planUninvite = ({ pk, sk, email, document, revision }: StoredInvitation): Write[] => [
+  { op: "delete", table: invitationsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
+  { op: "delete", table: invitedTable, key: invitedKey(email, document) },
+];

@@ -1,11 +1,12 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
+import { settleMoves } from "../access/moved-rights.ts";
 import type { Role } from "../access/roles.ts";
 import { findSeen, openDocument, type Seen } from "../access/seen.ts";
 import { commitChange } from "../commit.ts";
 import { planMail } from "../mail/plan.ts";
-import type { StoredUser } from "../users/table.ts";
+import { foldedEmail, type StoredUser } from "../users/table.ts";
 import { usersByEmail } from "../users/users.ts";
 import { acceptInvitations } from "./accept-invitations.ts";
 import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
@@ -20,6 +21,7 @@ import {
   invitationsTable,
   invitedKey,
   invitedTable,
+  planUninvite,
   type StoredInvitation,
 } from "./invitations-table.ts";
 
@@ -27,8 +29,11 @@ import {
 export const INVITATIONS_MAX = 1_000;
 
 /** Only for whoever manages accesses, be it by a role on what the document lies in. */
-const openManaged = (deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> =>
-  openDocument(deps, viewer, id, "accesses_manage");
+async function openManaged(deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> {
+  const seen = await openDocument(deps, viewer, id, "accesses_manage");
+  await settleMoves(deps, [seen.document]);
+  return seen;
+}
 
 /**
  * A page of the invitations to a document, latest first, and how many there are; none for a caller who may not manage
@@ -42,6 +47,7 @@ export async function listInvitations(
 ): Promise<{ readonly count: number; readonly results: readonly InvitationRecord[] }> {
   const seen = await findSeen(deps, viewer, id);
   if (!seen.abilities.accesses_manage) return { count: 0, results: [] };
+  await settleMoves(deps, [seen.document]);
   const all = await readAll(deps, invitationsTable, { pk: id });
   const sorted = all.toSorted(byCreation).toReversed();
   const now = deps.clock.now();
@@ -101,12 +107,6 @@ const putInvited = ({ email, document, id }: StoredInvitation): Write => ({
   ...{ op: "put", table: invitedTable, item: { ...invitedKey(email, document), id } },
   when: [["pk", "missing"]],
 });
-
-/** What takes an invitation away: it does not hold where it has changed. */
-export const planUninvite = ({ pk, sk, email, document, revision }: StoredInvitation): Write[] => [
-  { op: "delete", table: invitationsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
-  { op: "delete", table: invitedTable, key: invitedKey(email, document) },
-];
 
 /** Throws `not_found`, `forbidden`. Reference 1.10. */
 export async function getInvitation(
@@ -179,7 +179,7 @@ function mayGive({ abilities }: Seen, role: Role): void {
 
 /** Throws `bad_request` for an address that is a user's, or has an invitation. */
 async function mayInvite(deps: SharingDeps, document: string, email: string): Promise<void> {
-  const isOwners = email === deps.documents.ownerEmail.toLowerCase();
+  const isOwners = email === foldedEmail(deps.documents.ownerEmail);
   if (isOwners || (await usersByEmail(deps, email)).length > 0)
     throw refused("email", "This email is already associated to a registered user.");
   if ((await deps.tables.get(invitedTable, invitedKey(email, document))) !== undefined)

@@ -1,4 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
+import { numberOf } from "./segment.ts";
 import { DEPTH_MAX, documentKey, documentsTable, type StoredDocument } from "./table.ts";
 
 /** A document and all that it lies in. */
@@ -77,8 +78,8 @@ export function deletedAt(place: Placed): string | null {
   );
 }
 
-/** The path that clients see: seven characters a level. Reference 2.1. */
+/** The path that clients see: seven characters a level. Sorted by it, documents are in the order of their trees. Reference 2.1. */
 export const pathOf = (place: Placed): string =>
   lineOf(place)
-    .map(({ segment }) => segment)
+    .map(({ order, segment }) => (numberOf(order) === undefined ? segment : order))
     .join("");

@@ -1,5 +1,7 @@
 import type { Condition, Change as TableChange, Write } from "../../platform/tables.ts";
 import { idsOf, lineOf, type Placed } from "./chain.ts";
+import { numberOf } from "./segment.ts";
+import type { Slot } from "./siblings.ts";
 import {
   childrenOf,
   childrenTable,
@@ -8,8 +10,6 @@ import {
   documentKey,
   documentsTable,
   type StoredDocument,
-  segmentKey,
-  segmentsTable,
 } from "./table.ts";
 
 /** Levels of a tree would be more than there may be. */
@@ -69,35 +69,36 @@ class Documents {
   }
 }
 
-/** Where a document comes to lie: in a parent with a key among its children, or in none. */
-export type Target = { readonly parent: Placed; readonly order: string } | undefined;
+/** Where a document comes to lie: in a parent, or among the roots. */
+export interface Target extends Slot {
+  readonly parent: Placed | undefined;
+}
 
 /** What lies at a target leans on: nothing above it moves or is deleted meanwhile, and it is not too deep there. */
-function leanOn(documents: Documents, { parent }: NonNullable<Target>, height: number): void {
+function leanOn(documents: Documents, { parent }: Target, height: number): void {
+  if (parent === undefined) return;
   const line = lineOf(parent);
   if (line.length + 1 + height > DEPTH_MAX) throw new TooDeep();
   line.forEach((above, at) => {
     documents.lean(above);
     documents.reach(above, line.length - at + height);
   });
+  documents.add(parent.document.id, "numchild", 1);
 }
 
-const chainIn = (target: Target): string[] => (target === undefined ? [] : idsOf(lineOf(target.parent)));
-
-/** A key of a root: roots have no order that anybody sees. */
-export const ROOT_ORDER = "a0";
+const chainIn = ({ parent }: Target): string[] => (parent === undefined ? [] : idsOf(lineOf(parent)));
 
 type New = Omit<
   StoredDocument,
   "pk" | "sk" | "parent" | "order" | "chain" | "place" | "height" | "numchild" | "revision"
 >;
 
-/** A new document at a target, and its writes: they do not hold where its id or its part of the path is taken. */
+/** A new document at a target, and its writes: they do not hold where its id or its key is taken. */
 export function planInsert(made: New, target: Target): { document: StoredDocument; writes: Write[] } {
   const document: StoredDocument = {
-    ...{ ...documentKey(made.id), ...made, parent: target?.parent.document.id ?? null },
+    ...{ ...documentKey(made.id), ...made, parent: target.parent?.document.id ?? null },
     ...{
-      order: target?.order ?? ROOT_ORDER,
+      order: target.order,
       chain: chainIn(target),
       place: 1,
       height: 0,
@@ -106,35 +107,31 @@ export function planInsert(made: New, target: Target): { document: StoredDocumen
     },
   };
   const documents = new Documents();
-  if (target !== undefined) {
-    leanOn(documents, target, 0);
-    documents.add(target.parent.document.id, "numchild", 1);
-  }
-  const { id, segment } = made;
+  leanOn(documents, target, 0);
   const writes: Write[] = [
     { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
-    { op: "put", table: segmentsTable, item: { ...segmentKey(segment), id }, when: [["pk", "missing"]] },
     ...documents.writes(),
-    ...putChild(document),
+    putChild(document),
+    ...target.writes,
   ];
   return { document, writes };
 }
 
-function putChild({ parent, order, id }: Pick<StoredDocument, "parent" | "order" | "id">): Write[] {
-  if (parent === null) return [];
+function putChild({ parent, order, id }: Pick<StoredDocument, "parent" | "order" | "id">): Write {
   const item = { pk: childrenOf(parent), sk: order, id };
-  return [{ op: "put", table: childrenTable, item, when: [["pk", "missing"]] }];
+  return { op: "put", table: childrenTable, item, when: [["pk", "missing"]] };
 }
 
 function dropChild({ parent, order, id }: StoredDocument): Write[] {
-  if (parent === null) return [];
+  // A root that was stored before roots had an order is in no list of them.
+  if (parent === null && numberOf(order) === undefined) return [];
   const key = { pk: childrenOf(parent), sk: order };
   return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
 }
 
 /** What else is written to a document along with its move, and what must hold of it. */
 export interface Along {
-  readonly set: Readonly<Record<string, number>>;
+  readonly set: Readonly<Record<string, number | string>>;
   readonly when: readonly Condition[];
 }
 
@@ -144,13 +141,10 @@ export interface Along {
  */
 export function planMove({ document }: Placed, target: Target, at: string, along?: Along): Write[] {
   const documents = new Documents();
-  if (target !== undefined) {
-    leanOn(documents, target, document.height);
-    documents.add(target.parent.document.id, "numchild", 1);
-  }
+  leanOn(documents, target, document.height);
   if (document.parent !== null) documents.add(document.parent, "numchild", -1);
-  const parent = target?.parent.document.id ?? null;
-  const order = target?.order ?? ROOT_ORDER;
+  const parent = target.parent?.document.id ?? null;
+  const { order } = target;
   return [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
@@ -166,8 +160,9 @@ export function planMove({ document }: Placed, target: Target, at: string, along
       ],
     },
     ...dropChild(document),
-    ...putChild({ parent, order, id: document.id }),
+    putChild({ parent, order, id: document.id }),
     ...documents.writes(),
+    ...target.writes,
   ];
 }
 
@@ -179,24 +174,19 @@ export const DETACHED_AT = "0001-01-01T00:00:00.000Z";
 
 /** Writes of a document that is part of a detached tree, whose root has `DETACHED_AT`. */
 export function planDetached(document: StoredDocument): Write[] {
-  const { id, segment } = document;
   return [
     { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
-    { op: "put", table: segmentsTable, item: { ...segmentKey(segment), id }, when: [["pk", "missing"]] },
-    ...putChild(document),
+    ...(document.parent === null ? [] : [putChild(document)]),
   ];
 }
 
 /** Puts the root of a detached tree to its place: all of it is there at once. */
 export function planAttach(document: StoredDocument, target: Target): Write[] {
   const documents = new Documents();
-  if (target !== undefined) {
-    leanOn(documents, target, document.height);
-    documents.add(target.parent.document.id, "numchild", 1);
-  }
+  leanOn(documents, target, document.height);
   const { id, place } = document;
-  const parent = target?.parent.document.id ?? null;
-  const order = target?.order ?? ROOT_ORDER;
+  const parent = target.parent?.document.id ?? null;
+  const { order } = target;
   return [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(id) },
@@ -206,8 +196,9 @@ export function planAttach(document: StoredDocument, target: Target): Write[] {
         ["deleted_at", "=", DETACHED_AT],
       ],
     },
-    ...putChild({ parent, order, id }),
+    putChild({ parent, order, id }),
     ...documents.writes(),
+    ...target.writes,
   ];
 }
 
@@ -226,16 +217,20 @@ export function planDelete({ document }: Placed, at: string): Write[] {
       ],
     },
     ...documents.writes(),
-    ...dropChild(document),
+    // A root keeps its place.
     ...(parent === null
       ? []
-      : [{ op: "put", table: childrenTable, item: { pk: deletedChildrenOf(parent), sk: id, id } } as const]),
+      : [
+          ...dropChild(document),
+          { op: "put", table: childrenTable, item: { pk: deletedChildrenOf(parent), sk: id, id } } as const,
+        ]),
   ];
 }
 
-/** Brings back what was itself deleted, to its place among its siblings, whose key is `order`. Reference 3.2. */
-export function planRestore({ document }: Placed, order: string): Write[] {
+/** Brings back what was itself deleted, to its place among its siblings; a root has kept it. Reference 3.2. */
+export function planRestore({ document }: Placed, slot: Slot | undefined): Write[] {
   const { id, parent, place } = document;
+  const order = slot?.order ?? document.order;
   const documents = new Documents();
   if (parent !== null) documents.add(parent, "numchild", 1);
   return [
@@ -248,9 +243,12 @@ export function planRestore({ document }: Placed, order: string): Write[] {
       ],
     },
     ...documents.writes(),
-    ...putChild({ parent, order, id }),
     ...(parent === null
       ? []
-      : [{ op: "delete", table: childrenTable, key: { pk: deletedChildrenOf(parent), sk: id } } as const]),
+      : [
+          putChild({ parent, order, id }),
+          { op: "delete", table: childrenTable, key: { pk: deletedChildrenOf(parent), sk: id } } as const,
+        ]),
+    ...(slot?.writes ?? []),
   ];
 }

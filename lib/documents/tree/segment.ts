@@ -1,18 +1,17 @@
-import type { Ports } from "../../platform/ports.ts";
-
-/** Characters of a level of the path that clients see, and what they are. Reference 2.1. */
+/**
+ * Characters of a document's part of the path that clients see, and what they are: digits and capital letters sort alike
+ * in every collation. Reference 2.1.
+ */
 export const SEGMENT_LENGTH = 7;
-const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RADIX = 36;
+const SEGMENT = /^[0-9A-Z]{7}$/;
 
-/** A random part of a path. */
-export function newSegment({ ids }: Pick<Ports, "ids">): string {
-  const bytes = Buffer.from(ids.random().replaceAll("-", ""), "hex");
-  // The bits of a UUID that say its version are left out.
-  let number = (BigInt(bytes.readUInt32BE(0)) << 32n) | BigInt(bytes.readUInt32BE(12));
-  let text = "";
-  for (let at = 0; at < SEGMENT_LENGTH; at += 1) {
-    text += ALPHABET[Number(number % 62n)];
-    number /= 62n;
-  }
-  return text;
-}
+/** Segments there are: siblings have numbers from 0 up to it, in their order. */
+export const SEGMENTS = RADIX ** SEGMENT_LENGTH;
+
+export const toSegment = (number: number): string =>
+  number.toString(RADIX).toUpperCase().padStart(SEGMENT_LENGTH, "0");
+
+/** The number of a segment; undefined for the key of a document that was stored before keys were segments. */
+export const numberOf = (order: string): number | undefined =>
+  SEGMENT.test(order) ? Number.parseInt(order, RADIX) : undefined;

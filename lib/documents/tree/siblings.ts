@@ -1,53 +1,230 @@
-import { generateKeyBetween } from "fractional-indexing";
 import type { Ports } from "../../platform/ports.ts";
-import { type ChildItem, childrenOf, childrenTable, type StoredDocument } from "./table.ts";
+import type { Write } from "../../platform/tables.ts";
+import { type CommitDeps, commitChange } from "../commit.ts";
+import { numberOf, SEGMENTS, toSegment } from "./segment.ts";
+import {
+  arrangementKey,
+  type ChildItem,
+  childrenOf,
+  childrenTable,
+  documentKey,
+  documentsTable,
+  type StoredDocument,
+} from "./table.ts";
+
+export type SiblingDeps = CommitDeps & Pick<Ports, "ids">;
 
 /** Where a document comes among the children of a parent: at an end, or beside one of them. */
 export type Beside = "first" | "last" | { readonly of: StoredDocument; readonly side: "left" | "right" };
 
-/** Random digits of a key at an end: two who come at the same time rarely get the same. */
-const TAIL_DIGITS = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const TAIL_LENGTH = 3;
+/** A free key for a child, and what must be written along with it. */
+export interface Slot {
+  readonly order: string;
+  readonly writes: readonly Write[];
+}
+
+/** The number of a first child: there is room for more on both sides. */
+const START = SEGMENTS / 4;
+/**
+ * Numbers from one child at an end to the next: at least so many, and a random number up to as many again, so that two
+ * who come at the same time rarely get the same.
+ */
+const STEP = 1_024;
+/** Numbers for each child where children have been spread. */
+const SPREAD = 32;
+/** Children on each side that are spread first; then twice as many, and so on. */
+const REACH = 4;
+/** Children that one transaction spreads: each is three items. */
+const SPREAD_AT_ONCE = 24;
+/** Times that room is made for one child. */
+const TRIES_MAX = 200;
 
 /**
- * A free key for a child, in its place. The one who writes it has that nobody has it as a condition: where two came
- * at the same time, one comes again.
+ * A free key for a child of a parent, or for a root, in its place. The one who writes it has that nobody has it as a
+ * condition: where two came at the same time, one comes again. Where there is no number left in the place, the siblings
+ * around it are spread first.
  */
-export async function orderAt(
-  deps: Pick<Ports, "tables" | "ids">,
-  parent: string,
-  beside: Beside,
-): Promise<string> {
-  const pk = childrenOf(parent);
-  const next = async (
-    query: { after?: string; before?: string },
-    reverse: boolean,
-  ): Promise<string | null> => {
-    const { items } = await deps.tables.query<ChildItem>(childrenTable, { pk, sk: query, reverse, limit: 1 });
-    return items[0]?.sk ?? null;
-  };
-  if (beside === "last") return withTail(deps, generateKeyBetween(await next({}, true), null));
-  if (beside === "first") return generateKeyBetween(null, await next({}, false));
-  const own = beside.of.order;
-  if (beside.side === "left") return generateKeyBetween(await next({ before: own }, true), own);
-  return generateKeyBetween(own, await next({ after: own }, false));
+export async function orderAt(deps: SiblingDeps, parent: string | null, beside: Beside): Promise<Slot> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const arrangement = beside === "last" ? 0 : await arrangementOf(deps, parent);
+    const { left, right } = await around(deps, parent, beside, tries > 0);
+    const number = between(deps, left, right);
+    if (number !== undefined) {
+      // Whoever comes last comes after all that are being spread: there is nothing to wait for.
+      const writes = right === undefined ? [] : [rearrange(parent, arrangement)];
+      return { order: toSegment(number), writes };
+    }
+    await spread(deps, parent, left);
+  }
+  throw new Error("there is no place among the siblings");
 }
 
 /** A key for one that comes back to where it was, or right beside it where that has been taken. */
-export async function orderAgain(
-  deps: Pick<Ports, "tables">,
-  parent: string,
-  order: string,
-): Promise<string> {
-  const pk = childrenOf(parent);
-  const { items } = await deps.tables.query<ChildItem>(childrenTable, { pk, sk: { from: order }, limit: 2 });
-  const [first, second] = items;
-  return first?.sk === order ? generateKeyBetween(order, second?.sk ?? null) : order;
+export async function orderAgain(deps: SiblingDeps, parent: string, order: string): Promise<Slot> {
+  if (numberOf(order) === undefined) return orderAt(deps, parent, "last");
+  const taken = await deps.tables.get(childrenTable, { pk: childrenOf(parent), sk: order });
+  const sibling = taken && (await deps.tables.get(documentsTable, documentKey(taken.id)));
+  return sibling === undefined
+    ? { order, writes: [] }
+    : orderAt(deps, parent, { of: sibling, side: "right" });
 }
 
-function withTail({ ids }: Pick<Ports, "ids">, key: string): string {
-  const bytes = Buffer.from(ids.random().replaceAll("-", ""), "hex");
-  let tail = "";
-  for (const byte of bytes.subarray(0, TAIL_LENGTH)) tail += TAIL_DIGITS[byte % TAIL_DIGITS.length];
-  return key + tail;
+/** Keys of so many siblings that nobody else has put there yet. */
+export const ordersOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => toSegment(START + at * STEP));
+
+/** The keys of those who will be next to each other's new sibling; undefined at an end. */
+async function around(
+  deps: SiblingDeps,
+  parent: string | null,
+  beside: Beside,
+  isAgain: boolean,
+): Promise<{ readonly left?: string | undefined; readonly right?: string | undefined }> {
+  const pk = childrenOf(parent);
+  const next = async (
+    sk: { after?: string; before?: string },
+    reverse: boolean,
+  ): Promise<string | undefined> => {
+    const { items } = await deps.tables.query(childrenTable, { pk, sk, reverse, limit: 1 });
+    return items[0]?.sk;
+  };
+  if (beside === "first") return { right: await next({}, false) };
+  if (beside === "last") return { left: await next({}, true) };
+  const { of, side } = beside;
+  // Making room may have given it another key.
+  const { order } = (isAgain ? await deps.tables.get(documentsTable, documentKey(of.id)) : undefined) ?? of;
+  // A root that was stored before roots had an order has none.
+  if (parent === null && numberOf(order) === undefined) return { left: await next({}, true) };
+  if (side === "left") return { left: await next({ before: order }, true), right: order };
+  return { left: order, right: await next({ after: order }, false) };
+}
+
+/** A number between those of two keys, undefined where there is none. */
+function between(
+  { ids }: SiblingDeps,
+  left: string | undefined,
+  right: string | undefined,
+): number | undefined {
+  const random = Number.parseInt(ids.random().slice(-8), 16) % STEP;
+  if (left === undefined && right === undefined) return START + random;
+  const low = left === undefined ? -1 : numberOf(left);
+  const high = right === undefined ? SEGMENTS : numberOf(right);
+  if (low === undefined || high === undefined || high - low < 2) return undefined;
+  const room = high - low - 1;
+  if (right === undefined && room > 2 * STEP) return low + STEP + random;
+  if (left === undefined && room > 2 * STEP) return high - STEP - random;
+  return low + Math.ceil(room / 2);
+}
+
+/** How often the children of a parent were given keys elsewhere than at the end. */
+async function arrangementOf(deps: SiblingDeps, parent: string | null): Promise<number> {
+  return (await deps.tables.get(childrenTable, arrangementKey(parent)))?.version ?? 0;
+}
+
+/** Holds if no child has come among the others, and none was spread, since `version` was read. */
+const rearrange = (parent: string | null, version: number): Write => ({
+  ...{ op: "put", table: childrenTable },
+  item: { ...arrangementKey(parent), id: "", version: version + 1 },
+  when: [version === 0 ? ["pk", "missing"] : ["version", "=", version]],
+});
+
+/**
+ * Spreads the siblings around a place, which is after the key `left` or before all, or some of them: as few as there is
+ * room for. They stay in their order all the time. What lies in them is not touched.
+ */
+async function spread(deps: SiblingDeps, parent: string | null, left: string | undefined): Promise<void> {
+  await commitChange(deps, async () => {
+    const version = await arrangementOf(deps, parent);
+    const moves = await movesAround(deps, parent, left);
+    const some = moves.slice(0, SPREAD_AT_ONCE);
+    const documents = await deps.tables.batchGet(
+      documentsTable,
+      some.map(({ id }) => documentKey(id)),
+    );
+    const known = new Map(documents.map((document) => [document.id, document]));
+    const isHere = some.every(({ id, from }) => {
+      const document = known.get(id);
+      return document?.parent === parent && document.order === from;
+    });
+    // Others have just changed it: it is read again.
+    if (some.length === 0 || !isHere) return { writes: [], events: [], result: undefined };
+    return {
+      writes: [
+        rearrange(parent, version),
+        ...childWrites(childrenOf(parent), some),
+        ...some.map(
+          ({ id, to }): Write => ({
+            ...{ op: "update", table: documentsTable, key: documentKey(id) },
+            change: { set: { order: to }, add: { place: 1 } },
+            when: [["place", "=", known.get(id)?.place ?? 0]],
+          }),
+        ),
+      ],
+      ...{ events: [], result: undefined },
+    };
+  });
+}
+
+interface KeyMove {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Who gets which key, one after the other: whenever it stops, all are in their order. */
+async function movesAround(
+  deps: SiblingDeps,
+  parent: string | null,
+  left: string | undefined,
+): Promise<readonly KeyMove[]> {
+  const pk = childrenOf(parent);
+  const side = async (sk: { to?: string; after?: string }, reverse: boolean, limit: number) =>
+    (await deps.tables.query<ChildItem>(childrenTable, { pk, sk, reverse, limit })).items;
+  for (let reach = REACH; ; reach *= 2) {
+    const before = left === undefined ? [] : (await side({ to: left }, true, reach + 1)).toReversed();
+    const after = await side(left === undefined ? {} : { after: left }, false, reach + 1);
+    const isWhole = before.length <= reach && after.length <= reach;
+    const all = [...before, ...after].map(({ id, sk }) => ({ id, from: sk, number: numberOf(sk) }));
+    const isOld = all.some(({ number }) => number === undefined);
+    if (isOld && !isWhole) continue;
+    const numbers = all.map(({ number = SEGMENTS }) => number);
+    const high = isOld ? SEGMENTS / 2 : highest(numbers, after.length > reach, after.length === 0);
+    const some = all.slice(before.length > reach ? 1 : 0, after.length > reach ? -1 : undefined);
+    const [first = 0] = numbers;
+    // With none before them they go no further than there is need for: there stays room for a first child.
+    const outer = Math.max(-1, Math.min(first - 1, high - (some.length + 1) * STEP));
+    const low = before.length > reach ? first : outer;
+    const each = Math.min((high - low) / (some.length + 1), STEP);
+    if (each < SPREAD && !isWhole) continue;
+    const placed = some.map(({ id, from, number = SEGMENTS }, at) => {
+      // Nobody comes to lie after one who was not known yet and comes to the end meanwhile.
+      const to = Math.min(low + Math.floor((at + 1) * each), number + STEP - 1);
+      return { id, from, to: toSegment(to), by: to - number };
+    });
+    const up = placed.filter(({ by }) => by > 0).toReversed();
+    return [...up, ...placed.filter(({ by }) => by < 0)];
+  }
+}
+
+/** What the numbers stay below: the first that is not spread, or what may come to the end meanwhile. */
+function highest(numbers: readonly number[], isBounded: boolean, isEnd: boolean): number {
+  const last = numbers.at(-1) ?? 0;
+  if (isBounded) return last;
+  return isEnd || last + 2 * STEP >= SEGMENTS ? last + 1 : last + STEP;
+}
+
+/** A key that one leaves and another gets is written once. */
+function childWrites(pk: string, moves: readonly KeyMove[]): Write[] {
+  const left = new Map(moves.map(({ from, id }) => [from, id]));
+  const table = childrenTable;
+  const puts = moves.map(({ id, to }): Write => {
+    const before = left.get(to);
+    left.delete(to);
+    const when = [before === undefined ? (["pk", "missing"] as const) : (["id", "=", before] as const)];
+    return { op: "put", table, item: { pk, sk: to, id }, when };
+  });
+  const gone = [...left].map(
+    ([sk, id]): Write => ({ op: "delete", table, key: { pk, sk }, when: [["id", "=", id]] }),
+  );
+  return [...puts, ...gone];
 }

@@ -21,10 +21,10 @@ export interface StoredDocument extends Key {
   readonly deleted_at: string | null;
   /** Null for a root. */
   readonly parent: string | null;
-  /** Key among the children of its parent: they are in the order of their keys. */
+  /** Key among the children of its parent, or the roots, which are in the order of their keys: its part of the path. */
   readonly order: string;
-  /** Its own part of the path that clients see. */
-  readonly segment: string;
+  /** Its part of the path if it was stored before its key was. */
+  readonly segment?: string;
   /** Ancestors, root first, as they were when this was last written: whoever reads them checks them. */
   readonly chain: readonly string[];
   /** Moves with each change of parent, order or deletion: what leans on where a document is has it as a condition. */
@@ -38,6 +38,11 @@ export interface StoredDocument extends Key {
   /** Rows of access of its own, and those of owners among them. */
   readonly accesses: number;
   readonly owners: number;
+  /**
+   * The move after which its accesses are those staged for it, until they have replaced its own rows. Nothing while its
+   * own rows count.
+   */
+  readonly moving?: string;
   /** Moves with each change of what the document itself says. */
   readonly revision: number;
   /** Its latest content; none was ever saved without it. */
@@ -58,22 +63,19 @@ export const documentsTable: TableSpec<StoredDocument> = { name: "documents", in
 
 export const documentKey = (id: string): Key => ({ pk: id, sk: "document" });
 
-/** A child by its place among its siblings. */
+/** A child by its key among its siblings, or how often they were given keys elsewhere than at the end. */
 export interface ChildItem extends Key {
   readonly id: string;
+  readonly version?: number;
 }
 
 export const childrenTable: TableSpec<ChildItem> = { name: "document-children", indexes: {} };
 
-/** Children of a parent that are live are one partition, deleted ones another. */
-export const childrenOf = (parent: string): string => parent;
+/** Children of a parent that are live are one partition, deleted ones another; all roots are one. */
+export const childrenOf = (parent: string | null): string => parent ?? "roots";
 export const deletedChildrenOf = (parent: string): string => `${parent}/deleted`;
 
-/** Whose a segment of a path is: no two documents have the same. */
-export interface SegmentItem extends Key {
-  readonly id: string;
-}
-
-export const segmentsTable: TableSpec<SegmentItem> = { name: "document-segments", indexes: {} };
-
-export const segmentKey = (segment: string): Key => ({ pk: segment, sk: "segment" });
+export const arrangementKey = (parent: string | null): Key => ({
+  pk: `${childrenOf(parent)}/arrangement`,
+  sk: "arrangement",
+});

@@ -1,7 +1,6 @@
-import type { Ports } from "../../platform/ports.ts";
 import type { Placed } from "./chain.ts";
 import type { Target } from "./place.ts";
-import { type Beside, orderAt } from "./siblings.ts";
+import { type Beside, orderAt, type SiblingDeps } from "./siblings.ts";
 
 /** Where a document may be moved to, as seen from the target. Reference 3.3. */
 export const POSITIONS = [
@@ -34,15 +33,10 @@ const ENDS: Readonly<Partial<Record<Position, Beside>>> = {
   "last-sibling": "last",
 };
 
-/** The place that a position beside or below a document means; undefined for one among the roots. */
-export async function targetOf(
-  deps: Pick<Ports, "tables" | "ids">,
-  target: Placed,
-  position: Position,
-): Promise<Target> {
+/** The place that a position beside or below a document means. */
+export async function targetOf(deps: SiblingDeps, target: Placed, position: Position): Promise<Target> {
   const parent = isChildPosition(position) ? target : parentOf(target);
-  if (parent === undefined) return undefined;
   const side = position === "left" ? "left" : "right";
   const beside = ENDS[position] ?? { of: target.document, side };
-  return { parent, order: await orderAt(deps, parent.document.id, beside) };
+  return { parent, ...(await orderAt(deps, parent?.document.id ?? null, beside)) };
 }

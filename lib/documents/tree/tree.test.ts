@@ -5,7 +5,7 @@ import { commitChange } from "../commit.ts";
 import { deletedAt, lineOf, type Placed, pathOf, readPlaced } from "./chain.ts";
 import { planDelete, planInsert, planMove, planRestore, TooDeep } from "./place.ts";
 import { orderAgain, orderAt } from "./siblings.ts";
-import { childrenOf, childrenTable, DEPTH_MAX } from "./table.ts";
+import { childrenOf, childrenTable, DEPTH_MAX, documentKey, documentsTable } from "./table.ts";
 import { isWithin, POSITIONS, type Position, targetOf } from "./target.ts";
 
 let test: TestDeps;
@@ -29,8 +29,7 @@ function create(parent?: string): Promise<string> {
   const id = test.deps.ids.random();
   return change(async () => {
     const above = parent === undefined ? undefined : await known(parent);
-    const order = above === undefined ? undefined : await orderAt(test.deps, above.document.id, "last");
-    const target = above === undefined || order === undefined ? undefined : { parent: above, order };
+    const target = { parent: above, ...(await orderAt(test.deps, parent ?? null, "last")) };
     const { writes } = planInsert(
       {
         ...{ id, title: null, excerpt: null, link_reach: "restricted", link_role: "reader", creator: null },
@@ -42,7 +41,6 @@ function create(parent?: string): Promise<string> {
           accesses: 0,
           owners: 0,
         },
-        segment: test.deps.ids.random().replaceAll("-", "").slice(0, 7),
       },
       target,
     );
@@ -65,7 +63,7 @@ const restore = (id: string): Promise<void> =>
   change(async () => {
     const place = await known(id);
     const { parent, order } = place.document;
-    const again = parent === null ? order : await orderAgain(test.deps, parent, order);
+    const again = parent === null ? undefined : await orderAgain(test.deps, parent, order);
     return { writes: planRestore(place, again), result: undefined };
   });
 
@@ -185,6 +183,16 @@ class Model {
   readonly parents = new Map<string, string | undefined>();
   readonly children = new Map<string, string[]>();
   readonly deleted = new Set<string>();
+  readonly roots: string[] = [];
+
+  of(parent: string | undefined): string[] {
+    return parent === undefined ? this.roots : (this.children.get(parent) ?? []);
+  }
+
+  /** All that are live, in the order of their trees. */
+  inOrder(siblings = this.roots): string[] {
+    return siblings.flatMap((id) => (this.isLive(id) ? [id, ...this.inOrder(this.of(id))] : []));
+  }
 
   isIn(id: string, other: string): boolean {
     for (let at: string | undefined = id; at !== undefined; at = this.parents.get(at))
@@ -201,13 +209,13 @@ class Model {
   put(id: string, parent: string | undefined, index: (siblings: string[]) => number): void {
     this.parents.set(id, parent);
     if (!this.children.has(id)) this.children.set(id, []);
-    const siblings = parent === undefined ? undefined : this.children.get(parent);
-    siblings?.splice(index(siblings), 0, id);
+    const siblings = this.of(parent);
+    siblings.splice(index(siblings), 0, id);
   }
 
   take(id: string): void {
-    const siblings = this.children.get(this.parents.get(id) ?? "");
-    siblings?.splice(siblings.indexOf(id), 1);
+    const siblings = this.of(this.parents.get(id));
+    siblings.splice(siblings.indexOf(id), 1);
   }
 
   move(id: string, target: string, position: Position): void {
@@ -251,7 +259,8 @@ describe("any row of changes", () => {
             if (one.is === "delete" && model.isLive(id)) {
               await remove(id);
               model.deleted.add(id);
-              model.take(id);
+              // A root keeps its place.
+              if (model.parents.get(id) !== undefined) model.take(id);
             }
           }
         }
@@ -265,8 +274,111 @@ describe("any row of changes", () => {
           expect(await childrenIds(id)).toEqual(model.children.get(id));
           expect(place.document.numchild).toBe(model.children.get(id)?.length);
         }
+        expect(await sortedByPath(ids.filter((id) => model.isLive(id)))).toEqual(model.inOrder());
       }),
       { numRuns: 25 },
     );
   });
 });
+
+/** Documents as a client puts them in order by their paths, each of which is another. */
+async function sortedByPath(ids: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(ids.map(async (id) => ({ id, path: pathOf(await known(id)) })));
+  for (const { path } of found) expect(path).toMatch(/^(?:[0-9A-Z]{7})+$/);
+  expect(new Set(found.map(({ path }) => path)).size).toBe(found.length);
+  return found.toSorted((one, other) => (one.path < other.path ? -1 : 1)).map(({ id }) => id);
+}
+
+describe("paths", () => {
+  const isRoot = fc.boolean();
+  const moves = fc.array(
+    fc.record({
+      ...{ moved: fc.nat({ max: 5 }), target: fc.nat({ max: 5 }) },
+      position: fc.constantFrom("left" as const, "right" as const, "first-sibling" as const),
+    }),
+    { minLength: 60, maxLength: 120, size: "max" },
+  );
+
+  it("sort siblings in their order however often they are moved beside the same few", async () => {
+    await fc.assert(
+      fc.asyncProperty(isRoot, moves, async (areRoots, all) => {
+        const parent = areRoots ? undefined : await create();
+        const others = areRoots ? [] : [parent ?? ""];
+        const model: string[] = [];
+        for (let number = 0; number < 6; number += 1) model.push(await create(parent));
+        const ids = [...model];
+        for (const { moved, target, position } of all) {
+          const [id, beside] = [ids[moved] ?? "", ids[target] ?? ""];
+          if (id === beside) continue;
+          await move(id, beside, position);
+          model.splice(model.indexOf(id), 1);
+          const at = position === "first-sibling" ? 0 : model.indexOf(beside);
+          model.splice(at + (position === "right" ? 1 : 0), 0, id);
+        }
+        expect(await sortedByPath([...others, ...ids])).toEqual([...others, ...model]);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it.each([false, true])("have room for any number beside one document, roots: %s", async (areRoots) => {
+    const parent = areRoots ? undefined : await create();
+    const [first, last] = [await create(parent), await create(parent)];
+    const inside = await create(last);
+    const between: string[] = [];
+    for (let number = 0; number < 150; number += 1) {
+      const id = await create();
+      expect(await move(id, first, "right")).toBe(true);
+      between.unshift(id);
+    }
+    expect(await sortedByPath([first, last, inside, ...between])).toEqual([first, ...between, last, inside]);
+    // There is still room for as many before them.
+    expect((await known(first)).document.order > "1000000").toBe(true);
+    expect(pathOf(await known(inside)).startsWith(pathOf(await known(last)))).toBe(true);
+  });
+
+  it("differ for all that come to the same place at the same time", async () => {
+    const parent = await create();
+    const [first, last] = [await create(parent), await create(parent)];
+    const made = await Promise.all(Array.from({ length: 16 }, () => create()));
+    const positions = ["left", "right", "first-sibling", "last-sibling"] as const;
+    await Promise.all(made.map((id, at) => move(id, first, positions[at % 4] ?? "left")));
+    await Promise.all(made.slice(0, 8).map((id) => move(id, last, "left")));
+    const sorted = await sortedByPath([first, last, ...made]);
+    expect(sorted).toEqual(await childrenIds(parent));
+    expect(sorted.slice(sorted.indexOf(last) - 8, sorted.indexOf(last)).toSorted()).toEqual(
+      made.slice(0, 8).toSorted(),
+    );
+  });
+
+  it("come into order where documents were stored with other keys", async () => {
+    const parent = await create();
+    const made: string[] = [];
+    for (let number = 0; number < 30; number += 1) made.push(await create(parent));
+    await storeAsBefore(parent, made);
+    expect(pathOf(await known(made[0] ?? ""))).toHaveLength(14);
+    const added = await create(parent);
+    const [root] = [await create()];
+    expect(await move(root, made[3] ?? "", "left")).toBe(true);
+    const expected = [...made.slice(0, 3), root, ...made.slice(3), added];
+    expect(await sortedByPath(expected)).toEqual(expected);
+    expect(await childrenIds(parent)).toEqual(expected);
+  });
+});
+
+/** Gives siblings keys as they had before keys were parts of the path. */
+async function storeAsBefore(parent: string, ids: readonly string[]): Promise<void> {
+  for (const [at, id] of ids.entries()) {
+    const { order: from } = (await known(id)).document;
+    const order = `a${at.toString(36)}x`;
+    const outcome = await test.deps.tables.write([
+      { op: "delete", table: childrenTable, key: { pk: childrenOf(parent), sk: from } },
+      { op: "put", table: childrenTable, item: { pk: childrenOf(parent), sk: order, id } },
+      {
+        ...{ op: "update", table: documentsTable, key: documentKey(id) },
+        change: { set: { order, segment: `Old${String(at).padStart(4, "0")}` } },
+      },
+    ]);
+    expect(outcome.ok).toBe(true);
+  }
+}

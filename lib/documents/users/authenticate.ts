@@ -3,17 +3,22 @@ import type { Ports } from "../../platform/ports.ts";
 import { userOf } from "./identified.ts";
 import { issuerTokens } from "./issuer-tokens.ts";
 import type { Scope } from "./table.ts";
-import { userOfToken } from "./user-of-token.ts";
+import { isTokenValid, tokenOfCredential, userOfToken } from "./user-of-token.ts";
 
 interface Principal {
   readonly kind: "owner" | "user";
   readonly id: string;
   readonly scopes?: readonly (Scope | "root")[];
+  readonly credential?: { readonly id: string; readonly expiresAt?: number | undefined };
 }
 
 interface Authenticator {
   authenticate(token: string, service?: string): Promise<Principal | undefined>;
+  isValid(credentialId: string): Promise<boolean>;
 }
+
+/** The credential of all tokens of the issuer: it does not say which ones it has revoked, so they are valid until they expire. */
+const ISSUED = "issued";
 
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
@@ -34,7 +39,14 @@ export function withAccessTokens(
         return known;
       const identified = await issued?.identify(token);
       const user = identified === undefined ? undefined : await userOf(deps, oidc, identified);
-      return user === undefined ? undefined : { kind: "user", id: user.id, scopes: ["documents"] };
+      if (user === undefined || identified === undefined) return undefined;
+      const credential = { id: ISSUED, expiresAt: identified.expiresAt };
+      return { kind: "user", id: user.id, scopes: ["documents"], credential };
+    },
+    isValid: async (id) => {
+      if (id === ISSUED) return true;
+      const token = tokenOfCredential(id);
+      return token === undefined ? own.isValid(id) : isTokenValid(deps, token);
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   DIRECTORY_VERSION,
   type DirectoryEntry,
   directoryKey,
+  foldedEmail,
   type StoredUser,
   userDirectoryTable,
 } from "./table.ts";
@@ -67,7 +68,7 @@ function toListed({ sk: id, email, full_name }: DirectoryEntry): Listed {
   return {
     id,
     email: address,
-    domain: domainOf(address),
+    domain: domainOf(email ?? ""),
     trigrams: () => {
       known ??= [trigrams(address), trigrams(folded(full_name ?? ""))];
       return known;
@@ -75,6 +76,6 @@ function toListed({ sk: id, email, full_name }: DirectoryEntry): Listed {
   };
 }
 
-/** What stands after the last `@`; empty without one. */
+/** What stands after the last `@` of an address; empty without one. Letters that only look alike are not the same. */
 export const domainOf = (email: string): string =>
-  email.includes("@") ? email.slice(email.lastIndexOf("@") + 1) : "";
+  email.includes("@") ? foldedEmail(email.slice(email.lastIndexOf("@") + 1)) : "";

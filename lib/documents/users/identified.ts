@@ -1,14 +1,17 @@
 import type { OidcSettings } from "../../platform/oidc-settings.ts";
 import { planDirectoryEntry } from "./directory.ts";
 import type { Identified } from "./issuer-tokens.ts";
-import { type StoredUser, subKey, userIdentitiesTable, userKey, usersTable } from "./table.ts";
-import { planUser, type UserDeps, userBySub, usersByEmail } from "./users.ts";
+import { foldedEmail, type StoredUser, subKey, userIdentitiesTable, userKey, usersTable } from "./table.ts";
+import { OWNER_ID, planUser, type UserDeps, userBySub, usersByEmail } from "./users.ts";
 
-type Rules = Pick<OidcSettings, "createUser" | "fallbackToEmail" | "allowDuplicateEmails">;
+type Rules = Pick<
+  OidcSettings,
+  "createUser" | "fallbackToEmail" | "allowDuplicateEmails" | "ownerEmail" | "ownerByEmail"
+>;
 
 /**
  * The user whom an identity provider means, who is made where there is none. Undefined for one who may not come in: who
- * is not active, or whose address is that of others. Reference 1.15.
+ * is not active, or whose address is that of others or of the installation's owner. Reference 1.15.
  */
 export async function userOf(
   deps: UserDeps,
@@ -23,11 +26,14 @@ export async function userOf(
 /** Who comes with this `sub` for the first time. */
 async function introduced(
   deps: UserDeps,
-  { createUser, fallbackToEmail, allowDuplicateEmails }: Rules,
+  { createUser, fallbackToEmail, allowDuplicateEmails, ownerEmail, ownerByEmail }: Rules,
   identified: Identified,
 ): Promise<StoredUser | undefined> {
   const { sub, email } = identified;
   const others = email === null ? [] : await usersByEmail(deps, email);
+  // Also while the owner is not known yet: whoever had the address then would get what it is invited to.
+  const isOwners = email !== null && foldedEmail(email) === foldedEmail(ownerEmail);
+  if (isOwners || others.some(({ id }) => id === OWNER_ID)) if (!ownerByEmail) return undefined;
   const [only, ...more] = others;
   if (only !== undefined && fallbackToEmail) return more.length === 0 ? withSub(deps, only, sub) : undefined;
   if (only !== undefined && !allowDuplicateEmails) return undefined;

@@ -11,6 +11,8 @@ export interface Identified {
   readonly email: string | null;
   readonly full_name: string | null;
   readonly short_name: string | null;
+  /** When the token expires, milliseconds since the epoch. */
+  readonly expiresAt: number;
 }
 
 export interface IssuerTokens {
@@ -65,12 +67,13 @@ async function verified(
 
 function identifiedBy(
   claims: JWTPayload,
-  { fullNameFields, shortNameField }: OidcSettings,
+  { fullNameFields, shortNameField, requireVerifiedEmail }: OidcSettings,
 ): Identified | undefined {
   const { sub } = claims;
   if (typeof sub !== "string" || sub.length > SUB_MAX_LENGTH || !/^[!-~]+$/.test(sub)) return undefined;
   const { email, email_verified } = claims;
-  const isAddress = typeof email === "string" && EMAIL.test(email) && email_verified !== false;
+  const isVerified = email_verified === true || (email_verified === undefined && !requireVerifiedEmail);
+  const isAddress = typeof email === "string" && EMAIL.test(email) && isVerified;
   const nameOf = (fields: readonly string[]): string | null => {
     const parts = fields.map((field) => textOf(claims, field)).filter((part) => part !== "");
     return parts.join(" ").slice(0, NAME_MAX_LENGTH) || null;
@@ -79,6 +82,7 @@ function identifiedBy(
     ...{ sub, email: isAddress ? email : null },
     full_name: nameOf(fullNameFields),
     short_name: nameOf([shortNameField]),
+    expiresAt: (claims.exp ?? 0) * 1000,
   };
 }
 

@@ -77,7 +77,7 @@ async function byAddress(deps: SearchDeps, text: string): Promise<string[]> {
 /** Ids of users near to the viewer whose address or name is like it, those first who share a document. */
 async function byLikeness(deps: SearchDeps, viewer: StoredUser, text: string): Promise<string[]> {
   const [all, sharing] = await Promise.all([deps.userDirectory.all(), sharingWith(deps, viewer.id)]);
-  const domain = domainOf(folded(viewer.email ?? ""));
+  const domain = domainOf(viewer.email ?? "");
   const wanted = trigrams(text);
   const likenessOf = (listed: Listed): number =>
     Math.max(...listed.trigrams().map((each) => similarity(wanted, each)));

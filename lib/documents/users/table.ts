@@ -27,7 +27,13 @@ export interface UserIdentity extends Key {
 
 export const userIdentitiesTable: TableSpec<UserIdentity> = { name: "user-identities", indexes: {} };
 export const subKey = (sub: string): Key => ({ pk: `sub:${sub}`, sk: "user" });
-export const emailPartition = (email: string): string => `email:${email.toLowerCase()}`;
+/**
+ * An address as it is compared: without regard to the case of A to Z. Other letters stay as they are, since some become
+ * ASCII letters in lower case (the Kelvin sign becomes k) and would open the account of somebody else.
+ */
+export const foldedEmail = (email: string): string =>
+  email.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+export const emailPartition = (email: string): string => `email:${foldedEmail(email)}`;
 export const emailKey = (email: string, id: string): Key => ({ pk: emailPartition(email), sk: id });
 
 /** What a person is found by in a search. It is small: all of them are read together. */

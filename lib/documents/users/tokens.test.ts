@@ -20,10 +20,15 @@ describe("a token", () => {
     expect(await userOfToken(test.deps, token)).toEqual({
       id: user?.id,
       scopes: ["automation", "documents"],
+      credential: { id: `token:${record.id}`, expiresAt: undefined },
     });
     expect(record).toMatchObject({ user: user?.id, name: "Ada", email: "Ada@example.com" });
     const again = await createToken(test.deps, { email: "ada@example.com", scopes: ["documents"] });
-    expect(await userOfToken(test.deps, again.token)).toEqual({ id: user?.id, scopes: ["documents"] });
+    expect(await userOfToken(test.deps, again.token)).toEqual({
+      id: user?.id,
+      scopes: ["documents"],
+      credential: { id: `token:${again.record.id}`, expiresAt: undefined },
+    });
     const kept = JSON.stringify([await listTokens(test.deps), await accessItems()]);
     expect(kept).not.toContain(token.slice("weft_".length));
   });

@@ -16,6 +16,11 @@ export type UserBody = z.infer<typeof userBody>;
 
 const SHOWN_MAX = 100;
 
+/** Throws `forbidden` for everybody but the user themselves. */
+export function selfAlone(viewer: StoredUser, id: string): void {
+  if (viewer.id !== id) throw notAllowed();
+}
+
 /**
  * Changes what a user says of themselves. Throws `forbidden` for everybody but them, `bad_request` for a language that
  * there is not.
@@ -26,7 +31,7 @@ export async function updateUser(
   id: string,
   { language }: UserBody,
 ): Promise<StoredUser> {
-  if (viewer.id !== id) throw notAllowed();
+  selfAlone(viewer, id);
   if (language === undefined) return viewer;
   if (language !== null && !deps.documents.shown.LANGUAGES.some(([code]) => code === language)) {
     const message = `"${language.slice(0, SHOWN_MAX)}" is not a valid choice.`;

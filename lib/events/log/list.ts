@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
+import { pageSizeOf } from "../../ranked-index/page-size.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import type { Filter, View } from "../../ranked-index/view.ts";
 import { eventData } from "../publish.ts";
@@ -48,8 +49,6 @@ export type LogDeps = Pick<Ports, "tables" | "blobs"> & { readonly eventIndex: R
 
 /** How far the index may have gone on since it was last read here for its keys since then to be few, records. */
 const NEAR = 1_024;
-/** Records read together, page by page. */
-const READ_PAGE = 100;
 
 /**
  * The records that fit the filters, newest first: how many in all, and those from `offset` on. The index
@@ -137,13 +136,17 @@ async function* indexedRecords(
   deps: LogDeps,
   found: readonly { number: number; key: string }[],
 ): AsyncGenerator<readonly EventRecord[]> {
-  for (let start = 0; start < found.length; start += READ_PAGE) {
-    const part = found.slice(start, start + READ_PAGE);
+  const size = pageSizeOf(deps.eventIndex);
+  for (let start = 0; start < found.length; ) {
+    const part = found.slice(start, start + size.records);
+    start += part.length;
     const numbers = new Map(part.map(({ key, number }) => [key, number]));
     const events = await deps.tables.batchGet(
       eventLogTable,
       part.map(({ key }) => eventKey(key)),
     );
+    const bytes = events.reduce((sum, { data = "" }) => sum + data.length, 0);
+    size.note(bytes / Math.max(1, events.length));
     yield* withData(
       deps,
       events.map((event) => ({ event, number: numbers.get(event.event_id) ?? 0 })),

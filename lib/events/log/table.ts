@@ -34,6 +34,8 @@ export interface StoredEvent extends Key {
   readonly matches: readonly Match[];
   /** How many events of Weft's own led to this one. */
   readonly hop: number;
+  /** Id of the event or run from outside that led to it, where it is known; its own otherwise. */
+  readonly root_cause?: string;
 }
 
 export const eventLogTable: TableSpec<StoredEvent> = { name: "event-log", indexes: {} };

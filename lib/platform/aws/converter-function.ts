@@ -1,7 +1,13 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import type { Blobs } from "../blobs.ts";
 import { convert } from "../conversion/convert.ts";
-import { type ConversionAnswer, type ConversionRequest, givenBlob, madeBlob } from "../conversions.ts";
+import {
+  type ConversionAnswer,
+  type ConversionRequest,
+  givenBlob,
+  madeBlob,
+  ontoBlob,
+} from "../conversions.ts";
 import type { Conversion } from "../converter.ts";
 import { jsonLog } from "../json-log.ts";
 import { awsBlobs } from "./blobs.ts";
@@ -25,15 +31,16 @@ function openBlobs(): Blobs {
  * what converts finds blobs of conversions under ids that nobody tells, and nothing else.
  */
 export async function handler(
-  { id, from, to }: ConversionRequest,
+  { id, from, to, isAdded }: ConversionRequest,
   context?: { readonly weft?: { readonly blobs: Blobs } },
 ): Promise<ConversionAnswer> {
   opened ??= context?.weft?.blobs ?? openBlobs();
   const bytes = await opened.get(givenBlob(id));
-  if (bytes === undefined) throw new Error("there is nothing to convert");
+  const onto = isAdded ? await opened.get(ontoBlob(id)) : undefined;
+  if (bytes === undefined || (isAdded && onto === undefined)) throw new Error("there is nothing to convert");
   let made: string | Uint8Array;
   try {
-    made = await convert({ from, bytes, to } as Conversion);
+    made = await convert({ from, bytes, to, ...(onto === undefined ? {} : { onto }) } as Conversion);
   } catch (error) {
     log.info("content was not converted", { why: String(error).slice(0, 500) });
     return { ok: false };

@@ -1,5 +1,11 @@
 import type { Blobs } from "../blobs.ts";
-import { type ConversionAnswer, type ConversionRequest, givenBlob, madeBlob } from "../conversions.ts";
+import {
+  type ConversionAnswer,
+  type ConversionRequest,
+  givenBlob,
+  madeBlob,
+  ontoBlob,
+} from "../conversions.ts";
 import type { Conversion, Converted, Converter } from "../converter.ts";
 import { PlatformFault } from "../faults.ts";
 import type { Ids } from "../ids.ts";
@@ -27,9 +33,11 @@ export function awsConverter(options: {
   const { blobs, ids, log } = options;
   const open = openedOnce(options.open);
 
-  const ask = async ({ from, to }: Conversion, id: string): Promise<Converted> => {
+  const ask = async (conversion: Conversion, id: string): Promise<Converted> => {
     const invoke = await open();
-    const invoked = await invoke(JSON.stringify({ id, from, to } satisfies ConversionRequest));
+    const { from, to } = conversion;
+    const added = ontoOf(conversion) === undefined ? {} : { isAdded: true as const };
+    const invoked = await invoke(JSON.stringify({ id, from, to, ...added } satisfies ConversionRequest));
     if ("failed" in invoked) return endedBy(invoked.failed);
     const { ok } = JSON.parse(invoked.answer) as ConversionAnswer;
     if (!ok) return { ok: false, reason: "refused" };
@@ -41,18 +49,23 @@ export function awsConverter(options: {
   return {
     convert: async (conversion) => {
       const id = ids.random();
+      const onto = ontoOf(conversion);
       await blobs.put(givenBlob(id), conversion.bytes);
+      if (onto !== undefined) await blobs.put(ontoBlob(id), onto);
       try {
         return await ask(conversion, id);
       } finally {
         // What stays is removed by a rule of the bucket.
         await blobs
-          .delete([givenBlob(id), madeBlob(id)])
+          .delete([givenBlob(id), ...(onto === undefined ? [] : [ontoBlob(id)]), madeBlob(id)])
           .catch((error: unknown) => log.warn("blobs of a conversion were not removed", { error }));
       }
     },
   };
 }
+
+const ontoOf = (conversion: Conversion): Uint8Array | undefined =>
+  conversion.to === "yjs" ? conversion.onto : undefined;
 
 function endedBy(failed: string): Converted {
   if (TIMED_OUT.test(failed)) return { ok: false, reason: "timeout" };

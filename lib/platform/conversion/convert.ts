@@ -3,7 +3,10 @@ import * as Y from "yjs";
 import type { Conversion } from "../converter.ts";
 import { lightWindow } from "./light-window.ts";
 import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
+import { plainBlocks, splitTexts } from "./plain-blocks.ts";
+import { type Block, paragraph, readBlocks } from "./read-blocks.ts";
 import { type MarkupDocument, sanitise } from "./sanitise.ts";
+import { write } from "./write-nodes.ts";
 
 /** The part of a document that editors write in. Reference 4.1. */
 const FRAGMENT = "document-store";
@@ -16,7 +19,9 @@ const editor = ServerBlockNoteEditor.create();
 /** Writes it, which is all that takes long: a light DOM does it in less than half the time, and comes to the same. */
 const writer = ServerBlockNoteEditor.create();
 (writer as unknown as { jsdom: unknown }).jsdom = { window: lightWindow() };
-type Block = ReturnType<typeof editor.yXmlFragmentToBlocks>[number];
+const { schema } = editor.editor;
+/** Blocks as the editor's functions take them. */
+type Blocks = Parameters<typeof editor.blocksToYDoc>[0];
 /** What is made of content at most, characters. */
 const MADE_MAX_LENGTH = 64 * 1024 * 1024;
 
@@ -27,41 +32,51 @@ export async function convert(conversion: Conversion): Promise<string | Uint8Arr
   return made;
 }
 
-async function make({ from, bytes, to }: Conversion): Promise<string | Uint8Array> {
-  if (to === "yjs") {
-    const blocks = await editor.tryParseMarkdownToBlocks(new TextDecoder().decode(bytes));
-    readEntities(blocks);
-    return Y.encodeStateAsUpdate(editor.blocksToYDoc(blocks, FRAGMENT));
-  }
+async function make(conversion: Conversion): Promise<string | Uint8Array> {
+  if (conversion.to === "yjs") return append(conversion);
+  const { from, bytes, to } = conversion;
   const blocks = from === "yjs" ? blocksOf(bytes) : paragraphs(bytes);
-  switch (to) {
-    case "json":
-      return JSON.stringify(blocks);
-    case "markdown":
-      makeSafeForMarkdown(blocks);
-      return writer.blocksToMarkdownLossy(blocks);
-    default:
-      return sanitise(
-        await writer.blocksToHTMLLossy(blocks),
-        (editor as unknown as WithDom).jsdom.window.document,
-      );
+  if (to === "json") return JSON.stringify(blocks);
+  const plain = plainBlocks(blocks, schema) as Blocks;
+  if (to === "markdown") {
+    makeSafeForMarkdown(plain);
+    return writer.blocksToMarkdownLossy(plain);
   }
+  const { document } = (editor as unknown as WithDom).jsdom.window;
+  return sanitise(await writer.blocksToHTMLLossy(plain), document);
 }
+
+/** Adds blocks to a state without changing what is in it: an edit like that of a further user. */
+async function append({ bytes, onto }: Extract<Conversion, { to: "yjs" }>): Promise<Uint8Array> {
+  const blocks = await editor.tryParseMarkdownToBlocks(new TextDecoder().decode(bytes));
+  readEntities(blocks);
+  splitTexts(blocks);
+  const doc = new Y.Doc();
+  if (onto !== undefined) Y.applyUpdate(doc, onto);
+  const fragment = doc.getXmlFragment(FRAGMENT);
+  doc.transact(() => {
+    const group = fragment.toArray().findLast(isGroup) ?? new Y.XmlElement("blockGroup");
+    if (group.parent === null) fragment.push([group]);
+    const made = editor._blocksToProsemirrorNode(blocks).firstChild;
+    if (made !== null) write(group, made.content);
+  });
+  return Y.encodeStateAsUpdate(doc);
+}
+
+const isGroup = (node: unknown): node is Y.XmlElement =>
+  node instanceof Y.XmlElement && node.nodeName === "blockGroup";
 
 function blocksOf(state: Uint8Array): Block[] {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, state);
-  return editor.yXmlFragmentToBlocks(doc.getXmlFragment(FRAGMENT));
+  return readBlocks(doc.getXmlFragment(FRAGMENT), schema);
 }
-
-/** Blocks of which only some is said. */
-type Parts = Parameters<typeof editor.blocksToYDoc>[0];
 
 /** Each paragraph of a text, which empty lines come between; a line's end within one is kept. */
 function paragraphs(bytes: Uint8Array): Block[] {
   const text = new TextDecoder().decode(bytes).replaceAll(/\r\n?/g, "\n");
   const parts = text.split(/\n(?:[ \t]*\n)+/).filter((part) => part.trim() !== "");
-  if (parts.length === 0) return [];
-  const blocks = parts.map((content) => ({ type: "paragraph", content: content.replace(/^\n+|\n+$/g, "") }));
-  return editor.yDocToBlocks(editor.blocksToYDoc(blocks as Parts, FRAGMENT), FRAGMENT);
+  return parts.map((part) =>
+    paragraph(schema, [{ type: "text", text: part.replace(/^\n+|\n+$/g, ""), styles: {} }]),
+  );
 }

@@ -20,6 +20,15 @@ export function lightWindow(): unknown {
     // Markup has attributes alone.
     set() {},
   });
+  // The widths of a table's columns are set as a text, which browsers take.
+  const column = document.createElement("col");
+  const style = propertyOf(column, "style");
+  define(column, "style", {
+    get: style?.get as () => unknown,
+    set(this: LightElement, value: unknown) {
+      this.setAttribute("style", String(value));
+    },
+  });
   // It leaves an ampersand as it is, and what is read again would be another value.
   define(document.createAttribute("a"), "toString", {
     value(this: { readonly name: string; readonly value: string }): string {
@@ -27,6 +36,14 @@ export function lightWindow(): unknown {
     },
   });
   return window;
+}
+
+function propertyOf(one: object, name: string): PropertyDescriptor | undefined {
+  for (let at: object | null = one; at !== null; at = Object.getPrototypeOf(at)) {
+    const property = Object.getOwnPropertyDescriptor(at, name);
+    if (property !== undefined) return property;
+  }
+  return undefined;
 }
 
 /** For all of the kind of `one`. */

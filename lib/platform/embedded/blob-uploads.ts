@@ -29,9 +29,9 @@ export function embeddedUploads(options: {
   };
 
   return {
-    uploadTo: async (key, { bytes, seconds }) => {
+    uploadTo: async (key, { bytes, seconds, credential }) => {
       const until = clock.now() + seconds * 1000;
-      const text = Buffer.from(JSON.stringify([until, bytes, key])).toString("base64url");
+      const text = Buffer.from(JSON.stringify([until, bytes, key, credential])).toString("base64url");
       const url = `${UPLOADS_PATH}${text}.${sign(text).toString("base64url")}`;
       return { method: "PUT", url, headers: { "if-none-match": "*" } };
     },
@@ -43,13 +43,19 @@ export function embeddedUploads(options: {
         const expected = sign(text);
         if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
         // Signed here: it is what was written above.
-        const [until, bytes, key] = JSON.parse(Buffer.from(text, "base64url").toString()) as [
+        const [until, bytes, key, credential] = JSON.parse(Buffer.from(text, "base64url").toString()) as [
           number,
           number,
           string,
+          (string | null)?,
         ];
         if (clock.now() >= until) return undefined;
-        return { bytes, take: (chunks) => take(storeNew, key, bytes, chunks) };
+        return {
+          key,
+          bytes,
+          credential: credential ?? undefined,
+          take: (chunks) => take(storeNew, key, bytes, chunks),
+        };
       },
     },
   };

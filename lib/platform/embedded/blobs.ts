@@ -16,6 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import { type Blobs, UPLOADS_DAYS, UPLOADS_PREFIX, type UploadReceiver } from "../blobs.ts";
 import { type Clock, systemClock } from "../clock.ts";
+import { PlatformFault } from "../faults.ts";
 import { limitFault } from "../limits.ts";
 import { isTooLong } from "../marks.ts";
 import { embeddedUploads, type StoreNew } from "./blob-uploads.ts";
@@ -113,11 +114,12 @@ async function placed(temporary: string, path: string): Promise<void> {
 
 /**
  * The blobs port over files. A blob is written beside its place, synced and renamed into it, so a reader
- * sees the old one or the new one whole. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts.
+ * sees the old one or the new one whole. `observe` receives every write that the storage refuses. Throws TypeError for a key of other than `[A-Za-z0-9._-]` parts.
  */
 export async function openBlobs(
   dataDir: string,
   clock: Pick<Clock, "now"> = systemClock,
+  observe: (fault: PlatformFault) => void = () => {},
 ): Promise<Blobs & { readonly receiver: UploadReceiver }> {
   const root = join(dataDir, "blobs");
   const unfinished = join(dataDir, "blobs-unfinished");
@@ -155,7 +157,9 @@ export async function openBlobs(
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
       if (into === placed && codeOf(error) === "EEXIST") return false;
-      throw asFault(error);
+      const fault = asFault(error);
+      if (fault instanceof PlatformFault) observe(fault);
+      throw fault;
     }
   };
 

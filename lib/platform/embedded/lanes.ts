@@ -1,11 +1,14 @@
 import { Deque } from "./deque.ts";
-import type { Content, QueueRows } from "./queue-rows.ts";
+import type { Content, Counts, QueueRows } from "./queue-rows.ts";
 
 /** A message in memory. */
 export interface Entry {
   readonly seq: number;
   readonly groupId: string | undefined;
+  /** Deliveries that were given back, and the one under way. */
   receives: number;
+  /** Deliveries that ended with an earlier process, or may have. */
+  readonly interrupted: number;
   /** Absent where it has to be read from disk: after a delivery, and beyond what is kept in memory. */
   content: Content | undefined;
   state: "ready" | "in-flight" | "gone";
@@ -16,10 +19,10 @@ export interface Entry {
 export function newEntry(
   seq: number,
   groupId: string | undefined,
-  receives: number,
+  counts: Counts = { receives: 0, interrupted: 0 },
   content?: Content,
 ): Entry {
-  return { seq, groupId, receives, content, state: "ready", deadline: 0 };
+  return { seq, groupId, ...counts, content, state: "ready", deadline: 0 };
 }
 
 /** Which message of a queue is next. Holds nothing on disk and delivers nothing itself. */
@@ -59,11 +62,11 @@ export function standardLane(rows: QueueRows): Lane {
   };
   const refill = (): void => {
     let found = 0;
-    for (const { seq, groupId, receives, id, body, sentAt } of rows.after(loadedThrough, REFILL)) {
+    for (const { seq, groupId, counts, id, body, sentAt } of rows.after(loadedThrough, REFILL)) {
       if (seq > arrivedThrough) return;
       found += 1;
       const content = { id, body, sentAt };
-      load(newEntry(seq, groupId, receives, content), content);
+      load(newEntry(seq, groupId, counts, content), content);
       if (characters > WINDOW_CHARACTERS) return;
     }
     onDisk = found === REFILL;
@@ -144,7 +147,7 @@ export function fifoLane(rows: QueueRows): Lane {
     characters -= entry.content?.body.length ?? 0;
     entry.content = undefined;
   };
-  for (const { seq, groupId, receives } of rows.allWaiting()) add(newEntry(seq, groupId, receives));
+  for (const { seq, groupId, counts } of rows.allWaiting()) add(newEntry(seq, groupId, counts));
   const hold = (group: Group, entry: Entry): Entry => {
     group.held.add(entry);
     entry.state = "in-flight";

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeDataFolder } from "../data-folder.ts";
 import { asFault } from "./storage-faults.ts";
 
 export class DataFolderInUse extends Error {
@@ -32,7 +33,7 @@ function holderOf(pidPath: string): string | undefined {
 /**
  * Makes the data folder (0700) where it is missing, and holds it for this process. The lock is SQLite's
  * on a file of its own: the system drops it when the process dies, however it dies. Throws
- * DataFolderInUse when another process, or this one, has it.
+ * DataFolderInUse when another process, or this one, has it, and DataFolderUnusable.
  */
 export function lockDataFolder(dataDir: string): { release(): void } {
   const path = join(dataDir, "lock.db");
@@ -40,7 +41,7 @@ export function lockDataFolder(dataDir: string): { release(): void } {
   const pidPath = join(dataDir, "lock.pid");
   let db: DatabaseSync | undefined;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDataFolder(dataDir);
     closeSync(openSync(pidPath, "a", 0o600));
     db = new DatabaseSync(path, { timeout: 0 });
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");

@@ -1,15 +1,17 @@
-import { join } from "node:path";
 import type { UploadReceiver } from "../blobs.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Commands } from "../commands.ts";
+import type { PlatformFault } from "../faults.ts";
 import { systemIds } from "../ids.ts";
 import { checkResources } from "../limits-resources.ts";
 import type { Log } from "../log.ts";
 import type { Ports } from "../ports.ts";
 import type { Resources } from "../resources.ts";
 import type { Scripts } from "../scripts.ts";
+import type { StorageHealth } from "../storage-health.ts";
 import { openBlobs } from "./blobs.ts";
 import { embeddedBus } from "./bus.ts";
+import { openDatabase } from "./check-database.ts";
 import { embeddedClaims } from "./claims.ts";
 import { type HostileOptions, hostilePorts } from "./hostile.ts";
 import { lockDataFolder } from "./lock.ts";
@@ -17,9 +19,9 @@ import { embeddedOutbox } from "./outbox.ts";
 import { embeddedQueues } from "./queues.ts";
 import { ownClock, startScheduler } from "./scheduler.ts";
 import { type FileSecrets, fileSecrets } from "./secrets.ts";
-import { openStore } from "./store.ts";
 import { embeddedTables } from "./tables.ts";
 import { embeddedTimers } from "./timers.ts";
+import { trimHeap } from "./trim-heap.ts";
 
 export interface EmbeddedOptions {
   /** Made (0700) where it is missing; one process at a time holds it. */
@@ -31,6 +33,8 @@ export interface EmbeddedOptions {
   readonly scripts: Scripts;
   /** Given where the log was made to redact by them; else they are read from the data folder here. */
   readonly secrets?: FileSecrets;
+  /** Receives the faults of the storage. */
+  readonly storage?: StorageHealth;
   /** Wraps the ports so that they misbehave as AWS may. For tests. */
   readonly hostile?: HostileOptions;
 }
@@ -44,13 +48,15 @@ export interface EmbeddedPlatform {
   poke(): Promise<void>;
   /** Settles when all that was committed is on disk: nobody outside hears of it before. */
   durable(): Promise<void>;
+  /** Gives back memory that is only kept to be quick: for a server that has nothing to do. */
+  releaseMemory(): Promise<void>;
   /** Waits for what is being committed; ends waiting receives with nothing; gives the data folder free. */
   close(): Promise<void>;
 }
 
 /**
  * The whole platform in one data folder. Tables, queues, rules and schedules are those of `resources`;
- * what else lies in the folder stays untouched. Throws DataFolderInUse, or PlatformFault when the folder
+ * what else lies in the folder stays untouched. Throws DataFolderInUse, DatabaseUnusable, or PlatformFault when the folder
  * cannot be written or AWS would not make the resources.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPlatform> {
@@ -63,9 +69,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
   try {
     const lock = lockDataFolder(dataDir);
     undo.push(() => lock.release());
-    const store = openStore(join(dataDir, "weft.db"));
+    const observe = (fault: PlatformFault): void => options.storage?.observe(fault);
+    const store = openDatabase(dataDir, log, observe);
     undo.push(() => store.close());
-    const { receiver, ...blobs } = await openBlobs(dataDir, clock);
+    const { receiver, ...blobs } = await openBlobs(dataDir, clock, observe);
     const secrets = options.secrets ?? fileSecrets(dataDir);
     const { tables, queues, bus, scheduler, timers } = store.defineTogether(() => {
       const queues = embeddedQueues({ store, clock, log, resources: resources.queues });
@@ -105,6 +112,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedPl
         await scheduler.poke();
       },
       durable: () => store.durable(),
+      releaseMemory: async () => {
+        store.shrink();
+        await trimHeap(log);
+      },
       close: async () => release(),
     };
   } catch (error) {

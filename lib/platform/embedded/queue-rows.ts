@@ -22,7 +22,15 @@ export interface Content {
 export interface Waiting {
   readonly seq: number;
   readonly groupId: string | undefined;
+  readonly counts: Counts;
+}
+
+/** How often a message was delivered. */
+export interface Counts {
+  /** Deliveries that were given back, and the one under way. */
   readonly receives: number;
+  /** Deliveries that ended with the process, or may have. */
+  readonly interrupted: number;
 }
 
 /** The rows of one queue: a table of its own, so that sending is appending. */
@@ -35,7 +43,11 @@ export interface QueueRows {
   count(): number;
   /** The highest number there was when the rows were opened; 0 where there was none. */
   readonly last: number;
-  setReceives(tx: Tx, seq: number, receives: number): void;
+  /** What an earlier `setDelivered` has written; 0 without one. */
+  readonly markedThrough: number;
+  setCounts(tx: Tx, seq: number, counts: Counts): void;
+  /** Messages up to this number may have been delivered; later ones were not. */
+  setDelivered(tx: Tx, through: number): void;
   has(tx: Tx, afterSeq: number): boolean;
   /** Number of rows that were there. */
   remove(tx: Tx, seq: number): number;
@@ -56,25 +68,36 @@ function groupOf(value: unknown): string | undefined {
 }
 
 /**
- * `deliveredBefore` counts for messages of an earlier process that it has not counted itself: it may have died
- * before it could, with the message in its hands.
+ * A message that an earlier process may have delivered counts as interrupted once, even where that process did not
+ * write it down: it may have died before it could, with the message in its hands. `inOrder`: messages are delivered in
+ * the order of their numbers, so that what lies behind the last delivery is known to be fresh.
  */
-export function openQueueRows(store: Store, name: string, deliveredBefore = 0): QueueRows {
+export function openQueueRows(store: Store, name: string, inOrder: boolean): QueueRows {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(name))
     throw new TypeError(`"${name}" cannot be the name of a queue`);
   const table = `"q.${name}"`;
   store.define(
-    `CREATE TABLE IF NOT EXISTS ${table} (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, receives INTEGER NOT NULL, sent_at INTEGER NOT NULL, group_id TEXT, body TEXT NOT NULL)`,
+    `CREATE TABLE IF NOT EXISTS ${table} (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, receives INTEGER NOT NULL, sent_at INTEGER NOT NULL, group_id TEXT, body TEXT NOT NULL, interrupted INTEGER NOT NULL DEFAULT 0)`,
+  );
+  if (!store.all(`PRAGMA table_info(${table})`).some((column) => column.name === "interrupted"))
+    store.define(`ALTER TABLE ${table} ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0`);
+  store.define(
+    "CREATE TABLE IF NOT EXISTS queue_deliveries (queue TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID",
   );
   const insert = `INSERT INTO ${table} (seq, id, receives, sent_at, group_id, body) VALUES (?, ?, 0, ?, ?, ?)`;
   const select = `SELECT id, sent_at, group_id, body FROM ${table} WHERE seq = ?`;
   const drop = `DELETE FROM ${table} WHERE seq = ?`;
   const last = Number(store.get(`SELECT max(seq) AS seq FROM ${table}`)?.seq ?? 0);
+  const stored = store.get("SELECT through FROM queue_deliveries WHERE queue = ?", name)?.through;
+  const markedThrough = Number(stored ?? 0);
+  const delivered = inOrder && stored !== undefined ? Math.min(last, markedThrough) : last;
   // A number that a failed commit took is not used again: numbers only have to grow.
   let next = last + 1;
 
-  const receivesOf = (row: Row): number =>
-    Number(row.seq) <= last ? Math.max(deliveredBefore, Number(row.receives)) : Number(row.receives);
+  const countsOf = (row: Row): Counts => ({
+    receives: Number(row.receives),
+    interrupted: Math.max(Number(row.interrupted), Number(row.seq) <= delivered ? 1 : 0),
+  });
   const read = (reader: Reader, seq: number): (Content & { groupId: string | undefined }) | undefined => {
     const row = reader.get(select, seq);
     if (row === undefined) return undefined;
@@ -87,6 +110,7 @@ export function openQueueRows(store: Store, name: string, deliveredBefore = 0): 
   };
   const rows: QueueRows = {
     last,
+    markedThrough,
     add: (tx, { id, body, groupId, sentAt }) => {
       const seq = next++;
       tx.run(insert, seq, id, sentAt, groupId ?? null, body);
@@ -94,12 +118,12 @@ export function openQueueRows(store: Store, name: string, deliveredBefore = 0): 
     },
     content: (seq) => read(store, seq),
     after: function* (seq, limit) {
-      const sql = `SELECT seq, id, receives, sent_at, group_id, body FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`;
+      const sql = `SELECT seq, id, receives, interrupted, sent_at, group_id, body FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ?`;
       for (const row of store.iterate(sql, seq, limit)) {
         yield {
           seq: Number(row.seq),
           groupId: groupOf(row.group_id),
-          receives: receivesOf(row),
+          counts: countsOf(row),
           id: String(row.id),
           body: String(row.body),
           sentAt: Number(row.sent_at),
@@ -107,17 +131,22 @@ export function openQueueRows(store: Store, name: string, deliveredBefore = 0): 
       }
     },
     allWaiting: function* () {
-      for (const row of store.iterate(`SELECT seq, group_id, receives FROM ${table} ORDER BY seq`)) {
+      for (const row of store.iterate(
+        `SELECT seq, group_id, receives, interrupted FROM ${table} ORDER BY seq`,
+      )) {
         yield {
           seq: Number(row.seq),
           groupId: groupOf(row.group_id),
-          receives: receivesOf(row),
+          counts: countsOf(row),
         };
       }
     },
     count: () => Number(store.get(`SELECT count(*) AS n FROM ${table}`)?.n),
-    setReceives: (tx, seq, receives) => {
-      tx.run(`UPDATE ${table} SET receives = ? WHERE seq = ?`, receives, seq);
+    setCounts: (tx, seq, { receives, interrupted }) => {
+      tx.run(`UPDATE ${table} SET receives = ?, interrupted = ? WHERE seq = ?`, receives, interrupted, seq);
+    },
+    setDelivered: (tx, seq) => {
+      tx.run("INSERT OR REPLACE INTO queue_deliveries (queue, through) VALUES (?, ?)", name, seq);
     },
     has: (tx, afterSeq) => tx.get(`SELECT 1 FROM ${table} WHERE seq > ? LIMIT 1`, afterSeq) !== undefined,
     remove: (tx, seq) => tx.run(drop, seq),

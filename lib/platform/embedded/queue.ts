@@ -2,7 +2,7 @@ import type { Log } from "../log.ts";
 import type { ReceivedMessage } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
 import { type Entry, fifoLane, type Lane, newEntry, standardLane } from "./lanes.ts";
-import { type NewMessage, openQueueRows, type QueueRows } from "./queue-rows.ts";
+import { type Counts, type NewMessage, openQueueRows, type QueueRows } from "./queue-rows.ts";
 import type { Store, Tx } from "./store.ts";
 
 export interface Wanted {
@@ -28,6 +28,10 @@ export interface QueueContext {
 /** How long receive counts may stay in memory. A message that is deleted sooner never has its count written. */
 const COUNT_DELAY_MS = 20;
 const MOVE_RETRY_MS = 1000;
+/** The mark of what may have been delivered is set ahead by so many messages, so that few deliveries wait for its write. */
+const MARKED_AHEAD = 16;
+/** Servers that may end with a message in their hands before it is dead-lettered: it may be what ends them. */
+export const INTERRUPTED_MAX = 1_000;
 
 /**
  * One queue: rows on disk, order and deliveries in memory. What is hidden from whom is only in memory,
@@ -43,19 +47,22 @@ export class Queue {
   #total: number;
   /** The highest number that was delivered by this process. */
   #lastDelivered = 0;
+  /** On disk: messages up to this number may have been delivered. */
+  #markedThrough: number;
   /** Delivered at least once and still there, by number. */
   readonly #delivered = new Map<number, Entry>();
   readonly #inFlight = new Set<Entry>();
   readonly #uncounted = new Set<Entry>();
-  #counting = false;
+  #counting: NodeJS.Timeout | undefined;
   #waiters: Waiter[] = [];
 
   constructor(resource: QueueResource, boot: string, context: QueueContext) {
     this.resource = resource;
     this.#context = context;
     this.#boot = boot;
-    const deliveries = resource.deadLetter?.maxReceiveCount ?? Number.POSITIVE_INFINITY;
-    this.#rows = openQueueRows(context.store, resource.name, deliveries > 1 ? 1 : 0);
+    this.#rows = openQueueRows(context.store, resource.name, !resource.fifo);
+    // Never lowered: an earlier process may have delivered messages that this one has not reached when it ends.
+    this.#markedThrough = this.#rows.markedThrough;
     this.#lane = resource.fifo ? fifoLane(this.#rows) : standardLane(this.#rows);
     this.#total = this.#rows.count();
   }
@@ -69,7 +76,7 @@ export class Queue {
     // What was committed before a delivery is there for its consumer to find.
     if (message.coalesces === true && this.#rows.has(tx, this.#lastDelivered)) return;
     const seq = this.#rows.add(tx, message);
-    const arrived = (): void => this.#arrived(newEntry(seq, message.groupId, 0, message));
+    const arrived = (): void => this.#arrived(newEntry(seq, message.groupId, undefined, message));
     if (this.resource.eager === true) tx.afterCommit(arrived);
     else tx.onceDurable(arrived);
   }
@@ -94,10 +101,11 @@ export class Queue {
   }
 
   /**
-   * Settles once the deliveries of messages that were there at the start are counted on disk: the one that
-   * ended the last process may be among them, and would else end every process after it, uncounted.
+   * Settles once it is on disk which messages may have been delivered, and for those that were there at the start how
+   * often: the one that ended the last process may be among them, and would else end every process after it, uncounted.
    */
   async counted(): Promise<void> {
+    if (!this.resource.fifo && this.#lastDelivered > this.#markedThrough) await this.#mark();
     for (const { seq } of this.#uncounted) if (seq <= this.#rows.last) return this.#writeCounts();
   }
 
@@ -207,7 +215,8 @@ export class Queue {
 
   #deliver(entry: Entry, visibilitySeconds: number): ReceivedMessage | undefined {
     const { deadLetter } = this.resource;
-    if (deadLetter !== undefined && entry.receives >= deadLetter.maxReceiveCount) {
+    const isOut = (max: number): boolean => entry.receives >= max || entry.interrupted >= INTERRUPTED_MAX;
+    if (deadLetter !== undefined && isOut(deadLetter.maxReceiveCount)) {
       this.#bury(entry, deadLetter.queue);
       return undefined;
     }
@@ -225,8 +234,12 @@ export class Queue {
     this.#hide(entry, visibilitySeconds);
     this.#count(entry);
     const { id, body, sentAt } = content;
-    const message = { id, receipt: this.#receipt(entry), body, receiveCount: entry.receives, sentAt };
-    return entry.groupId === undefined ? message : { ...message, groupId: entry.groupId };
+    const { receives: receiveCount, interrupted, groupId } = entry;
+    return {
+      ...{ id, receipt: this.#receipt(entry), body, receiveCount, sentAt },
+      ...(interrupted === 0 ? {} : { interrupted }),
+      ...(groupId === undefined ? {} : { groupId }),
+    };
   }
 
   #hide(entry: Entry, seconds: number): void {
@@ -248,18 +261,27 @@ export class Queue {
 
   #count(entry: Entry): void {
     this.#uncounted.add(entry);
-    if (this.#counting) return;
-    this.#counting = true;
-    setTimeout(() => void this.#writeCounts(), COUNT_DELAY_MS);
+    this.#counting ??= setTimeout(() => void this.#writeCounts(), COUNT_DELAY_MS);
+  }
+
+  async #mark(): Promise<void> {
+    const through = this.#lastDelivered + MARKED_AHEAD;
+    try {
+      await this.#context.store.write((tx) => this.#rows.setDelivered(tx, through));
+      this.#markedThrough = Math.max(this.#markedThrough, through);
+    } catch (error) {
+      this.#context.log.warn("deliveries could not be marked", { queue: this.resource.name, error });
+    }
   }
 
   async #writeCounts(): Promise<void> {
-    this.#counting = false;
+    clearTimeout(this.#counting);
+    this.#counting = undefined;
     if (this.#uncounted.size === 0) return;
     try {
       await this.#context.store.write((tx) => {
         const entries = [...this.#uncounted];
-        for (const { seq, receives } of entries) this.#rows.setReceives(tx, seq, receives);
+        for (const entry of entries) this.#rows.setCounts(tx, entry.seq, countsOf(entry));
         tx.afterCommit(() => {
           for (const entry of entries) this.#uncounted.delete(entry);
         });
@@ -280,7 +302,7 @@ export class Queue {
         this.#forget(entry);
         if (moved !== undefined) {
           this.#total -= 1;
-          dead.#arrived(newEntry(moved.seq, moved.groupId, 0));
+          dead.#arrived(newEntry(moved.seq, moved.groupId));
         }
         this.#serve();
       });
@@ -296,4 +318,11 @@ export class Queue {
       },
     );
   }
+}
+
+/** As they are true should the process end now. */
+function countsOf({ state, receives, interrupted }: Entry): Counts {
+  return state === "in-flight"
+    ? { receives: receives - 1, interrupted: interrupted + 1 }
+    : { receives, interrupted };
 }

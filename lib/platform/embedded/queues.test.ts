@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Queues } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
+import { INTERRUPTED_MAX } from "./queue.ts";
 import { type EmbeddedQueues, embeddedQueues } from "./queues.ts";
 import { openStore, type Store } from "./store.ts";
 import { silentLog, temporaryFolder } from "./test-platform.ts";
@@ -11,9 +12,18 @@ import { silentLog, temporaryFolder } from "./test-platform.ts";
 const ENDS_MS = 10_000;
 
 const QUEUES: readonly QueueResource[] = [
+  { name: "dead", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
+  {
+    ...{ name: "twice", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
+    deadLetter: { queue: "dead", maxReceiveCount: 2 },
+  },
   { name: "standard", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
   { name: "fifo", fifo: true, visibilitySeconds: 30, retentionSeconds: 60 },
 ];
+
+async function until(check: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await check())) await new Promise(setImmediate);
+}
 
 describe("embedded queues", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -59,16 +69,103 @@ describe("embedded queues", () => {
     },
   );
 
-  it("counts the delivery of what was there at the start on disk before it hands it over", async () => {
-    await queues.send("standard", [{ body: "old" }]);
+  const restart = (): void => {
     embedded.close();
     embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
     queues = embedded.port;
+  };
+
+  it("counts the delivery of what was there at the start on disk before it hands it over", async () => {
+    await queues.send("standard", [{ body: "old" }]);
+    await receive("standard");
+    restart();
     const waiting = queues.receive("fifo", { max: 1, visibilitySeconds: 30, waitSeconds: 1 });
     // The process before may have had it as well, and died before it could count that.
-    expect(await receive("standard")).toMatchObject([{ body: "old", receiveCount: 2 }]);
-    expect(store.get('SELECT receives FROM "q.standard"')?.receives).toBe(2);
+    expect(await receive("standard")).toMatchObject([{ body: "old", receiveCount: 1, interrupted: 1 }]);
+    expect(store.get('SELECT receives, interrupted FROM "q.standard"')).toEqual({
+      receives: 0,
+      interrupted: 2,
+    });
     expect(await waiting).toEqual([]);
+  });
+
+  it("does not count a delivery that ended with the process, and counts those that failed", async () => {
+    await queues.send("twice", [{ body: "x" }]);
+    for (let ends = 1; ends <= 5; ends += 1) {
+      expect(await receive("twice")).toMatchObject([{ body: "x", receiveCount: 1 }]);
+      restart();
+    }
+    const [first] = await receive("twice");
+    expect(first).toMatchObject({ receiveCount: 1, interrupted: 5 });
+    await queues.changeVisibility("twice", first!.receipt, 0);
+    expect(await receive("twice")).toMatchObject([{ receiveCount: 2, interrupted: 5 }]);
+    await until(() => store.get('SELECT receives FROM "q.twice"')?.receives === 1);
+    restart();
+    const [second] = await receive("twice");
+    expect(second).toMatchObject({ receiveCount: 2, interrupted: 6 });
+    await queues.changeVisibility("twice", second!.receipt, 0);
+    expect(await receive("twice")).toEqual([]);
+    await until(async () => (await queues.depth("dead")).visible === 1);
+  });
+
+  it("takes nothing that waited behind the last delivery for interrupted", async () => {
+    const bodies = Array.from({ length: 200 }, (_, n) => ({ body: `${n}` }));
+    await queues.send("standard", bodies);
+    for (const { body } of await receive("standard", 3)) expect(Number(body)).toBeLessThan(3);
+    for (let ends = 1; ends <= 3; ends += 1) {
+      restart();
+      const seen = new Map<string, number>();
+      for (let batch = await receive("standard"); batch.length > 0; batch = await receive("standard")) {
+        for (const { body, interrupted = 0 } of batch) seen.set(body, interrupted);
+        if (seen.size >= 200) break;
+        // A process that ends early on has not touched most of them.
+        if (ends < 3) break;
+      }
+      expect(seen.get("0")).toBe(ends);
+      if (ends === 3) expect([...seen.values()].filter((count) => count === 0).length).toBeGreaterThan(100);
+    }
+  });
+
+  it("remembers what a process had delivered when the next one ends before it reaches that", async () => {
+    const bodies = Array.from({ length: 40 }, (_, n) => ({ body: `${n}` }));
+    await queues.send("standard", bodies);
+    const delivered = new Set<string>();
+    while (delivered.size < 40) for (const { body } of await receive("standard")) delivered.add(body);
+    const counted = (): unknown => store.get('SELECT sum(interrupted) AS n FROM "q.standard"')?.n;
+    await until(() => counted() === 40);
+    // As if it ended before the counts of its deliveries were on disk.
+    await store.write((tx) => tx.run('UPDATE "q.standard" SET receives = 0, interrupted = 0'));
+    restart();
+    await receive("standard", 1);
+    restart();
+    const interrupted = new Map<string, number>();
+    while (interrupted.size < 40)
+      for (const message of await receive("standard"))
+        interrupted.set(message.body, message.interrupted ?? 0);
+    expect([...interrupted.values()].filter((count) => count === 0)).toEqual([]);
+  });
+
+  it("dead-letters what a thousand processes ended with", { timeout: 60_000 }, async () => {
+    await queues.send("twice", [{ body: "x" }]);
+    for (let ends = 0; ends < INTERRUPTED_MAX; ends += 1) {
+      expect(await receive("twice")).toHaveLength(1);
+      restart();
+    }
+    expect(await receive("twice")).toEqual([]);
+    await until(async () => (await queues.depth("dead")).visible === 1);
+  });
+
+  it("opens a queue of an earlier release", async () => {
+    embedded.close();
+    store.define('DROP TABLE "q.twice"');
+    store.define(
+      'CREATE TABLE "q.twice" (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, receives INTEGER NOT NULL, sent_at INTEGER NOT NULL, group_id TEXT, body TEXT NOT NULL)',
+    );
+    store.define(`INSERT INTO "q.twice" VALUES (7, 'i', 1, ${now}, NULL, 'old')`);
+    store.define("DROP TABLE queue_deliveries");
+    embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
+    queues = embedded.port;
+    expect(await receive("twice")).toMatchObject([{ body: "old", receiveCount: 2, interrupted: 1 }]);
   });
 
   it("delivers nothing of a send whose commit failed", async () => {
@@ -139,9 +236,7 @@ describe("embedded queues", () => {
     "serves a wait that begins while the deliveries of a restart are counted",
     async () => {
       await queues.send("standard", [{ body: "before" }]);
-      embedded.close();
-      embedded = embeddedQueues({ store, clock: { now: () => now }, log: silentLog, resources: QUEUES });
-      queues = embedded.port;
+      restart();
       const first = receive("standard");
       const waiting = queues.receive("standard", { max: 1, visibilitySeconds: 30, waitSeconds: 20 });
       await queues.send("standard", [{ body: "after" }]);

@@ -23,7 +23,9 @@ export function fileSecrets(dataDir: string): FileSecrets {
   let values = new Map<string, string>();
   let version = "";
 
-  const load = ({ mode, mtimeMs, size, ino }: Stats): void => {
+  const load = (stats: Stats): void => {
+    const { mode, mtimeMs, size, ino } = stats;
+    if (!stats.isFile()) throw new PlatformFault("secrets_unreadable", `${path} is not a file`);
     if ((mode & OTHERS_MODE) !== 0) {
       throw new PlatformFault("secrets_unreadable", `run: chmod 600 ${path}`);
     }

@@ -7,10 +7,10 @@ const SQLITE_CODES: Readonly<Record<number, PlatformFaultCode>> = {
   7: "unavailable", // NOMEM
   8: "storage_read_only", // READONLY
   10: "unavailable", // IOERR
-  11: "unavailable", // CORRUPT
+  11: "storage_damaged", // CORRUPT
   13: "storage_full", // FULL
   14: "unavailable", // CANTOPEN
-  26: "unavailable", // NOTADB
+  26: "storage_damaged", // NOTADB
 };
 
 const FILE_CODES: Readonly<Record<string, PlatformFaultCode>> = {

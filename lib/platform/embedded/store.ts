@@ -42,6 +42,8 @@ export interface Store extends Reader {
   define(sql: string): void;
   /** Changes of the schema in one transaction, as one alone costs as much as all. Nothing else is written meanwhile. */
   defineTogether<Result>(work: () => Result): Result;
+  /** Gives back the memory of pages that are kept for further reads. */
+  shrink(): void;
   /** Commits what waits, then closes; every later write is refused. */
   close(): void;
 }
@@ -91,9 +93,14 @@ PRAGMA journal_size_limit = 16777216;
  * loop share one transaction. SQLite appends it to its log without waiting for the disk; the log is synced here,
  * outside of the loop, and all that was committed before a sync began is on disk when it ends. The file is locked
  * as long as it is open, which spares the shared-memory file (nothing can fault in it when the disk is full) and
- * the locks of every read.
+ * the locks of every read. `observe` receives every fault of the storage.
  */
-export function openStore(path: string): Store {
+export function openStore(path: string, observe: (fault: PlatformFault) => void = () => {}): Store {
+  const faulty = (error: unknown): unknown => {
+    const fault = asFault(error);
+    if (fault instanceof PlatformFault) observe(fault);
+    return fault;
+  };
   closeSync(openSync(path, "a", 0o600));
   const db = new DatabaseSync(path, { timeout: 0 });
   const statements = new Map<string, StatementSync>();
@@ -108,7 +115,7 @@ export function openStore(path: string): Store {
     try {
       return reading();
     } catch (error) {
-      throw asFault(error);
+      throw faulty(error);
     }
   };
   try {
@@ -276,7 +283,8 @@ export function openStore(path: string): Store {
       }
     } catch (error) {
       rollBack();
-      for (const job of jobs) job.reject(asFault(error));
+      const fault = faulty(error);
+      for (const job of jobs) job.reject(fault);
       return;
     }
     // Not among what is undone: a sync that fails ends the process, and nothing that is committed runs again.
@@ -330,7 +338,13 @@ export function openStore(path: string): Store {
   return {
     get: (sql, ...values) => read(() => reader.get(sql, ...values)),
     all: (sql, ...values) => read(() => reader.all(sql, ...values)),
-    iterate: (sql, ...values) => read(() => reader.iterate(sql, ...values)),
+    iterate: function* (sql, ...values) {
+      try {
+        yield* reader.iterate(sql, ...values);
+      } catch (error) {
+        throw faulty(error);
+      }
+    },
     write: (work) => enqueue(work, true),
     writeSoon: (work) => enqueue(work, false),
     durable: () =>
@@ -354,6 +368,9 @@ export function openStore(path: string): Store {
         rollBack();
         throw asFault(error);
       }
+    },
+    shrink: () => {
+      if (!closed) read(() => db.exec("PRAGMA shrink_memory"));
     },
     close: () => {
       if (closed) return;

@@ -22,6 +22,7 @@ export const SETUP_SOURCE = `(function () {
   const isObject = (value) => typeof value === "object" && value !== null;
   const uncurry = Function.prototype.bind.bind(Function.prototype.call);
   const slice = uncurry(String.prototype.slice);
+  const includes = uncurry(String.prototype.includes);
   const then = uncurry(Promise.prototype.then);
   const ErrorClass = Error;
   const PromiseClass = Promise;
@@ -44,6 +45,7 @@ export const SETUP_SOURCE = `(function () {
 
   return (evaluator, call) => {
     const known = create(null);
+    const library = create(null);
     const knownKeys = ownKeys(root);
     for (let i = 0; i < knownKeys.length; i++) known[knownKeys[i]] = { value: root[knownKeys[i]] };
 
@@ -57,6 +59,7 @@ export const SETUP_SOURCE = `(function () {
         if (known[name] !== undefined) continue;
         const value = (...args) => callLibrary(name, args);
         known[name] = { value };
+        library[name] = true;
         append(knownKeys, name);
         if (root[name] === undefined) define(name, value);
       }
@@ -91,7 +94,11 @@ export const SETUP_SOURCE = `(function () {
       settled = "p";
       const variables = parse(variablesJson);
       const keys = ownKeys(variables);
-      for (let i = 0; i < keys.length; i++) if (keys[i] !== "eval") define(keys[i], variables[keys[i]]);
+      for (let i = 0; i < keys.length; i++) {
+        /* A variable cannot be called: code that calls a function of the library means the function. */
+        const isCalled = library[keys[i]] === true && includes(code, keys[i] + "(");
+        if (keys[i] !== "eval" && !isCalled) define(keys[i], variables[keys[i]]);
+      }
       try {
         const value = evaluator(code);
         if (!(value instanceof PromiseClass)) return toJson(value);

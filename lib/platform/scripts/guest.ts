@@ -9,6 +9,10 @@ const STACK_LIMIT_BYTES = 200_000;
 const KEPT_MEMORY_BYTES = 8 * 1024 * 1024;
 /** Longer results are refused: they would be held several times on their way. In UTF-16 units. */
 export const RESULT_LIMIT_CHARS = 16 * 1024 * 1024;
+/** As in bodies of requests. */
+const RESULT_DEPTH_MAX = 100;
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 export interface GuestOptions {
   readonly wasm: WebAssembly.Module;
@@ -17,7 +21,7 @@ export interface GuestOptions {
   /** Takes a name and arguments as JSON; see guest-source.ts for the answer. Must not throw: a stack would show our paths. */
   readonly call: (name: string, args: string) => string;
   /** Asked every so often while code runs: why it must stop now, if it must. */
-  readonly stop: () => "timeout" | "aborted" | undefined;
+  readonly stop: () => "timeout" | "cpu" | "aborted" | undefined;
 }
 
 /** One QuickJS VM with a memory of its own. */
@@ -155,5 +159,25 @@ function toVerdict(answer: string): Verdict {
       message: `the result is longer than ${RESULT_LIMIT_CHARS} characters`,
     };
   }
+  if (isDeep(rest)) {
+    const message = `the result is nested more than ${RESULT_DEPTH_MAX} deep`;
+    return { ok: false, reason: "failed", message };
+  }
   return { ok: true, json: rest };
+}
+
+/** Whether arrays and objects are nested deeper than the services can write them again. */
+function isDeep(json: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) {
+      for (at += 1; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1)
+        if (json.charCodeAt(at) === BACKSLASH) at += 1;
+    } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+      depth += 1;
+      if (depth > RESULT_DEPTH_MAX) return true;
+    } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) depth -= 1;
+  }
+  return false;
 }

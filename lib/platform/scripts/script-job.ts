@@ -6,18 +6,25 @@ export interface ThreadData {
   readonly wasm: WebAssembly.Module;
   /** Address of the module with the functions that scripts may call. */
   readonly functionsModule: string;
-  /** Two 32-bit cells: STOP_CELL and REPLY_CELL. */
+  /** 32-bit cells: STOP_CELL, REPLY_CELL, WAITS_CELL and WAITED_CELL. */
   readonly cells: SharedArrayBuffer;
   /** Answers to exec requests come here. */
   readonly execPort: MessagePort;
   /** VMs that the thread keeps for the runs served last. */
   readonly keptGuests: number;
+  /** How far the thread stands back from others for the processor, 0 to 19. */
+  readonly niceness: number;
 }
 
 /** Not 0 once the evaluation under way is to stop. */
 export const STOP_CELL = 0;
 /** Changed and notified when an answer waits at the exec port, or the evaluation is to stop. */
 export const REPLY_CELL = 1;
+
+/** 1 while the evaluation under way waits for something outside of it. */
+export const WAITS_CELL = 2;
+/** How long it has waited, up to the last time that it went on, milliseconds. */
+export const WAITED_CELL = 3;
 
 /** An evaluation; its environment is whole here. */
 export type ScriptJob = ScriptMessage;

@@ -13,11 +13,12 @@ export interface ScriptMessage {
   readonly env: Readonly<Record<string, string>>;
   /** Milliseconds; 0 means no limit. */
   readonly timeoutMs: number;
+  readonly cpuMs?: number;
   readonly isolate: string;
   readonly token: string;
 }
 
-export type StopReason = "failed" | "timeout" | "memory" | "stack" | "aborted";
+export type StopReason = "failed" | "timeout" | "cpu" | "memory" | "stack" | "aborted";
 export type LogLevel = "debug" | "info" | "warn" | "error";
 export interface ScriptLogLine {
   readonly level: LogLevel;

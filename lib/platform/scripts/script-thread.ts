@@ -8,6 +8,8 @@ import {
   STOP_CELL,
   type TaskRequest,
   type ThreadData,
+  WAITED_CELL,
+  WAITS_CELL,
 } from "./script-job.ts";
 import type { ScriptMessage, ScriptReply } from "./script-messages.ts";
 import { runAsk, runTask } from "./script-tasks.ts";
@@ -21,6 +23,15 @@ const OUTER_GRACE_MS = 250;
  */
 const THREAD_LIMITS = { stackSizeMb: 8, maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 };
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/**
+ * The engine measures its processor time by itself. In a long built-in it does not: then the thread is ended once it
+ * has been at work for so many times as long, since a busy machine gives it only a part of the processor.
+ */
+const CPU_TIMES = 4;
+/** How often is looked whether a script that waits goes on, milliseconds. */
+const LOOK_MS = 1_000;
+/** About a third of the share of a thread of the service, or of a command, where both have work. */
+const NICENESS = 5;
 
 export interface ThreadOptions extends Pick<ThreadData, "wasm" | "functionsModule" | "keptGuests"> {
   /** Of `script-worker.ts`, or of what was built from it. */
@@ -56,9 +67,16 @@ export class ScriptThread {
 
   constructor(options: ThreadOptions) {
     const { wasm, functionsModule, keptGuests, onGone } = options;
-    const cells = new SharedArrayBuffer(8);
+    const cells = new SharedArrayBuffer(16);
     const channel = new MessageChannel();
-    const data: ThreadData = { wasm, functionsModule, cells, execPort: channel.port2, keptGuests };
+    const data: ThreadData = {
+      wasm,
+      functionsModule,
+      cells,
+      execPort: channel.port2,
+      keptGuests,
+      niceness: NICENESS,
+    };
     this.#runCommand = options.exec;
     this.#functionsModule = functionsModule;
     this.#graceMs = options.execGraceMs + OUTER_GRACE_MS;
@@ -110,20 +128,29 @@ export class ScriptThread {
   /** Evaluates; when it does not stop in time, the thread is ended. */
   async run(job: ScriptMessage, signal: AbortSignal, ask?: Ask): Promise<ScriptReply> {
     const exec = new AbortController();
-    Atomics.store(this.#cells, STOP_CELL, 0);
+    for (const cell of [STOP_CELL, WAITS_CELL, WAITED_CELL]) Atomics.store(this.#cells, cell, 0);
     this.lastIsolate = job.isolate;
     clearTimeout(this.#rest);
     let outer: NodeJS.Timeout | undefined;
+    let cpu: NodeJS.Timeout | undefined;
+    const end = (reason: "timeout" | "cpu" | "aborted"): void => {
+      exec.abort();
+      this.#fail(stopVerdict(reason));
+      this.end();
+    };
     const endWithin = (milliseconds: number, reason: "timeout" | "aborted"): void => {
       clearTimeout(outer);
-      outer = setTimeout(
-        () => {
-          exec.abort();
-          this.#fail(stopVerdict(reason));
-          this.end();
-        },
-        Math.min(milliseconds, MAX_TIMER_MS),
-      );
+      outer = setTimeout(() => end(reason), Math.min(milliseconds, MAX_TIMER_MS));
+    };
+    const began = performance.now();
+    const endAtCpu = (cpuMs: number): void => {
+      const left = (): number =>
+        cpuMs * CPU_TIMES - (performance.now() - began - Atomics.load(this.#cells, WAITED_CELL));
+      const look = (): void => {
+        if (Atomics.load(this.#cells, WAITS_CELL) === 0 && left() <= 0) end("cpu");
+        else cpu = setTimeout(look, Math.min(MAX_TIMER_MS, Math.max(LOOK_MS, left())));
+      };
+      cpu = setTimeout(look, Math.min(MAX_TIMER_MS, left()));
     };
     const onAbort = (): void => {
       Atomics.store(this.#cells, STOP_CELL, 1);
@@ -135,12 +162,14 @@ export class ScriptThread {
       return await new Promise((settle) => {
         this.#running = { job, exec, ask, settle };
         if (job.timeoutMs > 0) endWithin(job.timeoutMs + this.#graceMs, "timeout");
+        if (job.cpuMs !== undefined) endAtCpu(job.cpuMs);
         signal.addEventListener("abort", onAbort, { once: true });
         if (signal.aborted) onAbort();
         this.#worker.postMessage(job);
       });
     } finally {
       clearTimeout(outer);
+      clearTimeout(cpu);
       signal.removeEventListener("abort", onAbort);
       this.#running = undefined;
     }

@@ -1,4 +1,5 @@
 /** A script thread: evaluates one script at a time, each run's in a VM of that run's own. */
+import { setPriority } from "node:os";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Guest } from "./guest.ts";
 import { type CallContext, Calls, loadCallables, Trace } from "./library-calls.ts";
@@ -10,6 +11,8 @@ import {
   STOP_CELL,
   type TaskResult,
   type ThreadData,
+  WAITED_CELL,
+  WAITS_CELL,
 } from "./script-job.ts";
 import type { ScriptReply } from "./script-messages.ts";
 
@@ -21,14 +24,41 @@ const guests = new Map<string, Guest>();
 const calls = new Calls(callables);
 let context: CallContext | undefined;
 let deadline = Number.POSITIVE_INFINITY;
+/** Processor time of this thread at which the code must stop, and when that can be at the soonest. */
+let cpuEnd = Number.POSITIVE_INFINITY;
+let cpuLook = Number.POSITIVE_INFINITY;
 
 function send(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-function stop(): "timeout" | "aborted" | undefined {
+function stop(): "timeout" | "cpu" | "aborted" | undefined {
   if (Atomics.load(cells, STOP_CELL) !== 0) return "aborted";
-  return performance.now() > deadline ? "timeout" : undefined;
+  const now = performance.now();
+  if (now > deadline) return "timeout";
+  if (now <= cpuLook) return undefined;
+  const left = cpuEnd - cpuTime();
+  if (left <= 0) return "cpu";
+  cpuLook = now + left;
+  return undefined;
+}
+
+/** Of this thread, milliseconds. */
+function cpuTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Does what waits for something outside of the evaluation, and tells the pool that it does. */
+function waiting<Result>(wait: () => Result): Result {
+  const began = performance.now();
+  Atomics.store(cells, WAITS_CELL, 1);
+  try {
+    return wait();
+  } finally {
+    Atomics.add(cells, WAITED_CELL, Math.round(performance.now() - began));
+    Atomics.store(cells, WAITS_CELL, 0);
+  }
 }
 
 async function guestOf(isolate: string): Promise<Guest> {
@@ -86,18 +116,20 @@ function timeLeft(): number {
 function answerTo<Answer>(question: FromThread): Answer {
   const before = Atomics.load(cells, REPLY_CELL);
   send(question);
-  for (;;) {
-    const answer: { message: Answer } | undefined = receiveMessageOnPort(data.execPort);
-    if (answer !== undefined) return answer.message;
-    // The pool answers cancelled commands too, once they are gone.
-    Atomics.wait(cells, REPLY_CELL, before, 1_000);
-  }
+  return waiting(() => {
+    for (;;) {
+      const answer: { message: Answer } | undefined = receiveMessageOnPort(data.execPort);
+      if (answer !== undefined) return answer.message;
+      // The pool answers cancelled commands too, once they are gone.
+      Atomics.wait(cells, REPLY_CELL, before, 1_000);
+    }
+  });
 }
 
 function sleep(milliseconds: number): void {
   const before = Atomics.load(cells, REPLY_CELL);
   const left = Math.min(milliseconds, deadline - performance.now());
-  if (left > 0 && stop() === undefined) Atomics.wait(cells, REPLY_CELL, before, left);
+  if (left > 0 && stop() === undefined) waiting(() => Atomics.wait(cells, REPLY_CELL, before, left));
 }
 
 async function evaluate(job: ScriptJob): Promise<ScriptReply> {
@@ -123,10 +155,14 @@ async function evaluate(job: ScriptJob): Promise<ScriptReply> {
     await: (task, input) => waitFor("task", task, input),
     ask: (what, input) => waitFor("ask", what, input),
   };
-  deadline = job.timeoutMs > 0 ? performance.now() + job.timeoutMs : Number.POSITIVE_INFINITY;
+  const began = performance.now();
+  deadline = job.timeoutMs > 0 ? began + job.timeoutMs : Number.POSITIVE_INFINITY;
+  cpuEnd = job.cpuMs === undefined ? Number.POSITIVE_INFINITY : cpuTime() + job.cpuMs;
+  cpuLook = began + (job.cpuMs ?? Number.POSITIVE_INFINITY);
   calls.forget();
   const verdict = guest.evaluate(job.variables, job.code);
   deadline = Number.POSITIVE_INFINITY;
+  cpuLook = Number.POSITIVE_INFINITY;
   context = undefined;
   if (!guest.usable) {
     guests.delete(job.isolate);
@@ -141,6 +177,12 @@ function failed(error: unknown): ScriptReply {
   return { ok: false, reason: "failed", message, events: [], logs: [] };
 }
 
+try {
+  // On Linux this thread's alone: it gets what the service and the commands leave of a machine that is busy.
+  if (process.platform === "linux") setPriority(data.niceness);
+} catch {
+  // Where the system refuses, scripts compete as equals.
+}
 parentPort?.on("message", (job: ScriptJob) => {
   void evaluate(job)
     .catch(failed)

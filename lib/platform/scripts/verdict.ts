@@ -9,6 +9,7 @@ export type Verdict =
 
 const STOP_MESSAGES = {
   timeout: "the script ran longer than it may",
+  cpu: "the script used more processor time than it may",
   aborted: "the script was cancelled",
   memory: `the script needs more memory than the ${MEMORY_LIMIT_BYTES / 1024 / 1024} MiB that it may have`,
   stack: "the script recurses too deeply",

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { workspaceName } from "../runs/workspace.ts";
@@ -35,6 +35,32 @@ export async function openArtifact(deps: FileDeps, workspace: string, path: stri
     : await openLocal(deps, workspace, path);
   if (opened === undefined) throw new ApiError("not_found", "Artifact not found");
   return opened;
+}
+
+/**
+ * Opens many files of a workspace: what is the same for all of them is looked up once. The opener resolves to undefined
+ * for a path where there is no file inside the workspace.
+ */
+export async function workspaceOpener(
+  deps: FileDeps,
+  workspace: string,
+): Promise<(path: string) => Promise<OpenedFile | undefined>> {
+  if (deps.sharesWorkspaces) {
+    const entries = await sharedEntries(deps, workspace);
+    return (path) => openEntry(deps, workspace, entries.get(path));
+  }
+  const folders = new Map<string, Promise<string | undefined>>();
+  return async (path) => {
+    if (!isInsidePath(path)) return undefined;
+    const above = posix.dirname(path);
+    let folder = folders.get(above);
+    if (folder === undefined) {
+      folder = realPlace(deps, workspace, above);
+      folders.set(above, folder);
+    }
+    const place = await folder;
+    return place === undefined ? undefined : openPlace(join(place, posix.basename(path)));
+  };
 }
 
 /** What lies at a path, undefined where there is nothing, or what leads out of the workspace. */
@@ -73,7 +99,11 @@ export const folderOf = ({ paths }: Pick<FileDeps, "paths">, workspace: string):
 
 async function openLocal(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile | undefined> {
   const place = await realPlace(deps, workspace, path);
-  if (place === undefined) return undefined;
+  return place === undefined ? undefined : openPlace(place);
+}
+
+/** Opens a file whose folder is known to be inside the workspace. */
+async function openPlace(place: string): Promise<OpenedFile | undefined> {
   // A pipe would hold whoever opens it, and what is a link by now leads anywhere.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(place, flags).catch(() => undefined);
@@ -109,7 +139,14 @@ export async function sharedEntries(deps: FileDeps, workspace: string): Promise<
 }
 
 async function openShared(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile | undefined> {
-  const entry = (await sharedEntries(deps, workspace)).get(path);
+  return openEntry(deps, workspace, (await sharedEntries(deps, workspace)).get(path));
+}
+
+async function openEntry(
+  deps: FileDeps,
+  workspace: string,
+  entry: Entry | undefined,
+): Promise<OpenedFile | undefined> {
   if (entry === undefined || !("sha256" in entry)) return undefined;
   const content = await deps.blobs.stream(contentKey(workspaceName(workspace), entry.sha256));
   return content === undefined ? undefined : { size: entry.bytes, content };

@@ -1,3 +1,4 @@
+import { hasControlCharacter } from "../../events/control-characters.ts";
 import type { Attribute } from "../../platform/tables.ts";
 import { takenFields } from "../records/fields.ts";
 
@@ -19,20 +20,25 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   "last_seen_at",
 ]);
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["asset_type", "source"]);
+/** Fields that terminals and reports show as they are. */
+const LABELS: ReadonlySet<string> = new Set([
+  ...["asset_type", "source", "title", "webserver", "scheme", "method", "path", "location", "content_type"],
+  ...["url", "input", "host", "host_ip", "port"],
+]);
 
 /** What the asset is called, or undefined where nothing names it. */
 export function assetValue(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const key of VALUE_KEYS) {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;
-    if (typeof value === "string" && value.trim() !== "" && Buffer.byteLength(value) <= ASSET_VALUE_MAX_BYTES)
-      return value;
+    if (typeof value !== "string" || value.trim() === "" || hasControlCharacter(value)) continue;
+    if (Buffer.byteLength(value) <= ASSET_VALUE_MAX_BYTES) return value;
   }
   return undefined;
 }
 
 /** The asset's further fields as they were told; empty ones hide nothing that is known. */
 export const assetFields = (data: Readonly<Record<string, unknown>>): Record<string, Attribute> =>
-  takenFields(data, OWN_FIELDS, TEXT_FIELDS);
+  takenFields(data, OWN_FIELDS, TEXT_FIELDS, LABELS);
 
 /** What an asset is known by, and what is kept of it by itself: nothing that is told changes these. */
 export const isOwnAssetField = (name: string): boolean => OWN_FIELDS.has(name);

@@ -91,7 +91,6 @@ describe("a decision", () => {
   it.each([
     [{ conditions: [{ if: "true", goto: "nowhere" }] }, 'conditions[0].goto: there is no step "nowhere"'],
     [{ switch: "x", cases: { a: { goto: "gone" } } }, 'cases.a.goto: there is no step "gone"'],
-    [{}, "a decision needs switch with cases, or conditions"],
     [{ conditions: [{ goto: "a" }] }, "conditions[0].if: is required"],
   ])("is refused as %j", (decision, message) => {
     expect(refusals({ steps: [step("a", { decision })] }).join("\n")).toContain(message);
@@ -128,9 +127,11 @@ describe("hooks and dependencies", () => {
       pre_scan_steps: [{ type: "bash", name: "before" }],
       post_scan_steps: [],
     });
-    expect(refusals({ steps: [step("before")], hooks })).toEqual([
-      'hooks.pre_scan_steps[0].name: the step name "before" is used twice',
-    ]);
+    const shared = read({ steps: [step("before")], hooks });
+    expect(shared.definition).toMatchObject({
+      steps: [{ name: "before" }],
+      hooks: { pre_scan_steps: [{ name: "before-2" }] },
+    });
   });
 
   it("of a flow are kept, and no module may have their name", () => {
@@ -152,5 +153,41 @@ describe("hooks and dependencies", () => {
     expect(refusals({ steps: [step("a")], dependencies: { target_types: ["planet"] } })[0]).toMatch(
       /^dependencies\.target_types\[0\]: must be one of domain/,
     );
+  });
+});
+
+describe("expressions", () => {
+  it("that cannot be evaluated whatever the values are, are refused where they stand", () => {
+    const inner = step("in", { command: "echo {{ n / (1 - 1) }}" });
+    const steps = [
+      step("a", { command: "echo {{ 1 / 0 }}", exports: { x: "{{ 'a' * 2 }}" } }),
+      { name: "b", type: "foreach", input: "f", variable: "v", step: inner },
+    ];
+    expect(refusals({ steps, reports: [{ path: "{{ 1 % 0 }}.md" }] })).toEqual([
+      'steps[0].exports.x: "a" is not a number, which "*" needs',
+      "steps[0].command: division by zero",
+      "steps[1].step.command: division by zero",
+      "reports[0].path: division by zero",
+    ]);
+    const modules = [{ name: "m", path: "m", params: { n: "{{ 3 / 0 }}" } }];
+    expect(refusals({ kind: "flow", modules })).toEqual(["modules[0].params.n: division by zero"]);
+  });
+
+  it("in a param's default are refused if no run could start from it", () => {
+    const params = [
+      { name: "a", default: "{{ threads * 5 }}" },
+      { name: "b", default: "{{ threads * }}" },
+      { name: "c", default: "{{ threads | no_such_filter }}" },
+      { name: "d", default: "{{ a / 0 }}" },
+    ];
+    expect(refusals({ params, steps: [step("s")] })).toEqual([
+      expect.stringMatching(/^params\[1\]\.default: unexpected "}"/),
+      expect.stringMatching(/^params\[2\]\.default: unknown filter "no_such_filter"/),
+      "params[3].default: division by zero",
+    ]);
+  });
+
+  it("in a step may be another program's braces", () => {
+    expect(refusals({ steps: [step("s", { command: "docker ps --format '{{.State}}'" })] })).toEqual([]);
   });
 });

@@ -1,7 +1,10 @@
-import type { Path } from "./problems.ts";
+import type { Findings, Path } from "./problems.ts";
 import type { ReadOverride, ReadWorkflow } from "./schema.ts";
-import type { ReadTrigger } from "./schema-triggers.ts";
+import type { IncompleteTrigger, ReadTrigger } from "./schema-triggers.ts";
 import type { Definition, Dependencies, FlowModule, Param, Report, Step, WorkflowKind } from "./types.ts";
+
+/** A report whose path may be missing. */
+export type ReadReport = Omit<Report, "path"> & { readonly path?: string };
 
 /** A workflow as it was read, or as it is once what it inherits is put in. */
 export interface WorkflowParts {
@@ -11,20 +14,16 @@ export interface WorkflowParts {
   readonly tags: readonly string[];
   readonly hidden: boolean;
   readonly params: readonly Param[];
-  readonly triggers: readonly ReadTrigger[];
+  readonly triggers: readonly (ReadTrigger | IncompleteTrigger)[];
   readonly steps?: readonly Step[];
   readonly modules?: readonly FlowModule[];
   readonly hooks?: NonNullable<Definition["hooks"]>;
   readonly dependencies?: Dependencies;
   readonly runner?: NonNullable<ReadWorkflow["runner"]>;
   readonly runner_config?: NonNullable<ReadWorkflow["runner_config"]>;
-  readonly reports: readonly Report[];
+  readonly reports: readonly ReadReport[];
   readonly preferences: ReadWorkflow["preferences"];
-}
-
-interface Findings {
-  refuse(path: Path, message: string): void;
-  warn(path: Path, message: string): void;
+  readonly undefined?: Definition["undefined"] & string;
 }
 
 /** What a child says outside of `override` besides who it is. */
@@ -43,6 +42,7 @@ export function inherit(child: ReadWorkflow, parent: Definition, findings: Findi
     if (own !== undefined && (!Array.isArray(own) || own.length > 0))
       findings.warn([part], "a workflow that extends another changes it in override, ignored");
   }
+  const undefinedNames = child.undefined ?? parent.undefined;
   const dependencies = mergeDependencies(parent.dependencies, override.dependencies);
   return {
     ...(child.name === undefined ? {} : { name: child.name }),
@@ -59,6 +59,7 @@ export function inherit(child: ReadWorkflow, parent: Definition, findings: Findi
     ...(dependencies === undefined ? {} : { dependencies }),
     ...mergeRunner(parent.runner, override),
     preferences: { ...parent.preferences, ...child.preferences, ...override.preferences },
+    ...(undefinedNames === undefined ? {} : { undefined: undefinedNames }),
     reports: child.reports.length === 0 ? (parent.reports ?? []) : child.reports,
   };
 }

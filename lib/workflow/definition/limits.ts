@@ -32,6 +32,8 @@ export const PARAMS_PER_WORKFLOW = 256;
 export const MODULES_PER_FLOW = 256;
 export const REPORTS_PER_WORKFLOW = 256;
 export const TAGS_PER_WORKFLOW = 64;
+/** A method of an HTTP request, in upper case. */
+export const HTTP_METHOD = /^[A-Z]{1,20}$/;
 /** The longest that one timer of Node holds, a little under 25 days. */
 export const TIMEOUT_MS = 2_147_483_647;
 

@@ -1,46 +1,51 @@
-import type { WorkflowParts } from "./inherit.ts";
+import { checkDefaults, checkExpressions } from "./check-templates.ts";
+import { readActions, type StepWork, withHandlers, workOfSteps } from "./handlers.ts";
+import type { ReadReport, WorkflowParts } from "./inherit.ts";
 import { STEP_NESTING_DEPTH, STEPS_PER_WORKFLOW } from "./limits.ts";
-import type { Path } from "./problems.ts";
-import type { ReadTrigger } from "./schema-triggers.ts";
+import type { Findings, Path } from "./problems.ts";
+import type { IncompleteTrigger, ReadTrigger } from "./schema-triggers.ts";
+import { type PlacedSteps, withUniqueNames } from "./step-names.ts";
 import {
   type Decision,
   type Definition,
   type FlowModule,
   HOOKS,
+  type Report,
   type Step,
   type Trigger,
   type WorkflowKind,
 } from "./types.ts";
-
-/** Takes what the rules across parts of a workflow have to say. */
-export interface Findings {
-  refuse(path: Path, message: string): void;
-  warn(path: Path, message: string): void;
-}
 
 /** Applies the rules that no single part can know, and gives the one form; worthless once something was refused. */
 export function normalize(read: WorkflowParts, name: string, findings: Findings): Definition {
   const kind = read.kind ?? (read.modules !== undefined && read.steps === undefined ? "flow" : "module");
   checkKind(read, kind, findings);
   checkUnique(read.params, ["params"], findings);
-  const steps = read.steps ?? [];
-  const modules: readonly FlowModule[] = read.modules ?? [];
-  const counter = { steps: 0 };
-  const { pre_scan_steps = [], post_scan_steps = [] } = read.hooks ?? {};
-  checkSteps(
-    [
-      { steps, path: ["steps"] },
-      { steps: pre_scan_steps, path: ["hooks", "pre_scan_steps"] },
-      { steps: post_scan_steps, path: ["hooks", "post_scan_steps"] },
-    ],
-    counter,
+  checkDefaults(read.params, findings);
+  const lists = withUniqueNames(
+    {
+      steps: { steps: kind === "flow" ? [] : (read.steps ?? []), path: ["steps"] },
+      pre: { steps: read.hooks?.pre_scan_steps ?? [], path: ["hooks", "pre_scan_steps"] },
+      post: { steps: read.hooks?.post_scan_steps ?? [], path: ["hooks", "post_scan_steps"] },
+    },
     findings,
   );
+  const { steps } = lists.steps;
+  const { steps: pre_scan_steps } = lists.pre;
+  const { steps: post_scan_steps } = lists.post;
+  const modules = (kind === "module" ? [] : (read.modules ?? [])).map((module, at) =>
+    withUniqueStepNames(module, at, findings),
+  );
+  const counter = { steps: 0 };
+  checkSteps(Object.values(lists), counter, findings);
   if (kind === "flow" && read.hooks !== undefined) {
     for (const [at, { name }] of modules.entries())
       if (isHookModule(name)) findings.refuse(["modules", at, "name"], `is the name of the flow's hooks`);
   }
   checkModules(modules, counter, findings);
+  for (const [at, report] of read.reports.entries()) checkExpressions(report, ["reports", at], findings);
+  const reports = completeReports(read.reports, findings);
+  const work = workOfSteps([...pre_scan_steps, ...steps, ...post_scan_steps]);
   return {
     name,
     kind,
@@ -49,14 +54,45 @@ export function normalize(read: WorkflowParts, name: string, findings: Findings)
     hidden: read.hidden,
     params: read.params,
     triggers: nameTriggers(read.triggers, findings),
-    steps,
-    modules,
-    ...(read.hooks !== undefined && { hooks: read.hooks }),
+    steps: handled(steps, ["steps"], work, findings),
+    modules: modules.map((module, at) => handledModule(module, at, findings)),
+    ...(read.hooks !== undefined && {
+      hooks: {
+        pre_scan_steps: handled(pre_scan_steps, ["hooks", "pre_scan_steps"], work, findings),
+        post_scan_steps: handled(post_scan_steps, ["hooks", "post_scan_steps"], work, findings),
+      },
+    }),
     ...(read.dependencies !== undefined && { dependencies: read.dependencies }),
     ...(kind === "module" && runnerOf(read, findings)),
-    ...(read.reports.length > 0 && { reports: read.reports }),
+    ...(reports.length > 0 && { reports }),
     ...preferencesOf(read, findings),
+    ...(read.undefined !== undefined && { undefined: read.undefined }),
   };
+}
+
+function handled(steps: readonly Step[], path: Path, work: StepWork, { warn }: Findings): readonly Step[] {
+  return steps.map((step, at) => withHandlers(step, [...path, at], work, warn));
+}
+
+function handledModule(module: FlowModule, at: number, findings: Findings): FlowModule {
+  const { steps, on_success = [], on_error = [] } = module;
+  const path = ["modules", at];
+  const work = workOfSteps(steps ?? []);
+  return {
+    ...module,
+    on_success: readActions(on_success, [...path, "on_success"], work, findings.warn),
+    on_error: readActions(on_error, [...path, "on_error"], work, findings.warn),
+    ...(steps !== undefined && { steps: handled(steps, [...path, "steps"], work, findings) }),
+  };
+}
+
+/** The reference runs a workflow whose reports lack a path; there is no file to report then. */
+function completeReports(reports: readonly ReadReport[], findings: Findings): Report[] {
+  return reports.flatMap(({ path, ...report }, at): Report[] => {
+    if (path !== undefined) return [{ ...report, path }];
+    findings.warn(["reports", at, "path"], "is missing: the report is ignored");
+    return [];
+  });
 }
 
 const isHookModule = (name: string): boolean => HOOKS.some((hook) => hook === name);
@@ -88,8 +124,12 @@ function preferencesOf(
 
 function checkKind(read: WorkflowParts, kind: WorkflowKind, findings: Findings): void {
   const [own, other] = kind === "module" ? (["steps", "modules"] as const) : (["modules", "steps"] as const);
-  if (read[other] !== undefined) findings.refuse([other], `a ${kind} has ${own}, not ${other}`);
-  if ((read[own] ?? []).length === 0) findings.refuse([own], `a ${kind} needs at least one entry in ${own}`);
+  const isEmpty = (read[own] ?? []).length === 0;
+  if (isEmpty) findings.refuse([own], `a ${kind} needs at least one entry in ${own}`);
+  if (read[other] === undefined) return;
+  const message = `a ${kind} has ${own}, not ${other}`;
+  if (isEmpty || read.kind === undefined) findings.refuse([other], message);
+  else findings.warn([other], `${message}: ignored`);
 }
 
 function checkUnique(named: readonly { readonly name: string }[], path: Path, findings: Findings): void {
@@ -100,10 +140,17 @@ function checkUnique(named: readonly { readonly name: string }[], path: Path, fi
   }
 }
 
+function withUniqueStepNames(module: FlowModule, at: number, findings: Findings): FlowModule {
+  if (module.steps === undefined) return module;
+  const lists = { steps: { steps: module.steps, path: ["modules", at, "steps"] } };
+  return { ...module, steps: withUniqueNames(lists, findings).steps.steps };
+}
+
 function checkModules(modules: readonly FlowModule[], counter: { steps: number }, findings: Findings): void {
   checkUnique(modules, ["modules"], findings);
   checkOrder(modules, ["modules"], "module", findings);
   for (const [at, each] of modules.entries()) {
+    checkExpressions(each, ["modules", at], findings);
     if (each.steps === undefined) continue;
     checkSteps([{ steps: each.steps, path: ["modules", at, "steps"] }], counter, findings);
   }
@@ -153,14 +200,7 @@ function circleIn(byName: ReadonlyMap<string, Waiting>): readonly string[] | und
   return undefined;
 }
 
-interface PlacedSteps {
-  readonly steps: readonly Step[];
-  readonly path: Path;
-}
-
-/** Names are unique over all steps of a module, nested ones too: outputs and the log are told apart by them. */
 function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, findings: Findings): void {
-  const names = new Set<string>();
   const variables = new Map<string, string>();
   const visit = (step: Step, at: Path, depth: number): void => {
     counter.steps += 1;
@@ -171,8 +211,6 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
       findings.refuse(at, `steps are nested at most ${STEP_NESTING_DEPTH} deep`);
       return;
     }
-    if (names.has(step.name)) findings.refuse([...at, "name"], `the step name "${step.name}" is used twice`);
-    names.add(step.name);
     const variable = `${step.name.replaceAll(/[^A-Za-z0-9_]/g, "_")}_output`;
     const other = variables.get(variable);
     if (other !== undefined && other !== step.name) {
@@ -183,6 +221,8 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
     }
     variables.set(variable, step.name);
     if (depth > 1) checkNested(step, at, findings);
+    checkExpressions(step, at, findings);
+    checkOptionalPairs(step, at, findings);
     if (step.type === "foreach" || step.type === "parallel-steps") {
       if (step.retry !== undefined)
         findings.refuse(
@@ -202,6 +242,17 @@ function checkSteps(lists: readonly PlacedSteps[], counter: { steps: number }, f
     checkOrder(steps, path, "step", findings);
     checkGotos(steps, path, findings);
   }
+}
+
+/** Fields that do nothing without another one. */
+function checkOptionalPairs(step: Step, at: Path, findings: Findings): void {
+  if (step.decision !== undefined && !step.decision.switch && step.decision.conditions.length === 0)
+    findings.warn([...at, "decision", "switch"], "is missing: the default applies");
+  if (step.type !== "remote-bash") return;
+  if (step.step_remote_file !== undefined && step.host_output_file === undefined)
+    findings.warn([...at, "step_remote_file"], "has no effect without host_output_file");
+  if (step.step_remote_file === undefined && step.host_output_file !== undefined)
+    findings.warn([...at, "host_output_file"], "has no effect without step_remote_file");
 }
 
 /** Steps that others hold are started by these. */
@@ -240,10 +291,21 @@ function gotosOf(decision: Decision | undefined): { goto: string | undefined; pa
   ];
 }
 
-function nameTriggers(triggers: readonly ReadTrigger[], findings: Findings): readonly Trigger[] {
-  const named = triggers.map(
-    (trigger, at): Trigger => ({ ...trigger, name: trigger.name ?? `${trigger.type}-${at + 1}` }),
-  );
-  checkUnique(named, ["triggers"], findings);
-  return named;
+function nameTriggers(
+  triggers: readonly (ReadTrigger | IncompleteTrigger)[],
+  findings: Findings,
+): readonly Trigger[] {
+  const names = new Set<string>();
+  return triggers.flatMap((written, at): Trigger[] => {
+    const trigger = written.type === "incomplete" ? written.instead : written;
+    if (written.type === "incomplete") {
+      const instead = trigger === undefined ? "the trigger is ignored" : "the trigger fires for every event";
+      findings.warn(["triggers", at, written.field], `${written.message}: ${instead}`);
+    }
+    if (trigger === undefined) return [];
+    const name = trigger.name ?? `${trigger.type}-${at + 1}`;
+    if (names.has(name)) findings.refuse(["triggers", at, "name"], `the name "${name}" is used twice`);
+    names.add(name);
+    return [{ ...trigger, name }];
+  });
 }

@@ -1,12 +1,13 @@
-import type * as z from "zod";
+import { checkExecution } from "./check-execution.ts";
 import { inherit } from "./inherit.ts";
 import { readJson, type Source } from "./json-source.ts";
 import { normalize } from "./normalize.ts";
 import { cutList, formatPath, type Path, type Problem } from "./problems.ts";
 import { type ReadWorkflow, workflow } from "./schema.ts";
 import { messageOf, workflowName } from "./schema-values.ts";
+import { putStandIn } from "./stand-ins.ts";
+import { ToleratedIssues, toPath } from "./tolerated-issues.ts";
 import type { Definition } from "./types.ts";
-import { warnOfKey } from "./unknown-keys.ts";
 import { readYaml } from "./yaml-source.ts";
 
 export type ParseOutcome =
@@ -14,6 +15,9 @@ export type ParseOutcome =
   | {
       readonly ok: false;
       readonly errors: readonly Problem[];
+      readonly warnings: readonly string[];
+      /** As far as it can be read, for further checks; stand-ins are in the place of what is invalid. */
+      readonly definition?: Definition;
       /** The workflow that it extends, where that was not given. */
       readonly wants?: string;
     };
@@ -23,6 +27,8 @@ export interface ParseOptions {
   readonly parent?: Definition;
   /** Name of a workflow that does not name itself: its file's. */
   readonly fallbackName?: string;
+  /** The name that it has whatever it calls itself: that of its file, where another file has its own. */
+  readonly name?: string;
   /** Keys that nothing reads are errors. */
   readonly strict?: boolean;
 }
@@ -36,14 +42,11 @@ export function parseDefinition(
   options: ParseOptions = {},
 ): ParseOutcome {
   const read = typeof source === "string" ? readYaml(source) : readJson(source.json);
-  const outcome = read.ok ? parseSource(read.source, options) : read;
-  if (!outcome.ok) {
-    return {
-      ...outcome,
-      errors: cutList(outcome.errors, (count) => ({ message: `and ${count} more problems` })),
-    };
-  }
-  return { ...outcome, warnings: cutList(outcome.warnings, (count) => `and ${count} more warnings`) };
+  const outcome = read.ok ? parseSource(read.source, options) : { ...read, warnings: [] };
+  const warnings = cutList(outcome.warnings, (count) => `and ${count} more warnings`);
+  if (outcome.ok) return { ...outcome, warnings };
+  const errors = cutList(outcome.errors, (count) => ({ message: `and ${count} more problems` }));
+  return { ...outcome, errors, warnings };
 }
 
 function parseSource(source: Source, options: ParseOptions): ParseOutcome {
@@ -57,61 +60,70 @@ function parseSource(source: Source, options: ParseOptions): ParseOutcome {
     warnings.push(`${formatPath(path)}: ${message}${line === undefined ? "" : ` (line ${line})`}`);
   };
 
-  const read = readWorkflow(source, refuse, options.strict === true ? refuse : warn);
-  if (read === undefined) return { ok: false, errors };
-  const name = workflowName.safeParse(read.name ?? options.fallbackName);
-  for (const issue of name.error?.issues ?? []) refuse(["name"], messageOf(issue));
+  const { read, removed } = readWorkflow(source, refuse, options.strict === true ? refuse : warn, warn);
+  if (read === undefined) return { ok: false, errors, warnings };
+  const findings = {
+    warn,
+    refuse: (path: Path, message: string): void => {
+      if (!removed.has(String(path[0]))) refuse(path, message);
+    },
+  };
+  const name = workflowName.safeParse(options.name ?? read.name ?? options.fallbackName);
+  for (const issue of name.error?.issues ?? []) findings.refuse(["name"], messageOf(issue));
   const { parent } = options;
   if (read.extends !== undefined && parent === undefined) {
     refuse(["extends"], `there is no workflow "${read.extends}"`);
-    return { ok: false, errors, wants: read.extends };
+    return { ok: false, errors, warnings, wants: read.extends };
   }
-  const whole = parent === undefined ? read : inherit(read, parent, { refuse, warn });
-  const definition = normalize(whole, name.data ?? "", { refuse, warn });
+  const whole = parent === undefined ? read : inherit(read, parent, findings);
+  const definition = normalize(whole, name.data ?? "", findings);
+  checkExecution(definition, findings);
   if (read.extends === undefined && read.override !== undefined)
     warn(["override"], "changes nothing in a workflow that extends no other, ignored");
-  const own = read.extends === undefined ? definition : { ...definition, extends: read.extends };
-  return errors.length > 0 ? { ok: false, errors } : { ok: true, definition: own, warnings };
+  const own = parent === undefined ? definition : { ...definition, extends: parent.name };
+  return errors.length > 0
+    ? { ok: false, errors, warnings, definition: own }
+    : { ok: true, definition: own, warnings };
 }
 
-/** Keys that the schema does not name are taken out with a warning; what is then still wrong is an error. */
+interface ReadOutcome {
+  readonly read?: ReadWorkflow;
+  /** Top-level keys that are not in `read` because they are invalid. */
+  readonly removed: ReadonlySet<string>;
+}
+
+/** Times that a workflow is validated anew after parts of it were taken out or replaced, at most. */
+const ROUNDS_MAX = 4;
+
+/**
+ * What the reference ignores is taken out with a warning; what is then still wrong is an error. The rest is read all the
+ * same, with stand-ins for what is invalid.
+ */
 function readWorkflow(
   source: Source,
   refuse: (path: Path, message: string) => void,
+  warnOfKey: (path: Path, message: string) => void,
   warn: (path: Path, message: string) => void,
-): ReadWorkflow | undefined {
-  const first = workflow.safeParse(source.value);
-  if (first.success) return first.data;
-  let last: z.ZodSafeParseResult<ReadWorkflow> = first;
-  if (dropUnknownKeys(source.value, first.error.issues, warn)) last = workflow.safeParse(source.value);
-  if (last.success) return last.data;
-  for (const issue of last.error.issues) {
+): ReadOutcome {
+  const { value } = source;
+  const tolerated = new ToleratedIssues(value, warnOfKey, warn);
+  let last = workflow.safeParse(value);
+  for (let round = 0; round < ROUNDS_MAX && !last.success && tolerated.apply(last.error.issues); round += 1)
+    last = workflow.safeParse(value);
+  const removed = new Set<string>();
+  for (const issue of last.error?.issues ?? []) {
     const path = toPath(issue.path);
-    const hint = source.hint(path);
-    refuse(path, hint === undefined ? messageOf(issue) : `${messageOf(issue)} (${hint})`);
+    const message = tolerated.messageAt(path, messageOf(issue));
+    const more = source.hint(path);
+    refuse(path, more === undefined ? message : `${message} (${more})`);
   }
-  return undefined;
-}
-
-function dropUnknownKeys(
-  value: unknown,
-  issues: readonly z.core.$ZodIssue[],
-  warn: (path: Path, message: string) => void,
-): boolean {
-  let dropped = false;
-  for (const issue of issues) {
-    if (issue.code !== "unrecognized_keys") continue;
-    const path = toPath(issue.path);
-    const holder = path.reduce<unknown>((around, part) => Object(around)[part], value);
-    for (const key of issue.keys) {
-      const warning = warnOfKey(path, key);
-      if (warning !== undefined) warn([...path, key], warning);
-      dropped = Reflect.deleteProperty(Object(holder), key) || dropped;
+  tolerated.warnOfEmptyKeys();
+  for (let round = 0; round < ROUNDS_MAX && !last.success; round += 1) {
+    for (const issue of last.error.issues) {
+      const key = putStandIn(value, toPath(issue.path));
+      if (key !== undefined) removed.add(key);
     }
+    last = workflow.safeParse(value);
   }
-  return dropped;
-}
-
-function toPath(path: readonly PropertyKey[]): Path {
-  return path.map((part) => (typeof part === "number" ? part : String(part)));
+  return last.success ? { read: last.data, removed } : { removed };
 }

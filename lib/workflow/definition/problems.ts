@@ -11,6 +11,12 @@ export interface Problem {
 
 export type Path = readonly (string | number)[];
 
+/** Takes what the rules across parts of a workflow have to say. */
+export interface Findings {
+  refuse(path: Path, message: string): void;
+  warn(path: Path, message: string): void;
+}
+
 export interface Position {
   readonly line: number;
   readonly column: number;

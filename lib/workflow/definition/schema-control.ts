@@ -57,8 +57,10 @@ export const decision = z
     },
     expected("a decision: {switch, cases} or {conditions}"),
   )
-  .refine((value) => value.switch !== undefined || value.conditions.length > 0, {
-    error: "a decision needs switch with cases, or conditions",
+  .transform(({ switch: written, ...rest }) => {
+    // Without a switch the reference compares the empty text with the cases.
+    const compared = written ?? (rest.conditions.length === 0 ? "" : undefined);
+    return { ...rest, ...(compared !== undefined && { switch: compared }) };
   });
 
 const retryDelay = z

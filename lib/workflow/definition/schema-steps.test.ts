@@ -32,6 +32,7 @@ describe("steps that are taken", () => {
       { type: "http", url: "{{base}}/x", method: "post", headers: { "x-n": 1 } },
       { method: "POST", headers: { "x-n": "1" } },
     ],
+    [{ type: "http", url: "https://x", method: "{{verb}}" }, { method: "{{verb}}" }],
     [{ type: "remote-bash", step_runner: "ssh", command: "a" }, { step_runner_config: {} }],
     [
       {
@@ -139,8 +140,8 @@ describe("steps that are refused", () => {
     [{ type: "agent-acp" }, /steps\[0\]\.type: steps of type agent-acp are not available: .* llm; .*bash/],
     [{ type: 5 }, /unknown step type "5"/],
     [{ type: "bash" }, /steps\[0\]: a bash step needs command, commands or parallel_commands/],
-    [{ type: "bash", command: "  " }, /steps\[0\]\.command: must not be empty/],
-    [{ type: "bash", commands: [] }, /steps\[0\]\.commands: must not be empty/],
+    [{ type: "bash", command: "  " }, /steps\[0\]: a bash step needs command/],
+    [{ type: "bash", commands: [] }, /steps\[0\]: a bash step needs command/],
     [{ type: "bash", commands: "a" }, /steps\[0\]\.commands: must be a list/],
     [{ type: "bash", command: ["a"] }, /steps\[0\]\.command: must be text/],
     [{ type: "bash", command: "a", timeout: "soon" }, /timeout: "soon" is no duration/],
@@ -152,14 +153,7 @@ describe("steps that are refused", () => {
       { type: "bash", command: "a", on_error: [{ action: "retry" }] },
       /on_error\[0\]\.action: must be one of log, /,
     ],
-    [
-      { type: "bash", command: "a", on_error: [{ action: "run" }] },
-      /on_error\[0\]: a run action needs command/,
-    ],
-    [
-      { type: "bash", command: "a", on_error: [{ action: "export" }] },
-      /on_error\[0\]\.name: an export action/,
-    ],
+    [{ type: "bash", command: "a", on_error: [{}] }, /on_error\[0\]\.action: is required/],
     [{ type: "function" }, /a function step needs function, functions or parallel_functions/],
     [{ type: "parallel-steps" }, /parallel_steps: is required/],
     [{ type: "parallel-steps", parallel_steps: [] }, /parallel_steps: must not be empty/],
@@ -185,10 +179,6 @@ describe("steps that are refused", () => {
     [
       { type: "remote-bash", step_runner: "ssh", command: "a", step_runner_config: { env: { "A=B": "x" } } },
       /is no name of a variable/,
-    ],
-    [
-      { type: "remote-bash", step_runner: "ssh", command: "a", step_remote_file: "x" },
-      /step_remote_file and host_output_file are given together/,
     ],
     [{ type: "http" }, /url: is required/],
     [{ type: "http", url: "file:///etc/passwd" }, /url: must be an http or https URL/],

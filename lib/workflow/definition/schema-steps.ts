@@ -4,6 +4,7 @@ import {
   COMMANDS_PER_STEP,
   EXPORTS_PER_STEP,
   FOREACH_PARALLEL_ITEMS,
+  HTTP_METHOD,
   PARALLEL_STEPS,
   STEPS_PER_WORKFLOW,
   VOLUMES_PER_STEP,
@@ -26,48 +27,57 @@ import {
   timeout,
   variableKey,
 } from "./schema-values.ts";
-import { STEP_TYPES, type Step, type StepByType, type StepType } from "./types.ts";
+import { type Action, STEP_TYPES, type Step, type StepByType, type StepType } from "./types.ts";
 
 const ACTIONS = ["log", "continue", "abort", "export", "run", "notify"] as const;
 
+/** Lists and maps as JSON text. */
+const actionValue = z.union([text, z.array(z.unknown()).transform(toJson), object("text").transform(toJson)]);
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** Reference 2.4. What an action lacks is checked in `handlers.ts`: the reference ignores such an action. */
 const action = z
   .strictObject(
     {
-      action: z.enum(ACTIONS, expected(`one of ${ACTIONS.join(", ")}`)),
+      action: z.enum(ACTIONS, expected(`one of ${ACTIONS.join(", ")}`)).exactOptional(),
       condition: filledText.exactOptional(),
       message: text.exactOptional(),
       notify: text.exactOptional(),
       name: filledText.exactOptional(),
-      value: text.exactOptional(),
+      key: filledText.exactOptional(),
+      value: actionValue.exactOptional(),
       type: z.enum(["bash", "function"], expected("bash or function")).exactOptional(),
       command: filledText.exactOptional(),
       function: filledText.exactOptional(),
       functions: filledList(filledText, COMMANDS_PER_STEP).exactOptional(),
+      script: filledText.exactOptional(),
+      step: filledText.exactOptional(),
     },
     expected("an action: {action: log, message: …}"),
   )
-  .refine((value) => value.action !== "export" || value.name !== undefined, {
-    error: "an export action needs a name",
-    path: ["name"],
-  })
-  .refine((value) => value.action !== "run" || hasWork(value), {
-    error: "a run action needs command (type bash), or function or functions (type function)",
-  })
-  .transform(({ notify, function: single, ...rest }) => ({
-    ...rest,
-    ...(rest.message === undefined && notify !== undefined && { message: notify }),
-    ...(rest.functions === undefined && single !== undefined && { functions: [single] }),
-  }));
-
-function hasWork(value: {
-  type?: string;
-  command?: string;
-  function?: string;
-  functions?: readonly string[];
-}): boolean {
-  if (value.type === "function") return value.function !== undefined || value.functions !== undefined;
-  return value.command !== undefined;
-}
+  .transform((written, context): Action => {
+    const { action: named, notify, key, script, function: single, ...rest } = written;
+    // An action that gives its type and no name is a run action.
+    const action = named ?? (rest.type === undefined ? undefined : "run");
+    if (action === undefined) {
+      context.addIssue({ code: "custom", message: "is required", path: ["action"] });
+      return z.NEVER;
+    }
+    const { message = notify, name = key } = rest;
+    const scripts = rest.type === "function" ? (single ?? script) : single;
+    const functions = rest.functions ?? (scripts === undefined ? undefined : [scripts]);
+    const command = rest.command ?? (rest.type === "function" ? undefined : script);
+    return {
+      ...{ ...rest, action },
+      ...(message !== undefined && { message }),
+      ...(name !== undefined && { name }),
+      ...(functions !== undefined && { functions }),
+      ...(command !== undefined && { command }),
+    };
+  });
 
 /** What is carried out after a step, or a module of a flow. */
 export const actions = list(action, ACTIONS_PER_STEP).default([]);
@@ -215,9 +225,6 @@ const remoteBash = z
     host_output_file: filledText.exactOptional(),
   })
   .refine(hasCommand, { error: "a remote-bash step needs command, commands or parallel_commands" })
-  .refine((step) => (step.step_remote_file === undefined) === (step.host_output_file === undefined), {
-    error: "step_remote_file and host_output_file are given together",
-  })
   .transform(joinArguments);
 
 const http = z.strictObject({
@@ -226,8 +233,8 @@ const http = z.strictObject({
   url: filledText.refine(isHttpUrl, { error: "must be an http or https URL" }),
   method: text
     .default("GET")
-    .transform((value) => value.trim().toUpperCase())
-    .refine((value) => /^[A-Z]{1,20}$/.test(value), { error: "must be an HTTP method" }),
+    .transform((value) => (isTemplate(value) ? value : value.trim().toUpperCase()))
+    .refine((value) => isTemplate(value) || HTTP_METHOD.test(value), { error: "must be an HTTP method" }),
   headers: textMap(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: "is no name of an HTTP header" }),
     EXPORTS_PER_STEP,

@@ -29,6 +29,7 @@ const DEFAULT_TIMEZONE = "UTC";
 const DEFAULT_VARIABLE = "target";
 /** Of a `dedupe_key` that comes without one. */
 const DEFAULT_WINDOW = "5m";
+const EVERY_TOPIC = "*";
 const WATCH_PATH_CHARACTERS = 1024;
 
 type Unnamed<Trigger> = Omit<Trigger, "name"> & { readonly name?: string };
@@ -104,94 +105,130 @@ function isSingleForm(given: unknown): boolean {
 }
 
 /** A trigger in the contract's spelling (flat) or the reference's (`on`, `event: {topic}`). Seed: workflow 2.5. */
-export const trigger = z
-  .strictObject(
-    {
-      name: workflowName.exactOptional(),
-      type: triggerType,
-      on: triggerType,
-      enabled: boolean.default(true),
-      schedule: filledText.exactOptional(),
-      timezone: filledText.default(DEFAULT_TIMEZONE),
-      ...eventFields,
-      event: z.strictObject(eventFields, expected("a map with topic")).exactOptional(),
-      misfire: z.enum(MISFIRES, expected(`one of ${MISFIRES.join(", ")}`)).exactOptional(),
-      path: filledText
-        .refine((path) => path.length <= WATCH_PATH_CHARACTERS && !path.includes("\0"), {
-          error: `must be a path of at most ${WATCH_PATH_CHARACTERS} characters`,
-        })
-        .exactOptional(),
-      debounce: duration.exactOptional(),
-      auth: z.enum(WEBHOOK_AUTHS, expected(`one of ${WEBHOOK_AUTHS.join(", ")}`)).exactOptional(),
-      tolerance: duration.exactOptional(),
-      input: input.exactOptional(),
-    },
-    expected("a trigger, a map"),
-  )
-  .transform((given, context): ReadTrigger => {
-    const refuse = (message: string, path: readonly string[]) => {
-      context.addIssue({ code: "custom", message, path: [...path] });
-      return z.NEVER;
-    };
-    const type = given.type ?? given.on;
-    if (type === undefined) return refuse(`is required: one of ${TRIGGER_TYPES.join(", ")}`, ["type"]);
-    if (given.type !== undefined && given.on !== undefined && given.type !== given.on) {
-      return refuse(`says ${given.on}, but type says ${given.type}`, ["on"]);
+const writtenTrigger = z.strictObject(
+  {
+    name: workflowName.exactOptional(),
+    type: triggerType,
+    on: triggerType,
+    enabled: boolean.default(true),
+    schedule: filledText.exactOptional(),
+    timezone: filledText.default(DEFAULT_TIMEZONE),
+    ...eventFields,
+    event: z.strictObject(eventFields, expected("a map with topic")).exactOptional(),
+    misfire: z.enum(MISFIRES, expected(`one of ${MISFIRES.join(", ")}`)).exactOptional(),
+    path: filledText
+      .refine((path) => path.length <= WATCH_PATH_CHARACTERS && !path.includes("\0"), {
+        error: `must be a path of at most ${WATCH_PATH_CHARACTERS} characters`,
+      })
+      .exactOptional(),
+    debounce: duration.exactOptional(),
+    auth: z.enum(WEBHOOK_AUTHS, expected(`one of ${WEBHOOK_AUTHS.join(", ")}`)).exactOptional(),
+    tolerance: duration.exactOptional(),
+    input: input.exactOptional(),
+  },
+  expected("a trigger, a map"),
+);
+
+/** A trigger without a field that its type needs. */
+export interface IncompleteTrigger {
+  readonly type: "incomplete";
+  /** The field that is missing. */
+  readonly field: string;
+  readonly message: string;
+  /** What the reference reads it as; where there is none, nothing can fire it. */
+  readonly instead?: ReadTrigger;
+}
+
+interface TriggerProblem {
+  readonly message: string;
+  readonly path: string;
+  readonly isMissing: boolean;
+}
+
+function readWritten(given: z.output<typeof writtenTrigger>): ReadTrigger | TriggerProblem {
+  const problem = (message: string, path: string): TriggerProblem => ({ message, path, isMissing: false });
+  const missing = (message: string, path: string): TriggerProblem => ({ message, path, isMissing: true });
+  const type = given.type ?? given.on;
+  if (type === undefined) return missing(`is required: one of ${TRIGGER_TYPES.join(", ")}`, "type");
+  if (given.type !== undefined && given.on !== undefined && given.type !== given.on) {
+    return problem(`says ${given.on}, but type says ${given.type}`, "on");
+  }
+  const base = {
+    ...(given.name !== undefined && { name: given.name }),
+    enabled: given.enabled,
+    input: given.input ?? {},
+  };
+  switch (type) {
+    case "manual":
+      return { type, ...base };
+    case "webhook":
+      return {
+        type,
+        ...base,
+        auth: given.auth ?? "key",
+        ...(given.tolerance !== undefined && { tolerance: given.tolerance }),
+      };
+    case "watch":
+      if (given.path === undefined) return missing("is required for a watch trigger", "path");
+      return {
+        type,
+        ...base,
+        path: given.path,
+        ...(given.debounce !== undefined && { debounce: given.debounce }),
+      };
+    case "cron": {
+      const { schedule, timezone } = given;
+      if (schedule === undefined) return missing("is required for a cron trigger", "schedule");
+      const checked = checkCron(schedule, timezone);
+      if (!checked.ok)
+        return problem(checked.message, /time zone/.test(checked.message) ? "timezone" : "schedule");
+      return {
+        type,
+        ...base,
+        schedule: schedule.trim(),
+        timezone,
+        ...(given.misfire !== undefined && { misfire: given.misfire }),
+      };
     }
-    const base = {
-      ...(given.name !== undefined && { name: given.name }),
-      enabled: given.enabled,
-      input: given.input ?? {},
-    };
-    switch (type) {
-      case "manual":
-        return { type, ...base };
-      case "webhook":
-        return {
-          type,
-          ...base,
-          auth: given.auth ?? "key",
-          ...(given.tolerance !== undefined && { tolerance: given.tolerance }),
-        };
-      case "watch":
-        if (given.path === undefined) return refuse("is required for a watch trigger", ["path"]);
-        return {
-          type,
-          ...base,
-          path: given.path,
-          ...(given.debounce !== undefined && { debounce: given.debounce }),
-        };
-      case "cron": {
-        const { schedule, timezone } = given;
-        if (schedule === undefined) return refuse("is required for a cron trigger", ["schedule"]);
-        const checked = checkCron(schedule, timezone);
-        if (!checked.ok)
-          return refuse(checked.message, [/time zone/.test(checked.message) ? "timezone" : "schedule"]);
-        return {
-          type,
-          ...base,
-          schedule: schedule.trim(),
-          timezone,
-          ...(given.misfire !== undefined && { misfire: given.misfire }),
-        };
+    case "event": {
+      const { topic, filters, filter_functions, dedupe_key, dedupe_window } = { ...given, ...given.event };
+      if (topic === undefined) {
+        return missing("is required for an event trigger (* stands for every topic)", "topic");
       }
-      case "event": {
-        const { topic, filters, filter_functions, dedupe_key, dedupe_window } = { ...given, ...given.event };
-        if (topic === undefined) {
-          return refuse("is required for an event trigger (* stands for every topic)", ["topic"]);
-        }
-        return {
-          type,
-          ...base,
-          topic,
-          filters: filters ?? [],
-          ...(filter_functions !== undefined && { filter_functions }),
-          ...(dedupe_key !== undefined && { dedupe_key, dedupe_window: dedupe_window ?? DEFAULT_WINDOW }),
-          ...(dedupe_key === undefined && dedupe_window !== undefined && { dedupe_window }),
-        };
-      }
+      return {
+        type,
+        ...base,
+        topic,
+        filters: filters ?? [],
+        ...(filter_functions !== undefined && { filter_functions }),
+        ...(dedupe_key !== undefined && { dedupe_key, dedupe_window: dedupe_window ?? DEFAULT_WINDOW }),
+        ...(dedupe_key === undefined && dedupe_window !== undefined && { dedupe_window }),
+      };
     }
-  });
+  }
+}
+
+/** A trigger made by request: what is missing is refused. */
+const trigger = writtenTrigger.transform((given, context): ReadTrigger => {
+  const read = readWritten(given);
+  return "isMissing" in read ? refuse(context, read) : read;
+});
+
+/** A trigger of a workflow: the reference runs a workflow that has incomplete ones, so these become warnings. */
+export const declaredTrigger = writtenTrigger.transform((given, context): ReadTrigger | IncompleteTrigger => {
+  const read = readWritten(given);
+  if (!("isMissing" in read)) return read;
+  if (!read.isMissing) return refuse(context, read);
+  const incomplete = { type: "incomplete", field: read.path, message: read.message } as const;
+  if (read.path !== "topic") return incomplete;
+  const instead = readWritten({ ...given, event: { ...given.event, topic: EVERY_TOPIC } });
+  return "isMissing" in instead ? incomplete : { ...incomplete, instead };
+});
+
+function refuse(context: z.RefinementCtx, { message, path }: TriggerProblem): never {
+  context.addIssue({ code: "custom", message, path: [path] });
+  return z.NEVER;
+}
 
 /** A trigger made by request, by the rules of a file. Answers what is wrong with it, by field. */
 export function readTrigger(

@@ -9,7 +9,7 @@ import {
 } from "./limits.ts";
 import { dependencies } from "./schema-control.ts";
 import { actions, runnerConfig, step } from "./schema-steps.ts";
-import { trigger } from "./schema-triggers.ts";
+import { declaredTrigger } from "./schema-triggers.ts";
 import {
   boolean,
   duration,
@@ -105,7 +105,7 @@ const hooks = z.strictObject(
 const report = z.strictObject(
   {
     name: filledText.exactOptional(),
-    path: filledText,
+    path: filledText.exactOptional(),
     type: text.exactOptional(),
     description: text.exactOptional(),
     optional: boolean.default(false),
@@ -175,7 +175,7 @@ const override = z.strictObject(
     params: z.record(variableKey, paramChange, expected("a map")).exactOptional(),
     steps: stepsChange.exactOptional(),
     modules: modulesChange.exactOptional(),
-    triggers: list(trigger, TRIGGERS_PER_WORKFLOW).exactOptional(),
+    triggers: list(declaredTrigger, TRIGGERS_PER_WORKFLOW).exactOptional(),
     dependencies: dependencies.exactOptional(),
     preferences: preferences.exactOptional(),
     runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
@@ -195,7 +195,7 @@ export const workflow = z.strictObject(
     tags: tags.default([]),
     hidden: boolean.default(false),
     params: list(param, PARAMS_PER_WORKFLOW).default([]),
-    triggers: list(trigger, TRIGGERS_PER_WORKFLOW).default([]),
+    triggers: list(declaredTrigger, TRIGGERS_PER_WORKFLOW).default([]),
     steps: list(step, STEPS_PER_WORKFLOW).exactOptional(),
     modules: list(flowModule, MODULES_PER_FLOW).exactOptional(),
     hooks: hooks.exactOptional(),
@@ -203,6 +203,7 @@ export const workflow = z.strictObject(
     runner: z.enum(["host", "docker", "ssh"], expected("host, docker or ssh")).exactOptional(),
     runner_config: runnerConfig.exactOptional(),
     preferences: preferences.default({}),
+    undefined: z.enum(["empty", "fail"], expected("empty or fail")).exactOptional(),
     reports: list(report, REPORTS_PER_WORKFLOW).default([]),
     extends: filledText.transform(workflowOf).exactOptional(),
     override: override.exactOptional(),

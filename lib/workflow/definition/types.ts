@@ -43,6 +43,8 @@ export interface Definition {
   /** Files that become artifacts once it has succeeded. */
   readonly reports?: readonly Report[];
   readonly preferences?: Preferences;
+  /** What a name without a value does in its templates, and in those of a flow's modules: nothing, where it is not given. */
+  readonly undefined?: "empty" | "fail";
 }
 
 export const HEURISTICS = ["none", "basic", "advanced"] as const;
@@ -188,6 +190,8 @@ export interface Action {
   readonly type?: "bash" | "function";
   readonly command?: string;
   readonly functions?: readonly string[];
+  /** As written: the step whose commands or functions a run action repeats. Normalized into these. */
+  readonly step?: string;
 }
 
 export interface StepBase {
@@ -311,7 +315,7 @@ export interface RemoteRunnerConfig {
 export interface HttpStep extends StepBase {
   readonly type: "http";
   readonly url: string;
-  /** Upper case. */
+  /** Upper case, or a template. */
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly request_body?: string;

@@ -60,8 +60,8 @@ steps:
   });
 
   it("point at the name that is used twice", () => {
-    expect(firstProblem(`${VALID}  - name: a\n    type: bash\n    command: x\n`)).toMatchObject({
-      line: 6,
+    expect(firstProblem(`${VALID}params:\n  - name: a\n  - name: a\n`)).toMatchObject({
+      line: 8,
       column: 11,
     });
   });

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import type { Definition } from "../definition/types.ts";
+import { findWorkflow } from "./find.ts";
 import { openWorkflowFolder } from "./folder.ts";
-import { findWorkflow, loadRevision } from "./store.ts";
+import { loadRevision } from "./store.ts";
 import { uploadWorkflow } from "./upload.ts";
 
 let test: TestDeps;
@@ -101,10 +102,6 @@ override:
     ["name: c\nextends: parent\nkind: flow\n", "is a module"],
     ["name: c\nextends: parent\noverride: {steps: {remove: [nine]}}\n", 'has no "nine"'],
     ["name: c\nextends: parent\noverride: {steps: {mode: replace}}\n", "needs at least one entry in steps"],
-    [
-      "name: c\nextends: parent\noverride: {steps: {steps: [{name: one, type: bash, command: x}]}}\n",
-      "used twice",
-    ],
     ["name: parent\nextends: parent\n", "circular inheritance detected"],
   ])("is refused as %j", async (text, message) => {
     await store(PARENT);
@@ -115,6 +112,14 @@ override:
     await store(PARENT);
     await store("name: child\nextends: parent\n");
     await expect(store("name: parent\nextends: child\n")).rejects.toThrow("circular inheritance detected");
+  });
+
+  it("may add a step that is named as one of its parent", async () => {
+    await store(PARENT);
+    await store(
+      "name: c\nextends: parent\noverride: {steps: {steps: [{name: one, type: bash, command: x}]}}\n",
+    );
+    expect(await stepsOf("c")).toEqual(["one echo 1", "two echo 2", "three echo 3", "one-2 x"]);
   });
 
   it("may lie in a file that is read before the parent's", async () => {

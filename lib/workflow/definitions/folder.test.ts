@@ -108,3 +108,48 @@ it("a read of an unchanged file undoes no request", async () => {
   await reopen();
   expect((await allWorkflows(test.deps))[0]?.triggers).toMatchObject([{ topic: "y" }]);
 });
+
+it("takes away the workflow of a file that gives it another name", async () => {
+  await write("a.yaml", onTopic("a", "x"));
+  await reopen();
+  await write("a.yaml", onTopic("b", "x"));
+  await until(["b 1 a.yaml"]);
+});
+
+it("gives a name that two files have to the one that is called so, and the other its file's name", async () => {
+  const flow = (name: string, more: string) => `kind: flow\nname: ${name}\n${more}`;
+  await mkdir(join(folder, "parts"));
+  await write("site.yaml", flow("shop", "modules: [{name: m, path: parts/look.yaml}]\n"));
+  await write("shop.yaml", flow("shop", "description: The same\nextends: site\n"));
+  await write("parts/deep.yaml", onTopic("look", "deep"));
+  await write("parts/look.yaml", onTopic("look", "look"));
+  const wanted = ["deep parts/deep.yaml", "look parts/look.yaml", "shop shop.yaml", "site site.yaml"];
+  const found = async () => (await inUse()).map((one) => one.replace(/ \d+ /, " "));
+  await reopen();
+  expect(await found()).toEqual(wanted);
+  const heads = await allWorkflows(test.deps);
+  expect(heads.find(({ name }) => name === "shop")?.extends).toBe("site");
+  expect(heads.find(({ name }) => name === "look")?.triggers).toMatchObject([{ topic: "look" }]);
+  await reopen();
+  expect(await allWorkflows(test.deps)).toEqual(heads);
+
+  await write("site.yaml", flow("shop", "modules: [{name: n, path: parts/deep.yaml}]\n"));
+  await vi.waitFor(
+    async () =>
+      expect((await allWorkflows(test.deps)).find(({ name }) => name === "shop")?.revision).toBeGreaterThan(
+        heads.find(({ name }) => name === "shop")?.revision ?? 0,
+      ),
+    { timeout: 10_000 },
+  );
+  expect(await found()).toEqual(wanted);
+
+  await rm(join(folder, "shop.yaml"));
+  await vi.waitFor(
+    async () => expect(await found()).toEqual(wanted.filter((one) => !one.startsWith("shop"))),
+    {
+      timeout: 10_000,
+    },
+  );
+  await reopen();
+  expect(await found()).toEqual(["deep parts/deep.yaml", "look parts/look.yaml", "shop site.yaml"]);
+});

@@ -1,10 +1,8 @@
-import type { Action, Definition, Step } from "../definition/types.ts";
-import { everyStep } from "../engine/program.ts";
+import type { Definition, Step } from "../definition/types.ts";
 import { BUILTIN_NAMES } from "../runs/builtins.ts";
 import { targetFacts } from "../runs/target-facts.ts";
-import { variableName } from "../runs/values.ts";
-import { loopNames } from "../steps/names.ts";
-import { parseTemplate, referencedNames } from "../templates/parse.ts";
+import { exportedBy, loopNames, namesLeftBy, neededIn } from "../steps/names.ts";
+import { isGiven, type NeededName } from "../templates/parse.ts";
 
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 /** What steps find besides the values of their run. */
@@ -14,11 +12,6 @@ const AT_TIMES: readonly string[] = [
   ...Object.keys(targetFacts("http://a.example/")),
   ...["EventEnvelope", "EventTopic", "EventSource", "EventDataType", "EventTimestamp", "EventData"],
 ];
-/** What types of steps leave besides their output. */
-const LEFT_BY_TYPE: Readonly<Partial<Record<Step["type"], readonly string[]>>> = {
-  http: ["status_code", "body", "headers", "http_resp"],
-  llm: ["llm_resp", "content"],
-};
 
 /**
  * Names in templates that nothing in the workflow gives a value, one line each. A run may be given any parameter, and
@@ -32,17 +25,22 @@ export function undefinedNames(definition: Definition): string[] {
     ...ALWAYS,
     ...AT_TIMES,
     ...given(definition),
-    ...lists.flat().flatMap(leftBy),
+    ...lists.flat().flatMap(namesLeftBy),
   ]);
   const visit = (step: Step, loops: readonly string[]): void => {
     const around = new Set(loopNames(loops));
-    for (const { field, name } of namesIn(step, loops)) {
-      if (!known.has(name) && !around.has(name) && !name.startsWith("secrets."))
-        findings.push(`${step.name}.${field}: nothing gives {{${name}}} a value`);
+    for (const { field, needed } of namesIn(step, loops)) {
+      if (!isGiven(needed, (name) => known.has(name) || around.has(name)))
+        findings.push(`${step.name}.${field}: nothing gives {{${needed.name}}} a value`);
     }
     if (step.type === "foreach") visit(step.step, [...loops, step.variable]);
     if (step.type === "parallel-steps") for (const child of step.parallel_steps) visit(child, loops);
   };
+  for (const { name: param, default: text = "" } of definition.params) {
+    for (const needed of neededIn(text, []))
+      if (!isGiven(needed, (name) => known.has(name)))
+        findings.push(`params.${param}.default: nothing gives {{${needed.name}}} a value`);
+  }
   for (const step of lists.flat()) visit(step, []);
   return findings;
 }
@@ -62,35 +60,12 @@ function given({ params, triggers, modules }: Definition): string[] {
   ];
 }
 
-const exportedBy = (actions: readonly Action[]): string[] =>
-  actions.flatMap(({ action, name }) => (action === "export" && name !== undefined ? [name] : []));
-
-function leftBy(top: Step): string[] {
-  return everyStep([top]).flatMap((step) => {
-    const prefix = variableName(step.name);
-    return [
-      ...["output", ...(LEFT_BY_TYPE[step.type] ?? [])].map((what) => `${prefix}_${what}`),
-      ...Object.keys(step.exports),
-      ...exportedBy([...step.on_success, ...step.on_error]),
-    ];
-  });
-}
-
-function* namesIn(step: Step, loops: readonly string[]): Generator<{ field: string; name: string }> {
+function* namesIn(step: Step, loops: readonly string[]): Generator<{ field: string; needed: NeededName }> {
   const loopVariables = loopNames(loops);
   for (const [field, value] of Object.entries(step)) {
     if (CHILD_FIELDS.has(field)) continue;
-    const names = new Set([...textsIn(value)].flatMap((text) => referenced(text, loopVariables)));
-    for (const name of names) yield { field, name };
-  }
-}
-
-/** A template that does not parse is told of elsewhere. */
-function referenced(text: string, loopVariables: readonly string[]): string[] {
-  try {
-    return referencedNames(parseTemplate(text, { loopVariables }));
-  } catch {
-    return [];
+    const names = [...textsIn(value)].flatMap((text) => neededIn(text, loopVariables));
+    for (const needed of new Map(names.map((each) => [each.name, each])).values()) yield { field, needed };
   }
 }
 

@@ -35,11 +35,11 @@ steps:
     ]);
   });
 
-  it("warns of values that an inner interpreter or a quoted here-document would read, but for the file's own text", () => {
-    const command = 'bash -c "run {{Target}}"; bash -c "{{tool}}"; cat <<\'E\'\n{{Target}}\nE\n{{x | raw}}';
+  it("warns of values that jq would read as its program and of | raw, but for the file's own text", () => {
+    const command = "jq '.{{Target}}' f; jq '.{{tool}}' f; {{x | raw}}";
     const yaml = `name: w\nparams: [{name: tool, default: ls}, {name: x}]\nsteps: [{name: s, type: bash, command: ${JSON.stringify(command)}}]`;
     const found = findings(yaml);
-    expect(found).toHaveLength(3);
+    expect(found).toHaveLength(2);
     expect(found.every((line) => line.startsWith("s.command: "))).toBe(true);
   });
 });

@@ -3,10 +3,11 @@ import type { Ports } from "../../platform/ports.ts";
 import { type ParseOptions, type ParseOutcome, parseDefinition } from "../definition/parse.ts";
 import { describeProblem } from "../definition/problems.ts";
 import type { Definition } from "../definition/types.ts";
+import { findWorkflow } from "./find.ts";
 import {
   allWorkflows,
   type DefinitionDeps,
-  findWorkflow,
+  findNamed,
   loadRevision,
   type Saved,
   type SaveRequest,
@@ -36,7 +37,8 @@ export async function parseStored(
   if (!parsed.ok || !(await leadsBack(deps, found.head, parsed.definition.name)))
     return { ...parsed, parent: found.head };
   const message = `circular inheritance detected: ${parsed.definition.name} extends itself`;
-  return { ok: false, errors: [{ message, path: "extends" }] };
+  const { definition, warnings } = parsed;
+  return { ok: false, errors: [{ message, path: "extends" }], warnings, definition };
 }
 
 async function parentOf(
@@ -58,7 +60,7 @@ async function leadsBack(deps: Pick<Ports, "tables">, from: WorkflowHead, name: 
   for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
     if (head.name === name) return true;
     if (head.extends === undefined) return false;
-    const next = await findWorkflow(deps, head.extends).catch(() => undefined);
+    const next = await findNamed(deps, head.extends);
     if (next === undefined) return false;
     head = next;
   }
@@ -86,7 +88,7 @@ export async function saveWithHeirs(
 async function saveHeir(deps: DefinitionDeps, heir: WorkflowHead, generation: number): Promise<void> {
   const { yaml } = await loadRevision(deps, heir.name, heir.revision);
   const source = yaml.trimStart().startsWith("{") ? jsonOf(yaml) : yaml;
-  const parsed = await parseStored(deps, source, { fallbackName: heir.name });
+  const parsed = await parseStored(deps, source, { name: heir.name });
   if (!parsed.ok) {
     const errors = parsed.errors.map(describeProblem);
     deps.log.error("a workflow cannot follow the one that it extends", { workflow: heir.name, errors });

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { onTopic, store } from "../../testing/test-workflows.ts";
 import { parseDefinition } from "../definition/parse.ts";
-import { allWorkflows, deleteWorkflow, findWorkflow, loadRevision, saveWorkflow } from "./store.ts";
+import { findWorkflow } from "./find.ts";
+import { allWorkflows, deleteWorkflow, loadRevision, saveWorkflow } from "./store.ts";
 
 let test: TestDeps;
 beforeEach(async () => {

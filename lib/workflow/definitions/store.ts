@@ -169,7 +169,9 @@ function bumpCatalog(): Write {
  * brings it back when it is there again. Throws `not_found`.
  */
 export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGone = false): Promise<void> {
-  const head = await findWorkflow(deps, name);
+  const head = await findNamed(deps, name);
+  if (head === undefined)
+    throw new ApiError("not_found", `Workflow not found: ${name.slice(0, NAME_MAX_LENGTH)}`);
   const { list: _list, ...rest } = head;
   const mark: WorkflowHead = {
     ...rest,
@@ -191,12 +193,14 @@ export async function deleteWorkflow(deps: DefinitionDeps, name: string, fileGon
   if (!outcome.ok) throw new ApiError("conflict", `The workflow ${name} was changed meanwhile, try again`);
 }
 
-/** The newest revision's summary. Throws `not_found`. */
-export async function findWorkflow(deps: Pick<Ports, "tables">, name: string): Promise<WorkflowHead> {
-  const shown = name.slice(0, NAME_MAX_LENGTH);
-  const head = name === shown ? await deps.tables.get(workflowsTable, headKey(name)) : undefined;
-  if (head === undefined || head.deleted) throw new ApiError("not_found", `Workflow not found: ${shown}`);
-  return head;
+/** The newest revision's summary of the workflow of exactly this name. */
+export async function findNamed(
+  deps: Pick<Ports, "tables">,
+  name: string,
+): Promise<WorkflowHead | undefined> {
+  if (name === "" || name.length > NAME_MAX_LENGTH) return undefined;
+  const head = await deps.tables.get(workflowsTable, headKey(name));
+  return head === undefined || head.deleted ? undefined : head;
 }
 
 export interface LoadedRevision {

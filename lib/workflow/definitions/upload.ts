@@ -83,7 +83,7 @@ export async function uploadWorkflow(
     kind: head.kind,
     description: head.description,
     revision: head.revision,
-    warnings: warningsOf(deps, parsed),
+    warnings: await warningsOf(deps, parsed),
   };
 }
 
@@ -117,16 +117,17 @@ export async function validateWorkflow(
       name: "",
       kind: "",
       errors: parsed.errors.map((one) => ({ ...one })),
-      warnings: [],
+      warnings: await warningsOf(deps, parsed),
     };
   const { name, kind } = parsed.definition;
-  return { valid: true, name, kind, errors: [], warnings: warningsOf(deps, parsed) };
+  return { valid: true, name, kind, errors: [], warnings: await warningsOf(deps, parsed) };
 }
 
-const warningsOf = (
-  deps: WatchingDeps,
-  { warnings, definition }: Extract<Parsed, { ok: true }>,
-): string[] => [...warnings, ...lintDefinition(definition), ...unwatchedTriggers(deps, definition.triggers)];
+async function warningsOf(deps: WatchingDeps, { warnings, definition }: Parsed): Promise<string[]> {
+  if (definition === undefined) return [...warnings];
+  const unwatched = await unwatchedTriggers(deps, definition.triggers);
+  return [...warnings, ...lintDefinition(definition), ...unwatched];
+}
 
 const YAML_TYPES: ReadonlySet<string> = new Set([
   "application/yaml",

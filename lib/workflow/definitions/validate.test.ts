@@ -30,6 +30,15 @@ describe("validation", () => {
     });
   });
 
+  it("gives the warnings with the errors, those of names as well", async () => {
+    const text =
+      "name: a\ncolour: red\nsteps:\n  - {name: s, type: bsh}\n  - {name: t, type: bash, command: 'echo {{nobody}}'}\n";
+    expect(await validate(text)).toMatchObject({
+      ...{ valid: false, errors: [{ path: "steps[0].type" }] },
+      warnings: ["colour: unknown key, ignored (line 2)", "t.command: nothing gives {{nobody}} a value"],
+    });
+  });
+
   it("takes keys that nothing reads as warnings, and with strict as errors", async () => {
     const text = "name: a\nsteps: [{name: s, type: bash, command: echo, colour: red}]\n";
     expect(await validate(text)).toMatchObject({

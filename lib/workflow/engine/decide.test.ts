@@ -374,9 +374,9 @@ describe("size", () => {
 describe("a step whose executor was lost", () => {
   const program = programOf([bash("a"), bash("b")]);
   const started = decide(program, NEW_RUN, { type: "start" });
-  const lost = (state: RunState, attempt: number) => {
+  const lost = (state: RunState, attempt: number, more: { interrupted?: number } = {}) => {
     const dispatch = state.frames["a"]?.dispatch ?? 0;
-    return decide(program, state, { type: "lost", key: "a", dispatch, attempt });
+    return decide(program, state, { type: "lost", key: "a", dispatch, attempt, ...more });
   };
 
   it("is asked for once more, under a new number, and says which attempt it is", () => {
@@ -405,6 +405,28 @@ describe("a step whose executor was lost", () => {
       status: "failed",
       error: "given up: its executor was lost 10 times",
     });
+  });
+
+  it("loses no attempt with the whole server, however often; but a thousand times are enough", () => {
+    let { state } = started;
+    for (let attempt = 2; attempt <= 101; attempt += 1)
+      ({ state } = lost(state, attempt, { interrupted: 1 }));
+    expect(state.frames["a"]).toMatchObject({ attempt: 101, interrupted: 100 });
+    for (let attempt = 102; attempt <= 110; attempt += 1) ({ state } = lost(state, attempt));
+    expect(state.status).toBe("running");
+    expect(lost(state, 111).state.error).toMatch(/given up: its executor was lost/);
+    ({ state } = lost(state, 1_010, { interrupted: 900 }));
+    expect(state.status).toBe("running");
+    expect(lost(state, 1_011, { interrupted: 1 }).state.error).toMatch(/given up: its executor was lost/);
+  });
+
+  it("begins to count anew when it is tried again as its author told", () => {
+    const { state } = lost(started.state, 2, { interrupted: 1 });
+    const failed = { type: "result", key: "a", dispatch: 2, status: "failed", retry_at: 1 } as const;
+    const waits = decide(program, state, failed).state;
+    const [request] = decide(program, waits, { type: "retry", key: "a", dispatch: 2 }).requests;
+    expect(request).toMatchObject({ tries: 2 });
+    expect([request?.attempt, request?.interrupted]).toEqual([undefined, undefined]);
   });
 
   it("does not count twice where a container waits for it", () => {

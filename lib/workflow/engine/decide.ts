@@ -31,7 +31,14 @@ export type Input =
   /** The time has come to try a step again. */
   | { readonly type: "retry"; readonly key: string; readonly dispatch: number }
   /** Whoever took the step is gone: it is asked for once more, as this attempt. */
-  | { readonly type: "lost"; readonly key: string; readonly dispatch: number; readonly attempt: number }
+  | {
+      readonly type: "lost";
+      readonly key: string;
+      readonly dispatch: number;
+      readonly attempt: number;
+      /** Of the deliveries of its request: those that ended with the whole server. They count as no attempt. */
+      readonly interrupted?: number;
+    }
   | { readonly type: "cancel"; readonly reason: string }
   | { readonly type: "fail"; readonly error: string };
 
@@ -44,8 +51,10 @@ export interface Decision {
   readonly requests: readonly Request[];
 }
 
-/** How often a step is taken before it is given up. */
+/** How often a step is taken before it is given up; what ended with the whole server does not count. */
 export const ATTEMPTS_MAX = 10;
+/** How often a step may end with the whole server: no loop is endless. */
+const INTERRUPTED_MAX = 1_000;
 
 /** How often the steps of a run may name the one that is to follow. */
 export const JUMPS_MAX = 1_000;
@@ -140,14 +149,16 @@ function retry(walk: Walk, { key, dispatch }: Told<"retry">): void {
 }
 
 /** The request's new number makes what the lost one may still answer nobody's. */
-function lost(walk: Walk, { key, dispatch, attempt }: Told<"lost">): void {
+function lost(walk: Walk, { key, dispatch, attempt, ...more }: Told<"lost">): void {
   const frame = walk.state.frames[key];
   if (frame === undefined || frame.dispatch !== dispatch) return;
   if (frame.phase === "children" || frame.phase === "waiting") return;
-  if (attempt <= ATTEMPTS_MAX) {
-    walk.askAgain(key, frame, frame.phase, { attempt });
+  const interrupted = (frame.interrupted ?? 0) + (more.interrupted ?? 0);
+  if (attempt - interrupted <= ATTEMPTS_MAX && interrupted <= INTERRUPTED_MAX) {
+    walk.askAgain(key, frame, frame.phase, { attempt, ...(interrupted === 0 ? {} : { interrupted }) });
     return;
   }
-  const error = `given up: its executor was lost ${ATTEMPTS_MAX} times`;
+  const times = Math.min(attempt - interrupted, ATTEMPTS_MAX) + Math.min(interrupted, INTERRUPTED_MAX);
+  const error = `given up: its executor was lost ${times} times`;
   result(walk, { type: "result", key, dispatch, status: "failed", error });
 }

@@ -35,6 +35,8 @@ export type HistoryEntry =
       readonly dispatch: number;
       /** Of a step that is asked for once more, as whoever took it was lost. */
       readonly attempt?: number;
+      /** How many of the attempts before ended with the whole server, where any did. */
+      readonly interrupted?: number;
       /** Of a step that failed and is tried again, as its author told: which try this is, from 2. */
       readonly tries?: number;
       /** How many gotos of the run came before it, where there were any: the same however often it is asked for. */
@@ -90,6 +92,7 @@ export interface Frame {
   readonly phase: Phase | "children" | "waiting";
   readonly dispatch: number;
   readonly attempt?: number;
+  readonly interrupted?: number;
   readonly tries?: number;
   readonly round?: number;
   /** Of one that waits to be tried again, milliseconds since the epoch. */
@@ -200,6 +203,7 @@ function requested(state: RunState, entry: Extract<HistoryEntry, { type: "step.r
     phase: entry.phase,
     dispatch: entry.dispatch,
     ...(entry.attempt === undefined ? {} : { attempt: entry.attempt }),
+    ...(entry.interrupted === undefined ? {} : { interrupted: entry.interrupted }),
     ...(entry.tries === undefined ? {} : { tries: entry.tries }),
     ...(entry.round === undefined ? {} : { round: entry.round }),
     ...(entry.items === undefined ? {} : { items: entry.items }),
@@ -232,7 +236,7 @@ function placed(state: RunState, module: number, position: number, letter: strin
 function waits(state: RunState, entry: Extract<HistoryEntry, { type: "step.waits" }>): RunState {
   const frame = state.frames[entry.key];
   if (frame === undefined) return state;
-  const { attempt: _attempt, ...rest } = frame;
+  const { attempt: _attempt, interrupted: _interrupted, ...rest } = frame;
   const waiting: Frame = { ...rest, phase: "waiting", retry_at: entry.retry_at };
   return { ...state, frames: { ...state.frames, [entry.key]: waiting } };
 }
@@ -242,7 +246,7 @@ function finished(state: RunState, entry: Extract<HistoryEntry, { type: "step.fi
   if (frame === undefined) return state;
   const frames = { ...state.frames };
   if (frame.phase === "enter" && entry.status === "completed") {
-    const { attempt: _attempt, ...entered } = frame;
+    const { attempt: _attempt, interrupted: _interrupted, ...entered } = frame;
     frames[entry.key] = {
       ...entered,
       phase: "children",

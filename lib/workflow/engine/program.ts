@@ -29,6 +29,8 @@ export interface ProgramModule {
   readonly handlers?: Pick<FlowModule, "on_success" | "on_error">;
   /** Files that become artifacts when it has succeeded. */
   readonly reports?: readonly Report[];
+  /** Names without a value fail its steps. */
+  readonly undefinedNames?: "fail";
 }
 
 /** What an executor finds out before a module begins. */
@@ -91,6 +93,7 @@ export function buildProgram(
       ...(gate === undefined ? {} : { gate }),
       ...handlersOf(inFlow),
       ...reportsOf(own),
+      ...(own?.undefined === "fail" || flow?.undefined === "fail" ? { undefinedNames: "fail" as const } : {}),
       ...(holder !== undefined && hook === undefined && isExcluded(module.name, holder.params)
         ? { excluded: true }
         : {}),

@@ -41,7 +41,7 @@ export class Walk {
     key: string,
     frame: Frame,
     phase: Phase,
-    again: { readonly attempt?: number; readonly tries?: number } = {},
+    again: Partial<Pick<Frame, "attempt" | "interrupted" | "tries">> = {},
   ): void {
     const step = stepAt(this.program, frame);
     if (step !== undefined) this.ask(key, step, { round: 0, ...frame, ...again }, phase);
@@ -61,7 +61,7 @@ export class Walk {
 }
 
 export type AskedFrame = Pick<Frame, "module" | "parent"> &
-  Partial<Pick<Frame, "position" | "items" | "attempt" | "tries" | "round">>;
+  Partial<Pick<Frame, "position" | "items" | "attempt" | "interrupted" | "tries" | "round">>;
 
 /** The entry that asks for a step. */
 export function requestOf(
@@ -71,7 +71,7 @@ export function requestOf(
   phase: Phase,
   dispatch: number,
 ): Request {
-  const { module, parent, position, attempt, tries, round = 0, items } = frame;
+  const { module, parent, position, attempt, interrupted, tries, round = 0, items } = frame;
   return {
     type: "step.requested",
     key,
@@ -83,6 +83,7 @@ export function requestOf(
     parent,
     dispatch,
     ...(attempt === undefined ? {} : { attempt }),
+    ...(interrupted === undefined ? {} : { interrupted }),
     ...(tries === undefined ? {} : { tries }),
     ...(round === 0 ? {} : { round }),
     ...(items === undefined ? {} : { items }),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { jsonObject } from "../../events/json-object.ts";
+import { redactJson } from "../../events/redact-json.ts";
 import type { StepDeps } from "../steps/context.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
@@ -82,7 +83,7 @@ export async function evaluateFunctions(
       if (!outcome.ok)
         throw failed(outcome.reason === "timeout" ? `timed out after ${TIMEOUT_MS} ms` : outcome.message);
       const answer = { result: outcome.value, rendered_script: rendered, logs: outcome.logs };
-      return evaluateAnswer.parse(JSON.parse(deps.secrets.redact(JSON.stringify(answer))));
+      return evaluateAnswer.parse(redactJson(answer, deps.secrets.redact));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

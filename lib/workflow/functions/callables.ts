@@ -1,4 +1,4 @@
-import type { FunctionContext, LibraryFunction } from "./library-types.ts";
+import { type FunctionContext, type LibraryFunction, UnreachablePathError } from "./library-types.ts";
 import { aliasOf } from "./names.ts";
 
 /** A function as the threads call it. */
@@ -14,12 +14,17 @@ function toCallable(name: string, entry: LibraryFunction): Callable {
     try {
       return entry.run(args, context);
     } catch (error) {
-      if (failure === undefined || (error instanceof Error && error.name === "ScriptError")) throw error;
+      if (failure === undefined || isForScript(error, entry)) throw error;
       context.log("warn", `${name}: ${error instanceof Error ? error.message : String(error)}`);
       return failure;
     }
   };
   return prepare === undefined ? { run } : { run, prepare };
+}
+
+function isForScript(error: unknown, { unreachableIsMissing }: LibraryFunction): boolean {
+  if (unreachableIsMissing === true && error instanceof UnreachablePathError) return false;
+  return error instanceof Error && error.name === "ScriptError";
 }
 
 /** The spellings of a name. One that is JavaScript's own (`parseInt`) stays JavaScript's. */

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
-import { type FunctionContext, ScriptError } from "./library-types.ts";
+import { type FunctionContext, ScriptError, UnreachablePathError } from "./library-types.ts";
 import { textOf } from "./values.ts";
 
 /** What a function reads into a value; counting and copying have no limit. */
@@ -31,7 +31,7 @@ type Reach = Pick<FunctionContext, "cwd" | "folders">;
 
 /**
  * The absolute path with its links resolved; there may be nothing yet. Relative ones start at the step's workspace.
- * Throws when it is empty or has a NUL in it, and ScriptError when it leads out of the workspace and the folders
+ * Throws when it is empty or has a NUL in it, and UnreachablePathError when it leads out of the workspace and the folders
  * that functions may reach.
  */
 export function pathOf(path: unknown, context: Reach): string {
@@ -41,7 +41,7 @@ export function pathOf(path: unknown, context: Reach): string {
   const absolute = realPath(resolve(context.cwd, text));
   for (const folder of [context.cwd, ...(context.folders ?? [])])
     if (isInside(absolute, realPath(resolve(folder)))) return absolute;
-  throw new ScriptError(
+  throw new UnreachablePathError(
     `${text.slice(0, SHOWN_PATH_MAX)} is outside of the workspace and of the folders that functions may use (FUNCTION_FOLDERS)`,
   );
 }
@@ -69,7 +69,7 @@ function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Links resolved as far as the path exists. Throws ScriptError for a link that leads nowhere: writing would follow it. */
+/** Links resolved as far as the path exists. Throws UnreachablePathError for a link that leads nowhere: writing would follow it. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path);
@@ -78,7 +78,7 @@ function realPath(path: string): string {
     if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
   }
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-    throw new ScriptError(`${basename(path)} is a link that leads nowhere`);
+    throw new UnreachablePathError(`${basename(path)} is a link that leads nowhere`);
   const above = dirname(path);
   return above === path ? path : join(realPath(above), basename(path));
 }

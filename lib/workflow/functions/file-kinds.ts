@@ -105,6 +105,7 @@ export const fileKindFunctions = {
     returns: "boolean",
     summary: "Whether it is a folder with a git repository in it",
     failure: false,
+    unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => existsSync(join(pathOf(path, context), ".git")),
   },
   detect_language: {
@@ -114,6 +115,7 @@ export const fileKindFunctions = {
     summary:
       "The programming language that most files of a folder are in, such as golang or python; else empty",
     failure: "",
+    unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => mainLanguage(pathOf(path, context)),
   },
 } satisfies Record<string, LibraryFunction>;

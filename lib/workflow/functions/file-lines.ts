@@ -68,6 +68,7 @@ export const fileLineFunctions = {
     returns: "boolean",
     summary: "Whether a line of the file has the text in it; no pattern",
     failure: false,
+    unreachableIsMissing: true,
     run: ([path, text], context: FunctionContext) =>
       matching(path, toPartTest(text), context).next().done !== true,
   },

@@ -117,6 +117,7 @@ export const fileTreeFunctions = {
     summary: `The paths that a pattern with *, ?, [a-z], {a,b} and ** finds, sorted, at most ${GLOB_MAX}`,
     example: 'glob("reports/**/*.json")',
     failure: [],
+    unreachableIsMissing: true,
     run: ([pattern], context: FunctionContext) => matches(textOf(pattern), context),
   },
 } satisfies Record<string, LibraryFunction>;

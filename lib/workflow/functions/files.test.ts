@@ -72,9 +72,9 @@ describe("files", () => {
     execFileSync("mkfifo", [at("pipe")]);
     expect(context.call("read_file", "pipe")).toBe("");
     expect(context.call("save_content", "x", "pipe")).toBe(false);
-    expect(() => context.call("file_length", "/dev/zero")).toThrow("outside of the workspace");
+    expect(context.call("file_length", "/dev/zero")).toBe(0);
     expect(context.call("file_exists", "a\0b")).toBe(false);
-    expect(context.logs.length).toBe(3);
+    expect(context.logs.length).toBe(4);
   });
 
   test("are written, appended to and removed", () => {

@@ -75,6 +75,7 @@ export const fileFunctions = {
     returns: "boolean",
     summary: "Whether there is a file or folder",
     failure: false,
+    unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => textOf(path) !== "" && existsSync(pathOf(path, context)),
   },
   file_length: {
@@ -83,6 +84,7 @@ export const fileFunctions = {
     returns: "number",
     summary: "The number of lines that are not blank; 0 when it cannot be read",
     failure: 0,
+    unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => countLines(pathOf(path, context)),
   },
   dir_length: {
@@ -91,6 +93,7 @@ export const fileFunctions = {
     returns: "number",
     summary: "The number of entries of a folder; 0 when it cannot be read",
     failure: 0,
+    unreachableIsMissing: true,
     run: ([path], context: FunctionContext) => countEntries(pathOf(path, context)),
   },
   read_file: {

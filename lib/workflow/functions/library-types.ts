@@ -58,6 +58,11 @@ export interface LibraryFunction {
   readonly unavailable?: true;
   /** What the script gets when `run` throws; the reason is logged as a warning. */
   readonly failure?: string | boolean | number | readonly string[] | Readonly<Record<string, number>>;
+  /**
+   * It asks whether something exists or how much of it there is: a path outside the folders that functions may reach is
+   * like one that does not exist, so the script gets `failure`. Without it such a path is an error that the script sees.
+   */
+  readonly unreachableIsMissing?: true;
   /** Loads what `run` needs. */
   readonly prepare?: () => Promise<void>;
   /** Arguments are JSON values, those left out are missing. Gives a JSON value, or `EvaluatedParts`. */
@@ -74,6 +79,9 @@ export class ScriptError extends Error {
     this.name = "ScriptError";
   }
 }
+
+/** The path is outside the folders that functions may reach, or a link that leads nowhere. */
+export class UnreachablePathError extends ScriptError {}
 
 /**
  * What a function gives whose result takes parts that the script's own engine evaluates: `finish` makes the

@@ -2,6 +2,7 @@
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NetworkPolicy } from "../../platform/config.ts";
+import { HTTP_METHOD } from "../definition/limits.ts";
 import { RequestFailed } from "../network/failure.ts";
 import { type Network, openNetwork } from "../network/network.ts";
 import { type HttpAnswer, sendRequest } from "../network/request.ts";
@@ -31,7 +32,7 @@ function toAsked(input: unknown): Asked {
   if (address === null || !/^https?:$/.test(address.protocol))
     throw new Error("the address must be http or https");
   const verb = textOf(method);
-  if (!/^[A-Z]{1,20}$/.test(verb)) throw new Error("that is no method");
+  if (!HTTP_METHOD.test(verb)) throw new Error("that is no method");
   const given = Object.entries(isRecord(headers) ? headers : {});
   if (given.length > HEADERS_MAX) throw new Error(`there are more than ${HEADERS_MAX} headers`);
   const sent = new Headers(given.map(([name, value]): [string, string] => [name, textOf(value)]));

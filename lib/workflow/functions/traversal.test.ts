@@ -245,6 +245,32 @@ describe("a path that leads out of the workspace is refused by", () => {
   });
 });
 
+test.each([
+  ["file_exists", false],
+  ["file_length", 0],
+  ["dir_length", 0],
+  ["file_contains", false],
+  ["glob", []],
+  ["is_git", false],
+  ["detect_language", ""],
+])("%s takes a path outside the allowed folders for one that does not exist", (name, missing) => {
+  const paths = [join(outside, "secret"), outside, "link", "link/secret", "/etc/passwd", "/", "../x"];
+  symlinkSync("/nowhere", join(context.cwd, "dangling"));
+  for (const path of [...paths, "dangling"]) {
+    if (name === "glob" && path === "link") continue;
+    expect([path, context.call(name as FunctionName, path, "secret")]).toEqual([path, missing]);
+  }
+});
+
+test.each(["read_file", "read_lines", "regex_extract", "append_file", "remove_file", "create_folder"])(
+  "%s of a path outside the allowed folders is an error that the script sees",
+  (name) => {
+    expect(() => context.call(name as FunctionName, join(outside, "secret"), "secret/x")).toThrow(
+      /FUNCTION_FOLDERS|outside/,
+    );
+  },
+);
+
 test("no function with a path is left out above", () => {
   const taking = Object.entries(functions)
     .filter(([, { unavailable, params }]) => {

@@ -1,11 +1,23 @@
-import { ApiError } from "../../errors.ts";
+import { ApiError, toApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { StorageHealth } from "../../platform/storage-health.ts";
 import { FIRST_START_KEY, serviceTable } from "../event-receiver/table.ts";
 
-/** Reads a table and asks every queue. Throws `unavailable` naming what does not answer. */
+/**
+ * Looks at the storage, reads a table and asks every queue. Throws `unavailable` naming what does not answer, and until
+ * the workflows are loaded and their triggers are active.
+ */
 export async function checkReady(
-  deps: Pick<Ports, "tables" | "queues"> & { readonly queueNames: readonly string[] },
+  deps: Pick<Ports, "tables" | "queues"> & {
+    readonly queueNames: readonly string[];
+    readonly isStarted?: () => boolean;
+    readonly storage?: StorageHealth;
+  },
 ): Promise<{ status: "ready"; checks: { tables: "ok"; queues: "ok" } }> {
+  const fault = await deps.storage?.check();
+  if (fault !== undefined) throw new ApiError("unavailable", toApiError(fault).message, { cause: fault });
+  if (deps.isStarted?.() === false)
+    throw new ApiError("unavailable", "The workflows are being loaded, try again in a moment");
   await deps.tables.get(serviceTable, FIRST_START_KEY).catch((cause: unknown) => {
     throw new ApiError("unavailable", "The tables do not answer", { cause });
   });

@@ -1,5 +1,6 @@
 import type { Key } from "../../platform/tables.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
+import { pageSizeOf } from "../../ranked-index/page-size.ts";
 import { type Filter, type Found, passes, toTests, type View } from "../../ranked-index/view.ts";
 import { allOf, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
 import { entryKey, markedKeys } from "./table.ts";
@@ -22,8 +23,6 @@ export interface Numbered<Item> {
 
 /** How far an index may have gone on since it was last read here for its keys since then to be few, records. */
 const NEAR = 1_024;
-/** Records read together, page by page. */
-const READ_PAGE = 100;
 
 /**
  * The records that pass the filters, newest first: how many in all, and those from `offset` on. The index answers
@@ -165,10 +164,15 @@ async function* inPages<Item extends Key>(
   places: readonly Place<Item>[],
 ): AsyncGenerator<Item[]> {
   if (shown.length > 0) yield shown;
-  for (let start = 0; start < places.length; start += READ_PAGE) {
-    const part = places.slice(start, start + READ_PAGE);
+  const size = pageSizeOf(list);
+  for (let start = 0; start < places.length; ) {
+    const part = places.slice(start, start + size.records);
+    start += part.length;
     const keys = part.flatMap((place) => ("key" in place ? [place.key] : []));
     const records = await recordsOf(deps, list, keys);
-    yield part.flatMap((place) => ("key" in place ? (records.get(place.key) ?? []) : [place.item]));
+    const items = part.flatMap((place) => ("key" in place ? (records.get(place.key) ?? []) : [place.item]));
+    // One of them stands for the page: measuring all would cost as much as writing them.
+    size.note(JSON.stringify(items[0] ?? "").length);
+    yield items;
   }
 }

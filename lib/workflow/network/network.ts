@@ -5,7 +5,7 @@ import {
   request as requestHttp,
 } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import { pipeline, type Readable, type Transform } from "node:stream";
+import { addAbortSignal, pipeline, type Readable, type Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { NetworkPolicy } from "../../platform/config.ts";
 import { checkHost, guardedLookup, type Resolve } from "./policy.ts";
@@ -98,7 +98,7 @@ function openAgents(options: AgentOptions): Agents {
 
 type Start = (headers: Record<string, string>) => ReturnType<typeof requestHttp>;
 
-function send({ headers, body, method }: Exchange, start: Start): Promise<IncomingMessage> {
+function send({ headers, body, method, signal }: Exchange, start: Start): Promise<IncomingMessage> {
   const sent: Record<string, string> = {
     accept: "*/*",
     "accept-encoding": "gzip, deflate, br",
@@ -110,7 +110,11 @@ function send({ headers, body, method }: Exchange, start: Start): Promise<Incomi
     sent["content-length"] = String(bytes?.length ?? 0);
   return new Promise((resolve, reject) => {
     const request = start(sent);
-    request.once("response", resolve);
+    request.once("response", (message) => {
+      // Without a length, Node takes the end of the connection for the end of the body, however it came.
+      request.once("error", (error) => message.destroy(error));
+      resolve(addAbortSignal(signal, message));
+    });
     request.once("error", reject);
     // A server that asks to switch protocols is cut off: nobody here would speak the other one.
     request.once("upgrade", (_message, socket) => {
@@ -128,22 +132,27 @@ function joinedHeaders(message: IncomingMessage): Record<string, string> {
   return joined;
 }
 
-/** As browsers do: what was compressed without its last bytes, or not at all, is no error. */
+/**
+ * For a body whose length or chunks tell that all of it came: as in browsers, compression without its last bytes, or
+ * no compression at all, is no error.
+ */
 const LENIENT = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const LENIENT_BROTLI = {
   flush: constants.BROTLI_OPERATION_FLUSH,
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip(LENIENT),
-  "x-gzip": () => createGunzip(LENIENT),
-  deflate: () => createInflate(LENIENT),
-  br: () => createBrotliDecompress(LENIENT_BROTLI),
+const DECODERS: Readonly<Record<string, (lenient: boolean) => Transform>> = {
+  gzip: (lenient) => createGunzip(lenient ? LENIENT : {}),
+  "x-gzip": (lenient) => createGunzip(lenient ? LENIENT : {}),
+  deflate: (lenient) => createInflate(lenient ? LENIENT : {}),
+  br: (lenient) => createBrotliDecompress(lenient ? LENIENT_BROTLI : {}),
 };
 
 function decompressed(message: IncomingMessage): Readable {
-  const decoder = DECODERS[(message.headers["content-encoding"] ?? "").trim().toLowerCase()]?.();
+  const { "content-encoding": encoding = "", "content-length": length } = message.headers;
+  const lenient = length !== undefined || message.headers["transfer-encoding"] !== undefined;
+  const decoder = DECODERS[encoding.trim().toLowerCase()]?.(lenient);
   if (decoder === undefined) return message;
   // Whoever reads the decoder learns of the error there.
   return pipeline(message, decoder, () => undefined);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createRawServer, type Socket } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { TEST_CERTIFICATE, TEST_KEY } from "../../testing/test-certificate.ts";
 import { RequestFailed } from "./failure.ts";
 import { openNetwork } from "./network.ts";
@@ -42,6 +42,17 @@ async function serve(answer: (...args: Parameters<RequestListener>) => void) {
     }),
   );
   return { seen, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** A server that answers a request by the bytes that `answer` writes. */
+async function serveRaw(answer: (socket: Socket) => void): Promise<string> {
+  const server = createRawServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => answer(socket));
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
 const OPEN = openNetwork({ privateAddresses: "allow", loopback: "as private" });
@@ -147,6 +158,48 @@ describe("a request", () => {
     const asked = failure(ask(`${url}/none`, { signal: controller.signal }));
     controller.abort();
     expect((await asked).message).toMatch(/abort/);
+  });
+
+  describe.each(["GET", "POST"])("%s, answered in part by a body without a length", (method) => {
+    const half = (finish: (socket: Socket) => void, head = "", body: Uint8Array = Buffer.from("half")) =>
+      serveRaw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nConnection: close\r\n${head}\r\n`);
+        socket.write(body);
+        finish(socket);
+      });
+
+    it("ends at its timeout, and when it is aborted, not with what has come so far", async () => {
+      const url = await half((socket) => {
+        const trickle = setInterval(() => socket.write("x"), 20);
+        socket.once("close", () => clearInterval(trickle));
+      });
+      expect((await failure(ask(url, { method, timeoutMs: 150 }))).message).toMatch(/timed out after 150 ms/);
+      const cancelled = new AbortController();
+      setTimeout(() => cancelled.abort(), 50);
+      await failure(ask(url, { method, signal: cancelled.signal }));
+    });
+
+    it("fails when the connection is reset, and where its compression is not complete", async () => {
+      const reset = await half((socket) => setTimeout(() => socket.resetAndDestroy(), 50));
+      expect((await failure(ask(reset, { method }))).message).toMatch(/the connection was cut/);
+      const packed = gzipSync("x".repeat(1_000));
+      const cut = await half((socket) => socket.end(), "Content-Encoding: gzip\r\n", packed.subarray(0, -10));
+      expect((await failure(ask(cut, { method }))).message).toMatch(/unexpected end of file/);
+      const whole = await half((socket) => socket.end(), "Content-Encoding: gzip\r\n", packed);
+      expect((await ask(whole, { method })).text).toBe("x".repeat(1_000));
+    });
+
+    it.each(["Content-Length: 10\r\n", "Transfer-Encoding: chunked\r\n"])(
+      "that is shorter than %j says fails",
+      async (head) => {
+        const body = Buffer.from(head.startsWith("C") ? "half" : "4\r\nhalf\r\n");
+        for (const finish of [
+          (socket: Socket) => void socket.end(),
+          (socket: Socket) => void setTimeout(() => socket.resetAndDestroy(), 50),
+        ])
+          expect((await failure(ask(await half(finish, head, body), { method }))).passing).toBe(true);
+      },
+    );
   });
 
   it("says what is wrong with a certificate, and that trying again is no use", async () => {

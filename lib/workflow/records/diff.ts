@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { labelText } from "../../events/label-text.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
@@ -37,7 +38,7 @@ function millisecondsOf(text: string): number {
 }
 
 export const diffQuery = z.object({
-  workspace: z.string("must be given").min(1, "must be given").max(1024),
+  workspace: z.string("must be given").min(1, "must be given").max(1024).pipe(labelText),
   from: timeQuery,
   to: z
     .union([z.literal("").transform(() => undefined), timeQuery])

@@ -1,3 +1,4 @@
+import { hasControlInText } from "../../events/control-characters.ts";
 import type { Attribute } from "../../platform/tables.ts";
 
 /** Fields of one record taken over from what tells of it, and the size of each and of all as JSON, characters. */
@@ -10,12 +11,14 @@ const DEPTH_MAX = 24;
 
 /**
  * The fields that a record may take over, but for its own; empty ones hide nothing that is known. What is too many,
- * too long or too deep is left out, and so is a field that must be text and is not.
+ * too long or too deep is left out, and so are a field that must be text and is not, and a label with control
+ * characters other than tabs and line breaks.
  */
 export function takenFields(
   data: Readonly<Record<string, unknown>>,
   own: ReadonlySet<string>,
   texts: ReadonlySet<string>,
+  labels: ReadonlySet<string>,
 ): Record<string, Attribute> {
   const fields: Record<string, Attribute> = {};
   let left = FIELDS_MAX_LENGTH;
@@ -24,6 +27,7 @@ export function takenFields(
       continue;
     if (name === "" || name.length > NAME_MAX_LENGTH || (texts.has(name) && typeof value !== "string"))
       continue;
+    if (labels.has(name) && typeof value === "string" && hasControlInText(value)) continue;
     const length = jsonLength(value);
     if (length > Math.min(FIELD_MAX_LENGTH, left) || isDeeper(value, DEPTH_MAX)) continue;
     fields[name] = value as Attribute;

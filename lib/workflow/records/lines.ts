@@ -1,3 +1,4 @@
+import { hasControlInText } from "../../events/control-characters.ts";
 import { assetValue } from "../assets/fields.ts";
 import { isRecord } from "../functions/values.ts";
 
@@ -41,7 +42,7 @@ export function readFinding(line: string, format: LineFormat): ReadLine | undefi
   if (format === "plain") {
     if (text.startsWith("#")) return undefined;
     return assetValue({ value: text }) === undefined
-      ? { fault: "the value is too long" }
+      ? { fault: "the value is too long or has control characters" }
       : { asset: { asset_value: text } };
   }
   const found = jsonOf(text);
@@ -78,6 +79,7 @@ function readNuclei(found: Readonly<Record<string, unknown>>, raw: string): Read
   const template = text(found["template-id"]) || text(found.template_id);
   const title = text(info.name) || template;
   if (title === "") return { fault: "names no finding" };
+  if (hasControlInText(title)) return { fault: "the name has control characters" };
   const host = text(found.host);
   const matcher = text(found["matcher-name"]) || text(found.matcher_name);
   const { tags } = info;

@@ -1,3 +1,4 @@
+import { hasControlCharacter } from "../../events/control-characters.ts";
 import type { EventDraft } from "../../events/publish.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { WorkspaceChange } from "../workspaces/records.ts";
@@ -23,6 +24,7 @@ export const WORKSPACE_NAME_MAX_LENGTH = 1024;
 /** The workspace of a record: the event's own, or the one that its data names. */
 export function workspaceOf({ workspace, data }: EventDraft): string {
   const named = data.workspace;
-  const name = workspace || (typeof named === "string" ? named : "") || DEFAULT_WORKSPACE;
+  const isUsable = typeof named === "string" && !hasControlCharacter(named);
+  const name = workspace || (isUsable ? named : "") || DEFAULT_WORKSPACE;
   return name.slice(0, WORKSPACE_NAME_MAX_LENGTH);
 }

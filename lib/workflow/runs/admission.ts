@@ -25,7 +25,8 @@ export type Admission =
 const IN: Admission = { is: "in", writes: [] };
 
 /** Partition of the runs that wait for a place. */
-const WAITING = "waiting";
+/** Partition of the turns of runs that wait for a place. */
+export const WAITING = "waiting";
 /** Runs that are let in with one look. */
 const LET_IN_MAX = 10;
 const MINUTE_MS = 60_000;
@@ -56,7 +57,7 @@ export async function admit(deps: AdmissionDeps, run: StoredRun, input: Input): 
   const slot = deps.runSlots.kept(run.run_id) ?? (await slotFor(deps, turn));
   if (slot !== undefined) {
     await limitTime(deps, run).catch((error: unknown) => {
-      deps.runSlots.forget();
+      deps.runSlots.forget(slot);
       throw error;
     });
     noteHere(deps, run, `run ${run.run_id} of ${run.workflow_name} started, target: ${run.target || "none"}`);

@@ -1,8 +1,76 @@
+import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import type { ListDeps } from "../lists/list.ts";
+import type { RunBudget } from "../triggers/run-budget.ts";
 import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
+import { runsUnderWay } from "./listed.ts";
 import { mayDo } from "./moves.ts";
 import { getRun } from "./read.ts";
-import type { StoredRun } from "./table.ts";
+import { rootCauseOf, type StoredRun } from "./table.ts";
+
+/** Runs cancelled by one request, at most, and how many of them at once. */
+const CANCELLED_MAX = 1_000;
+const CANCELLED_AT_ONCE = 8;
+/** After so long a request cancels no further runs, milliseconds: what is left is told, and asked for again. */
+const CANCELLING_MS = 20_000;
+const FILTER_MAX_LENGTH = 512;
+
+const filter = z.string().min(1, "must not be empty").max(FILTER_MAX_LENGTH).optional();
+
+/** Body of `POST /runs/cancel`; all filters that are given apply together. */
+export const cancelBody = z
+  .object({
+    root_cause: filter.describe(
+      "Id of the event or run that led to them, as runs show it; it starts no further runs either",
+    ),
+    workflow: filter.describe("Name of the workflow"),
+    trigger: filter.describe("Name of the trigger that started them"),
+  })
+  .refine(
+    (body) => Object.values(body).some((value) => value !== undefined),
+    "at least one of root_cause, workflow and trigger is required",
+  );
+
+export const cancelledAnswer = z
+  .object({
+    message: z.string(),
+    cancelled: z.int(),
+    remaining: z.int().describe("Runs that fit and are not cancelled yet: send the request again"),
+    run_ids: z.array(z.string()).describe("Those that were cancelled"),
+  })
+  .meta({ id: "CancelledRuns" });
+
+/** Cancels the runs that fit and are not over. */
+export async function cancelRuns(
+  deps: ConductDeps & ListDeps & { readonly runBudget: RunBudget },
+  { root_cause, workflow, trigger }: z.infer<typeof cancelBody>,
+): Promise<z.infer<typeof cancelledAnswer>> {
+  const began = deps.clock.now();
+  // First of all: what is under way starts no further ones while its runs are being cancelled.
+  if (root_cause !== undefined) await deps.runBudget.close(root_cause);
+  const { runs } = await runsUnderWay(deps);
+  const fitting = runs.filter(
+    (run) =>
+      mayDo("cancel", run.status) &&
+      (root_cause === undefined || rootCauseOf(run) === root_cause) &&
+      (workflow === undefined || run.workflow_name === workflow) &&
+      (trigger === undefined || run.trigger_name === trigger),
+  );
+  const run_ids: string[] = [];
+  let left = fitting.length;
+  const next = fitting.slice(0, CANCELLED_MAX).values();
+  const work = async (): Promise<void> => {
+    for (const { run_id } of next) {
+      const input = { type: "cancel", reason: "cancelled by the user" } as const;
+      const after = await conduct(deps, { run_id, input });
+      left -= 1;
+      if (after?.status === "cancelled") run_ids.push(run_id);
+      if (deps.clock.now() - began > CANCELLING_MS) return;
+    }
+  };
+  await Promise.all(Array.from({ length: CANCELLED_AT_ONCE }, work));
+  return { message: "Runs cancelled", cancelled: run_ids.length, remaining: left, run_ids };
+}
 
 /**
  * Cancels a run for good. Executors see it within half a second and end the processes of its steps. Throws

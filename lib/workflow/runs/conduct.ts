@@ -32,6 +32,7 @@ import { programOf } from "./steps-under-way.ts";
 import {
   historyKey,
   historyTable,
+  rootCauseOf,
   runKey,
   runsTable,
   type StoredRun,
@@ -45,6 +46,7 @@ export type ConductDeps = EventDeps &
     readonly catalog: CatalogReader;
     readonly definitions: Definitions;
     readonly sharesWorkspaces: boolean;
+    readonly undefinedNames: "empty" | "fail";
   };
 
 const TRIES_MAX = 20;
@@ -88,9 +90,9 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
     if (admission.is === "waits") return run;
     if (admission.is === "changed") continue;
     const commit = commitDecision(deps, run, program, decision, message, admission);
-    const committed = await commit.catch((error: unknown) => forgetting(deps, error));
+    const committed = await commit.catch((error: unknown) => forgetting(deps, admission.slot, error));
     if (committed === undefined) {
-      deps.runSlots.forget();
+      deps.runSlots.forget(admission.slot);
       continue;
     }
     if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
@@ -110,8 +112,8 @@ export async function setTimers(deps: Pick<Ports, "timers">, { run_id, state }: 
 }
 
 /** The place that the run was to have may be free or not. */
-function forgetting(deps: AdmissionDeps, error: unknown): never {
-  deps.runSlots.forget();
+function forgetting(deps: AdmissionDeps, slot: number | undefined, error: unknown): never {
+  deps.runSlots.forget(slot);
   throw error;
 }
 
@@ -195,14 +197,17 @@ async function commitDecision(
 /** What tells watch triggers of files that a step has changed; nothing where the workspace has no such layer. */
 async function forWatches(
   deps: Pick<ConductDeps, "catalog">,
-  { workspace, hop }: StoredRun,
+  run: StoredRun,
   report: StepReport | undefined,
   layers: readonly string[] = [],
 ): Promise<BusEntry[]> {
   const layer = report?.files?.layer;
   const at = layer === undefined ? -1 : layers.lastIndexOf(layer);
   if (layer === undefined || at < 0) return [];
-  return layerEntries(deps, { workspace, layer, earlier: layers.slice(0, at), hop: hop + 1 });
+  return layerEntries(deps, {
+    ...{ workspace: run.workspace, layer, earlier: layers.slice(0, at) },
+    ...{ hop: run.hop + 1, root_cause: rootCauseOf(run) },
+  });
 }
 
 /** What the commit told may have been lost after it; told twice, nothing fires twice. */

@@ -48,6 +48,35 @@ describe("parameters", () => {
     expect([...trusted].toSorted()).toEqual(["empty", "fixed"]);
   });
 
+  it("have their defaults where a generator of the reference is not available", async () => {
+    await store(
+      test.deps,
+      withParams(
+        `[{name: host, generator: 'execCmd("hostname")', default: "{{Target}}-host"}, {name: home, generator: 'getEnvVar("HOME", "/root")'}, {name: key, generator: 'getEnvVar("HOME")'}]`,
+      ),
+    );
+    const { run } = await compose({ target: "t" });
+    expect(run.params).toEqual({ host: "t-host", home: "/root", key: "" });
+    await store(test.deps, withParams(`[{name: key, generator: 'getEnvVar("HOME")', required: true}]`));
+    expect((await compose()).run.error_message).toBe("required parameter missing: key");
+    await store(test.deps, withParams(`[{name: host, generator: 'execCmd("hostname")'}]`));
+    expect((await compose()).run.error_message).toBe(
+      "generator of parameter host: execCmd: not available, give the param a value or a default, or use a secret",
+    );
+  });
+
+  it("calculate their defaults from built-in variables and from params, which are text", async () => {
+    await store(
+      test.deps,
+      withParams(
+        '[{name: wide, type: int, default: "{{ threads * 5 }}"}, {name: half, default: "{{ wide / 4 }}"}, {name: rate, default: "{{ given + 1 }}/s"}, {name: many, type: bool, default: "{{ wide > 40 and half < 20 }}"}]',
+      ),
+    );
+    const { run, values } = await compose({ params: { given: "9" } });
+    expect(run.params).toEqual({ given: "9", wide: "50", half: "12", rate: "10/s", many: "true" });
+    expect(values.many).toBe(true);
+  });
+
   it.each([
     ["true", true],
     ["TRUE", true],
@@ -87,10 +116,10 @@ describe("parameters", () => {
   });
 
   it("whose default cannot be rendered fail the run with the reason", async () => {
-    await store(test.deps, withParams('[{name: bad, default: "{{ given | nofilter }}"}]'));
+    await store(test.deps, withParams('[{name: bad, default: "{{ given * 2 }}"}]'));
     const { run } = await compose({ params: { given: "x" } });
     expect(run.status).toBe("failed");
-    expect(run.error_message).toMatch(/^default of parameter bad: /);
+    expect(run.error_message).toBe('default of parameter bad: "x" is not a number, which "*" needs');
   });
 });
 

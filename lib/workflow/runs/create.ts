@@ -8,6 +8,7 @@ import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, totalSteps } from "../engine/program.ts";
 import { jobTurn, waitWrite } from "./admission.ts";
 import { builtinValues } from "./builtins.ts";
+import type { Installation } from "./installation.ts";
 import { runMark } from "./listed.ts";
 import { CONDUCT_QUEUE } from "./messages.ts";
 import type { Numbers } from "./numbers.ts";
@@ -18,6 +19,7 @@ import {
   historyTable,
   memberKey,
   numberKey,
+  rootCauseOf,
   runKey,
   runNamesTable,
   runsTable,
@@ -51,6 +53,8 @@ export interface RunRequest {
   /** It is made, and starts when it is told to. */
   readonly held?: boolean;
   readonly hop?: number;
+  /** Its event or itself where it is not given. */
+  readonly rootCause?: string;
   /** Further values that the run's templates may name. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -69,6 +73,8 @@ export type CreateDeps = Omit<EventDeps, "outbox"> &
     readonly definitions: Definitions;
     readonly runNumbers: Numbers;
     readonly workspacesDir: string;
+    readonly installation: Installation;
+    readonly undefinedNames: "empty" | "fail";
   };
 
 /** A parameter as it is shown with its run, characters; templates see all of it. */
@@ -102,13 +108,18 @@ export async function composeRun(
     random: deps.ids.random(),
     workspace,
     workspacesDir: deps.workspacesDir,
+    installation: deps.installation,
     definition,
     now,
   });
   const { values, params, trusted, problem } = paramValues(
     definition.params,
     { ...request.values, ...builtins },
-    { ...request, now: Date.parse(now) },
+    {
+      ...request,
+      now: Date.parse(now),
+      undefinedNames: deps.undefinedNames === "fail" ? "fail" : definition.undefined,
+    },
   );
   const tooLong =
     request.target.length > TARGET_MAX_LENGTH
@@ -142,6 +153,7 @@ export async function composeRun(
     completed_steps: 0,
     priority: request.priority ?? "normal",
     hop: request.hop ?? 0,
+    root_cause: request.rootCause ?? (request.eventId || request.runId),
     state: replay(entries),
     begun: {},
     version: 0,
@@ -220,6 +232,7 @@ function failedEvent(run: StoredRun, error: string) {
     run_id: run.run_id,
     workflow_name: run.workflow_name,
     hop: run.hop + 1,
+    root_cause: rootCauseOf(run),
     data: { scan_id: run.run_id, target: run.target, duration_ms: 0, error },
   };
 }

@@ -48,6 +48,7 @@ export async function dryRun(
     target,
     workspace,
     workspacesDir: deps.workspacesDir,
+    installation: deps.installation,
     definition,
     runId: NO_RUN,
     number: 0,
@@ -58,6 +59,7 @@ export async function dryRun(
     params: request.params,
     target,
     now: deps.clock.now(),
+    undefinedNames: deps.undefinedNames === "fail" ? "fail" : definition.undefined,
   });
   if (problem !== undefined) throw new ApiError("bad_request", `params: ${problem}`);
   const program = buildProgram(

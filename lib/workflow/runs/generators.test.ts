@@ -28,6 +28,7 @@ describe("a generator", () => {
     expect(made("randomString()")).toMatch(/^[A-Za-z0-9]{16}$/);
     expect(made("randomString(40)")).not.toBe(made("randomString(40)"));
     for (let at = 0; at < 50; at += 1) expect(["5", "6"]).toContain(made("randomInt(5, 7)"));
+    expect(made("randomInt(5, 5)")).toBe("5");
   });
 
   it.each([
@@ -36,12 +37,22 @@ describe("a generator", () => {
     ["constructor()", /^no such generator/],
     ["execCmd('id')", /^execCmd: not available/],
     ["getEnvVar('AWS_SECRET_ACCESS_KEY')", /^getEnvVar: not available/],
-    ["randomInt(5, 5)", /^randomInt: the second number must be larger/],
+    ["randomInt(5, 4)", /^randomInt: the second number must not be smaller/],
     ["randomString(100000)", /^randomString: the length must be 1 to 1024/],
     ["concat('a' 'b')", /^concat: cannot read the arguments from character 1 on/],
     ["split('a', 'b', 'c')", /^split: c is no whole number/],
   ])("refuses %s", (source, message) => {
     expect(() => made(source)).toThrow(message);
+  });
+
+  it("renders the templates in its quoted arguments", () => {
+    expect(
+      generate(`concat("{{Target}}", '-{{ n * 2 }}')`, { now: 0, values: { Target: "{{n}}", n: 3 } }),
+    ).toBe("{{n}}-6");
+  });
+
+  it("takes what stands for a missing variable of the environment", () => {
+    expect(made("getEnvVar('HOME', '/root')")).toBe("/root");
   });
 
   it("reads a name of a value, never of what every object has", () => {

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { renderText } from "../templates/text.ts";
 
 /** What a generator may look at besides its arguments. */
 export interface GeneratorContext {
@@ -24,8 +25,8 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   concat: (args) => args.join(""),
   randomInt: ([from = "0", to = "100"]) => {
     const [low, high] = [wholeNumber(from), wholeNumber(to)];
-    if (high <= low) throw new Error("the second number must be larger than the first");
-    return String(randomInt(low, high));
+    if (high < low) throw new Error("the second number must not be smaller than the first");
+    return String(high === low ? low : randomInt(low, high));
   },
   randomString: ([length = "16"]) => {
     const count = wholeNumber(length);
@@ -40,8 +41,18 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   join: ([by = "", ...rest]) => rest.join(by),
 };
 
-/** Known elsewhere, and refused here: what a server holds in its environment, or may run, is not for parameters. */
+/** In the reference, and refused here: a server's environment holds secrets, and a run is created where no commands run. */
 const REFUSED: ReadonlySet<string> = new Set(["getEnvVar", "execCmd"]);
+
+/** A generator of the reference that does not run here. Its param has its default, else the `fallback`. */
+export class GeneratorUnavailable extends Error {
+  readonly fallback: string | undefined;
+
+  constructor(message: string, fallback?: string) {
+    super(message);
+    this.fallback = fallback;
+  }
+}
 
 const CALL = /^\s*([A-Za-z_]\w*)\s*\(([\s\S]*)\)\s*$/;
 const ARGUMENT = /\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,"'\s][^,"']*))\s*(?:,|$)/y;
@@ -51,7 +62,15 @@ export function generate(source: string, context: GeneratorContext): string {
   if (source.length > SOURCE_MAX) throw new Error(`longer than ${SOURCE_MAX} characters`);
   const [, name = "", list = ""] = CALL.exec(source) ?? [];
   const generator = Object.hasOwn(GENERATORS, name) ? GENERATORS[name] : undefined;
-  if (REFUSED.has(name)) throw new Error(`${name}: not available, give the value as a parameter or a secret`);
+  if (REFUSED.has(name)) {
+    // No variable of the environment is visible, so one has the value that stands for a missing one.
+    const [, fallback] = name === "getEnvVar" ? argumentsOf(list, context) : [];
+    if (fallback !== undefined) return fallback;
+    throw new GeneratorUnavailable(
+      `${name}: not available, give the param a value or a default, or use a secret`,
+      name === "getEnvVar" ? "" : undefined,
+    );
+  }
   if (generator === undefined)
     throw new Error(
       `no such generator: ${source.slice(0, 100)} (there are ${Object.keys(GENERATORS).join(", ")})`,
@@ -72,7 +91,7 @@ function argumentsOf(list: string, { values }: GeneratorContext): string[] {
     if (found === null) throw new Error(`cannot read the arguments from character ${at + 1} on`);
     const [, double, single, bare] = found;
     const quoted = double ?? single;
-    if (quoted !== undefined) args.push(quoted.replaceAll(/\\(.)/g, "$1"));
+    if (quoted !== undefined) args.push(renderText(quoted.replaceAll(/\\(.)/g, "$1"), values));
     else args.push(bareValue((bare ?? "").trim(), values));
   }
   return args;

@@ -94,15 +94,23 @@ async function activeRuns(
   filters: readonly Filter[],
   { offset, limit }: PageQuery,
 ): Promise<Listing<StoredRun>> {
+  const { runs, numbers } = await runsUnderWay(deps);
+  const passes = passing(runList, filters);
+  const fitting = runs.filter((run) => run.status === status && passes(run));
+  const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
+  const ordered = newestFirst(runList, fitting).sort((one, other) => compare(placeOf(other), placeOf(one)));
+  return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
+}
+
+/** Runs that are not over, and their numbers in the index where they have some; among them some that are just over. */
+export async function runsUnderWay(
+  deps: ListDeps,
+): Promise<{ readonly runs: StoredRun[]; readonly numbers: ReadonlyMap<string, number | undefined> }> {
   const marks = await allOf(deps, runList.name, "mark");
   const entries = await allOf(deps, runList.name, "entry");
   const numbers = new Map(entries.map(({ sk, number }) => [sk, number]));
   const runs = await recordsOf(deps, runList, [...new Set([...marks, ...entries].map(({ sk }) => sk))]);
-  const passes = passing(runList, filters);
-  const fitting = [...runs.values()].filter((run) => run.status === status && passes(run));
-  const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
-  const ordered = newestFirst(runList, fitting).sort((one, other) => compare(placeOf(other), placeOf(one)));
-  return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
+  return { runs: [...runs.values()], numbers };
 }
 
 const compare = (one: number, other: number): number => (one === other ? 0 : one - other);

@@ -3,6 +3,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Step } from "../definition/types.ts";
 import type { Input } from "../engine/decide.ts";
 import type { Request } from "../engine/walk.ts";
+import type { NeededNames } from "../steps/names.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
 import type { KeptValue } from "./values.ts";
 
@@ -41,10 +42,15 @@ export interface StepWork {
   readonly workspace: string;
   /** Of the run: events of the step have one more. */
   readonly hop: number;
+  readonly root_cause?: string;
   /** The same, signed: what its commands hand on. */
   readonly hop_token?: string;
   /** No log of the run is kept. */
   readonly unlogged?: true;
+  /** Names without a value fail the step. */
+  readonly undefined_names?: "fail";
+  /** Names in its templates without a value so far; absent if every name has one. */
+  readonly absent?: NeededNames;
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
   readonly values: Readonly<Record<string, KeptValue>>;

@@ -1,7 +1,7 @@
 import type { Param } from "../definition/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
+import { isGiven, neededNames, parseTemplate } from "../templates/parse.ts";
 import { renderText } from "../templates/text.ts";
-import { generate } from "./generators.ts";
+import { GeneratorUnavailable, generate } from "./generators.ts";
 
 /** What was given for parameters, by their names. */
 export interface Given {
@@ -12,6 +12,8 @@ export interface Given {
   readonly trusted?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** With `fail`, a default cannot name what has no value. */
+  readonly undefinedNames?: "empty" | "fail" | undefined;
 }
 
 export interface ParamValues {
@@ -39,7 +41,7 @@ export function paramValues(
   const problems: string[] = [];
   for (const param of params) {
     const sent = sentValue(param, given);
-    const text = sent === "" ? ownValue(param, values, given.now, problems) : sent;
+    const text = sent === "" ? ownValue(param, values, given, problems) : sent;
     if (text === undefined || text === "") {
       if (param.required) problems.push(`required parameter missing: ${param.name}`);
       if (text === undefined) continue;
@@ -62,26 +64,39 @@ function sentValue({ name }: Param, { params, target }: Given): string {
 function ownValue(
   param: Param,
   values: Readonly<Record<string, unknown>>,
-  now: number,
+  { now, undefinedNames }: Given,
   problems: string[],
 ): string | undefined {
-  if (param.generator !== undefined) {
-    try {
-      return generate(param.generator, { now, values });
-    } catch (error) {
-      problems.push(
-        `generator of parameter ${param.name}: ${error instanceof Error ? error.message : String(error)}`,
-      );
+  try {
+    if (param.generator !== undefined) return generate(param.generator, { now, values });
+  } catch (error) {
+    const isUnavailable = error instanceof GeneratorUnavailable;
+    if (!isUnavailable || param.default === undefined) {
+      if (isUnavailable && error.fallback !== undefined) return error.fallback;
+      problems.push(`generator of parameter ${param.name}: ${messageOf(error)}`);
       return undefined;
     }
   }
   if (param.default === undefined) return undefined;
   try {
-    return renderText(parseTemplate(param.default), values);
+    return defaultValue(param.default, values, undefinedNames === "fail");
   } catch (error) {
-    problems.push(
-      `default of parameter ${param.name}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    problems.push(`default of parameter ${param.name}: ${messageOf(error)}`);
     return undefined;
   }
 }
+
+function defaultValue(
+  text: string,
+  values: Readonly<Record<string, unknown>>,
+  failsOnUndefined: boolean,
+): string {
+  const template = parseTemplate(text);
+  const gap = neededNames(failsOnUndefined ? template : "").find(
+    (needed) => !needed.optional && !isGiven(needed, (name) => Object.hasOwn(values, name)),
+  );
+  if (gap !== undefined) throw new Error(`nothing gives {{${gap.name}}} a value`);
+  return renderText(template, values);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

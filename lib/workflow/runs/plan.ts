@@ -1,7 +1,8 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Definition, Hook } from "../definition/types.ts";
-import { type Definitions, findWorkflow } from "../definitions/store.ts";
+import { findWorkflow } from "../definitions/find.ts";
+import type { Definitions } from "../definitions/store.ts";
 import type { PinnedModule } from "../engine/program.ts";
 
 type PlanDeps = Pick<Ports, "tables"> & { readonly definitions: Definitions };
@@ -28,8 +29,11 @@ export async function planFor(
     readonly eventId?: string | undefined;
   },
 ): Promise<Plan> {
-  const revision = request.revision ?? (await findWorkflow(deps, request.workflow)).revision;
-  const definition = await deps.definitions.get(request.workflow, revision);
+  const { name, revision } =
+    request.revision === undefined
+      ? await findWorkflow(deps, request.workflow)
+      : { name: request.workflow, revision: request.revision };
+  const definition = await deps.definitions.get(name, revision);
   return { definition, revision, ...(await pinFor(deps, request, definition, revision)) };
 }
 

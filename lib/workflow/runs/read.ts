@@ -11,6 +11,7 @@ import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
 import {
   historyTable,
   numberKey,
+  rootCauseOf,
   runKey,
   runNamesTable,
   runsTable,
@@ -40,6 +41,10 @@ export const runRecord = z
     trigger_type: z.string(),
     trigger_name: z.string(),
     event_id: z.string(),
+    root_cause: z
+      .string()
+      .describe("Id of the event or run from outside that led to it, its own without one"),
+    hop: z.int().describe("How many runs led to it"),
     run_group_id: z.string().describe("The job that the run belongs to"),
     is_queued: z.boolean().describe("Whether it waits for its turn"),
     timeout: z.int().describe("Minutes that it may take from its start; 0 for no limit"),
@@ -94,6 +99,8 @@ export function toRunRecord(run: StoredRun): RunRecord {
     trigger_type: run.trigger_type,
     trigger_name: run.trigger_name,
     event_id: run.event_id,
+    root_cause: rootCauseOf(run),
+    hop: run.hop,
     run_group_id: run.run_group_id,
     is_queued: run.queued !== undefined,
     timeout: run.timeout ?? 0,

@@ -75,7 +75,7 @@ export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<R
     publish: commands,
   });
   if (!outcome.ok) {
-    deps.runSlots.forget();
+    deps.runSlots.forget(slot);
     throw new ApiError("conflict", "The run could not be resumed, try again");
   }
   await setTimers(deps, begun);

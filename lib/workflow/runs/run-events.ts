@@ -3,7 +3,7 @@ import type { TopicData } from "../../events/topics.ts";
 import type { Step } from "../definition/types.ts";
 import type { HistoryEntry } from "../engine/history.ts";
 import type { StepReport } from "./messages.ts";
-import type { StoredRun } from "./table.ts";
+import { rootCauseOf, type StoredRun } from "./table.ts";
 
 /** The `run.*` events that a change of a run tells of. */
 export function runEvents(
@@ -58,6 +58,7 @@ export function stepEvent(
     run_id: run.run_id,
     workflow_name: run.workflow_name,
     hop: run.hop + 1,
+    root_cause: rootCauseOf(run),
   };
   if (finished.status === "completed") {
     const data: TopicData<"step.completed"> = { ...base, output_lines: report.output_lines };
@@ -77,6 +78,7 @@ function runDraft(run: StoredRun, topic: string, word: string) {
     run_id: run.run_id,
     workflow_name: run.workflow_name,
     hop: run.hop + 1,
+    root_cause: rootCauseOf(run),
   };
 }
 

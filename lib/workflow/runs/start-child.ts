@@ -5,9 +5,10 @@ import { derivedId } from "../../platform/ids.ts";
 import { isTerminal } from "../engine/history.ts";
 import { refuseByHand } from "../triggers/manual.ts";
 import type { CatalogReader } from "../triggers/matcher.ts";
+import { refuseOverBudget } from "../triggers/run-budget.ts";
 import { composeRun } from "./create.ts";
-import { readStart, type StartDeps, startBody } from "./start.ts";
-import { runKey, runsTable, type StoredRun } from "./table.ts";
+import { causeFields, readStart, type StartDeps, startBody } from "./start.ts";
+import { rootCauseOf, runKey, runsTable, type StoredRun } from "./table.ts";
 
 const PLACE_MAX_CHARS = 4096;
 
@@ -39,7 +40,9 @@ export async function startChild(
   const { plan, workflow, targets, request } = await readStart(deps, body);
   await refuseByHand(deps, workflow);
   const [target = ""] = targets;
-  const { commit, run } = await composeRun(deps, { ...request, hop, runId, target }, plan);
+  const cause = { hop, root_cause: rootCauseOf(parent), run_id: parent.run_id };
+  await refuseOverBudget(deps, cause);
+  const { commit, run } = await composeRun(deps, { ...request, ...causeFields(cause), runId, target }, plan);
   if (run.status === "failed") throw new ApiError("bad_request", `params: ${run.error_message}`);
   const outcome = await deps.outbox.commit(commit);
   if (!outcome.ok && !(await isThere()))

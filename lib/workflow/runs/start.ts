@@ -1,8 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { labelText } from "../../events/label-text.ts";
+import type { Cause } from "../../events/publish.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StepPaths } from "../steps/context.ts";
+import { refuseOverBudget } from "../triggers/run-budget.ts";
 import { type CreateDeps, composeRun, type RunRequest } from "./create.ts";
 import { type Plan, planFor } from "./plan.ts";
 import type { StoredRun } from "./table.ts";
@@ -64,7 +67,7 @@ export const startBody = z.object({
     .max(TIMEOUT_MAX_MINUTES)
     .optional()
     .describe("Minutes that a run may take from its start; 0 for no limit"),
-  workspace: z.string().max(TEXT_MAX_LENGTH).optional(),
+  workspace: labelText.max(TEXT_MAX_LENGTH).optional(),
   run_mode: z
     .enum(["local", "distributed", "cloud"])
     .refine((mode) => mode === "local", "must be local: this service runs workflows itself")
@@ -112,10 +115,11 @@ export interface Asked {
 
 /** Throws `not_found`, `bad_request`. */
 export async function readStart(deps: StartDeps, body: StartBody): Promise<Asked> {
-  const workflow = body.flow || body.module;
-  if (workflow === undefined || workflow === "")
+  const written = body.flow || body.module;
+  if (written === undefined || written === "")
     throw new ApiError("bad_request", "module: either module or flow is required");
-  const plan = await planFor(deps, { workflow });
+  const plan = await planFor(deps, { workflow: written });
+  const workflow = plan.definition.name;
   if (body.flow && plan.definition.kind !== "flow")
     throw new ApiError("bad_request", `flow: ${workflow} is a module`);
   if (!body.flow && plan.definition.kind !== "module")
@@ -157,15 +161,16 @@ const emptyTarget = (deps: Pick<Ports, "ids" | "clock">): string =>
 export async function startRun(
   deps: StartDeps,
   body: StartBody,
-  hop = 0,
+  cause: Cause = {},
 ): Promise<z.infer<typeof startAnswer>> {
   const { plan, targets, request } = await readStart(deps, body);
   const size = targets.length;
+  await refuseOverBudget(deps, cause, size);
   const width = Math.max(1, body.concurrency ?? 1);
   const jobId = deps.ids.random();
   const made: { commit: Commit; run: StoredRun }[] = [];
   for (const [index, target] of targets.entries()) {
-    const one = { ...request, hop, runId: deps.ids.ordered(), target };
+    const one = { ...request, ...causeFields(cause), runId: deps.ids.ordered(), target };
     const job = size === 1 ? {} : { job: { id: jobId, index, size, width } };
     made.push(await composeRun(deps, { ...one, ...job }, plan));
   }
@@ -195,6 +200,12 @@ export async function startRun(
     poll_url: `/automation/jobs/${first.run_group_id}`,
   };
 }
+
+/** What a run keeps of its cause. */
+export const causeFields = ({ hop = 0, root_cause }: Cause): Pick<RunRequest, "hop" | "rootCause"> => ({
+  hop,
+  ...(root_cause !== undefined && { rootCause: root_cause }),
+});
 
 /** Of one transaction: as many as it takes, in items and in bytes, however long the parameters of the runs are. */
 const WRITES_TOGETHER = 70;

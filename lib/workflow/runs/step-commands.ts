@@ -6,12 +6,13 @@ import { childKey, ITEMS_PER_BATCH } from "../engine/containers.ts";
 import type { RunState } from "../engine/history.ts";
 import type { Program, ProgramModule } from "../engine/program.ts";
 import { isContainer, type Request, stepAt } from "../engine/walk.ts";
-import { outputName, stepNames } from "../steps/names.ts";
+import { loopNames, type NeededNames, neededOf, outputName, stepNames } from "../steps/names.ts";
 import { placeOf } from "../steps/place.ts";
+import { isGiven, type NeededName } from "../templates/parse.ts";
 import { hopToken } from "../triggers/hops.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
-import type { StoredRun } from "./table.ts";
+import { rootCauseOf, type StoredRun } from "./table.ts";
 import { type KeptValue, loadKept } from "./values.ts";
 
 /** Batches or items of a foreach whose output is put together, at most. */
@@ -51,12 +52,21 @@ export async function commandEntries(
 
 type CommandedRun = Pick<
   StoredRun,
-  "run_id" | "workflow_name" | "workflow_kind" | "workspace" | "params" | "hop" | "unlogged"
+  | "run_id"
+  | "workflow_name"
+  | "workflow_kind"
+  | "workspace"
+  | "params"
+  | "hop"
+  | "root_cause"
+  | "event_id"
+  | "unlogged"
 >;
 
 type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
   /** Whether steps of a run may be executed on several machines. */
   readonly sharesWorkspaces: boolean;
+  readonly undefinedNames: "empty" | "fail";
 };
 
 /** What is committed together with the request for a step. */
@@ -79,11 +89,7 @@ interface Wanted {
   readonly fresh: Readonly<Record<string, KeptValue>>;
 }
 
-async function workOf(
-  deps: Pick<Ports, "tables" | "blobs" | "clock">,
-  run: CommandedRun,
-  wanted: Wanted,
-): Promise<StepWork> {
+async function workOf(deps: CommandDeps, run: CommandedRun, wanted: Wanted): Promise<StepWork> {
   const { step, request, fresh } = wanted;
   const loops = loopsAround(wanted);
   const batch = batchOf(wanted);
@@ -94,12 +100,18 @@ async function workOf(
   const holder = wanted.ofFlow ? wanted.module.name : undefined;
   const { kept, bases, trusted } = await loadKept(deps, run.run_id, names, fresh, holder);
   const deadline = deadlineAround(wanted);
+  const absent = absentNames(step, variables, bases === undefined ? kept : {});
   return {
     workflow_name: run.workflow_name,
     workspace: run.workspace,
     hop: run.hop,
+    root_cause: rootCauseOf(run),
     hop_token: await hopToken(deps, run),
     ...(run.unlogged === true ? { unlogged: true } : {}),
+    ...(deps.undefinedNames === "fail" || wanted.module.undefinedNames === "fail"
+      ? { undefined_names: "fail" as const }
+      : {}),
+    ...(absent === undefined ? {} : { absent }),
     step,
     values: kept,
     ...(bases === undefined ? {} : { bases }),
@@ -111,6 +123,18 @@ async function workOf(
     ...(request.phase === "gate" ? { given: Object.keys(run.params) } : {}),
     ...(request.phase === "handlers" ? { ended: endOf(wanted) } : {}),
   };
+}
+
+/** What executors note or fail over: found here, where the steps of a program stay the same objects. */
+function absentNames(
+  step: Step,
+  variables: readonly string[],
+  kept: Readonly<Record<string, KeptValue>>,
+): NeededNames | undefined {
+  const needed = neededOf(step, loopNames(variables));
+  const isAbsent = (name: NeededName): boolean => !isGiven(name, (spelling) => Object.hasOwn(kept, spelling));
+  const [condition, work] = [needed.condition.filter(isAbsent), needed.work.filter(isAbsent)];
+  return condition.length + work.length === 0 ? undefined : { condition, work };
 }
 
 function endOf({ state, request }: Wanted): NonNullable<StepWork["ended"]> {

@@ -30,6 +30,8 @@ export interface StoredRun extends Key {
   readonly completed_steps: number;
   readonly priority: string;
   readonly hop: number;
+  /** Id of the event or run from outside that led to it; absent in runs of earlier releases. */
+  readonly root_cause?: string;
   readonly state: RunState;
   /** Since when the steps under way are, by their keys; not of items of a foreach. */
   readonly begun: Readonly<Record<string, string>>;
@@ -54,6 +56,12 @@ export const runsTable: TableSpec<StoredRun> = {
   name: "runs",
   indexes: { active: { pk: "active", sk: "moved_at" } },
 };
+
+export const rootCauseOf = ({
+  root_cause,
+  event_id,
+  run_id,
+}: Pick<StoredRun, "root_cause" | "event_id" | "run_id">): string => root_cause ?? (event_id || run_id);
 
 /** A step of a run that is done; those under way are in the run's state. */
 export interface StoredStep extends Key {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { labelText } from "../../events/label-text.ts";
 import { readTrigger } from "../definition/schema-triggers.ts";
 import type { Trigger } from "../definition/types.ts";
 
@@ -10,7 +11,8 @@ const PARAMS_MAX = 256;
 const PARAMS_MAX_LENGTH = 64 * 1024;
 
 const text = z.string().max(TEXT_MAX_LENGTH);
-const name = z.string().trim().min(1, "must not be empty").max(NAME_MAX_LENGTH);
+const label = labelText.max(TEXT_MAX_LENGTH);
+const name = labelText.trim().min(1, "must not be empty").max(NAME_MAX_LENGTH);
 const paramValue = z
   .union([z.string(), z.number(), z.boolean()], "must be text, a number, true or false")
   .transform((value) => String(value));
@@ -27,7 +29,7 @@ const triggerFields = {
   schedule: text.optional().describe("Cron expression of five fields; required for cron"),
   timezone: text.optional().describe("IANA name; UTC without it"),
   misfire: text.optional().describe("none, last or all: what becomes of slots that were missed"),
-  event_topic: text.optional().describe("Exact or glob; required for event"),
+  event_topic: label.optional().describe("Exact or glob; required for event"),
   filters: z.array(text).max(64).optional(),
   filter_functions: z.array(text).max(64).optional(),
   dedupe_key: text.optional(),
@@ -45,16 +47,16 @@ export const createBody = z.object({
   trigger_type: z.enum(["cron", "event", "watch", "manual"]).default("cron"),
   enabled: z.boolean().default(false),
   target: text.default(""),
-  workspace: text.default(""),
+  workspace: label.default(""),
   params: params.default({}),
   ...triggerFields,
 });
 
 /** Body of `PUT /schedules/{id}`: what is left out, and empty text, stays as it was. */
 export const updateBody = z.object({
-  name: z.string().trim().max(NAME_MAX_LENGTH).optional(),
+  name: labelText.trim().max(NAME_MAX_LENGTH).optional(),
   target: text.optional(),
-  workspace: text.optional(),
+  workspace: label.optional(),
   params: params.optional(),
   enabled: z.boolean().optional(),
   ...triggerFields,

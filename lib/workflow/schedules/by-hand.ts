@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { findWorkflow } from "../definitions/store.ts";
+import type { Cause } from "../../events/publish.ts";
+import { findWorkflow } from "../definitions/find.ts";
 import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
 import { refuseLoop } from "../triggers/hops.ts";
 import { findSchedule } from "./manage.ts";
@@ -19,21 +20,21 @@ export const triggeredAnswer = z
 
 /**
  * Fires a schedule now, whether it is enabled or not; its next slot stays. Throws `not_found`, and `bad_request` where
- * its workflow is gone, or where too many runs led to this one (`hop`).
+ * its workflow is gone, or where too many runs led to this one (`cause`).
  */
 export async function triggerByHand(
   deps: FireNowDeps,
   id: string,
-  hop = 0,
+  cause: Cause = {},
 ): Promise<z.infer<typeof triggeredAnswer>> {
   const schedule = await findSchedule(deps, id);
-  refuseLoop(hop);
+  refuseLoop(cause.hop ?? 0);
   const { revision } = await findWorkflow(deps, schedule.workflow);
   const match = matchOf(schedule, revision, "manual");
   const data = { trigger_type: "manual", schedule: schedule.expression } as const;
   const fired = await fireNow(deps, schedule, match, {
-    ...triggeredDraft(schedule, data, "api"),
-    hop,
+    ...triggeredDraft(schedule, data),
+    ...cause,
   });
   if (fired === undefined) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");
   return {

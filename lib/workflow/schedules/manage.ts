@@ -3,6 +3,7 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Trigger } from "../definition/types.ts";
+import { workflowCalled, workflowNotFound } from "../definitions/find.ts";
 import { CATALOG_KEY, catalogTable } from "../definitions/table.ts";
 import type { CatalogReader } from "../triggers/matcher.ts";
 import { unwatchable, type WatchingDeps } from "../watches/unwatched.ts";
@@ -36,18 +37,18 @@ export async function createSchedule(
 ): Promise<ScheduleRecord> {
   const { name, workflow_name, workflow_kind, trigger_type, enabled, target, workspace, params, ...fields } =
     body;
-  const { byName, made } = await deps.catalog.current();
-  const head = byName.get(workflow_name);
+  const { heads, byName, made } = await deps.catalog.current();
+  const head = byName.get(workflow_name) ?? workflowCalled(heads, workflow_name);
   if (head === undefined)
-    throw new ApiError("bad_request", `workflow_name: Workflow not found: ${workflow_name}`);
+    throw new ApiError("bad_request", `workflow_name: ${workflowNotFound(heads, workflow_name).message}`);
   if (workflow_kind !== undefined && workflow_kind !== head.kind)
     throw new ApiError("bad_request", `workflow_kind: ${workflow_name} is a ${head.kind}`);
   if (made.length >= MADE_MAX)
     throw new ApiError("bad_request", `name: there are ${MADE_MAX} schedules already, delete some first`);
   const spec = triggerOf(fields, trigger_type, name);
-  checkWatched(deps, spec);
+  await checkWatched(deps, spec);
   const row = newRow(deps, `sch_${deps.ids.ordered()}`, {
-    ...{ workflow: workflow_name, origin: "api", spec, enabled, target, workspace, params },
+    ...{ workflow: head.name, origin: "api", spec, enabled, target, workspace, params },
   });
   const outcome = await deps.tables.write([...additions(row), madeWrite(row), bumpCatalog()]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule could not be stored, try again");
@@ -55,10 +56,12 @@ export async function createSchedule(
   return toScheduleRecord(row, head, deps.clock.now());
 }
 
-function checkWatched(deps: WatchingDeps, spec: Trigger): void {
-  const why = unwatchable(deps, spec);
+async function checkWatched(deps: WatchingDeps, spec: Trigger): Promise<void> {
+  const why = await unwatchable(deps, spec);
   if (why !== undefined) throw new ApiError("bad_request", `watch_path: ${why}`);
 }
+
+const pathOf = (spec: Trigger): string | undefined => (spec.type === "watch" ? spec.path : undefined);
 
 /** Throws `not_found`. */
 export async function findSchedule(deps: Pick<Ports, "tables">, id: string): Promise<StoredSchedule> {
@@ -87,7 +90,7 @@ export async function updateSchedule(
   body: z.infer<typeof updateBody>,
 ): Promise<ScheduleRecord> {
   const { name, target, workspace, params, enabled, ...fields } = body;
-  return change(deps, id, (row) => {
+  return change(deps, id, async (row) => {
     if (row.origin === "workflow") {
       const { enabled: _, ...others } = body;
       const [field] = Object.entries(others).find(([, value]) => value !== undefined && value !== "") ?? [];
@@ -99,7 +102,7 @@ export async function updateSchedule(
     }
     const spec =
       row.origin === "workflow" ? row.spec : triggerOf(fields, row.type, name || row.trigger, row.spec);
-    if (row.origin === "api") checkWatched(deps, spec);
+    if (row.origin === "api" && pathOf(spec) !== pathOf(row.spec)) await checkWatched(deps, spec);
     return {
       spec,
       trigger: spec.name,
@@ -123,11 +126,11 @@ type Changed = Partial<
 async function change(
   deps: ScheduleDeps,
   id: string,
-  changed: (row: StoredSchedule) => Changed,
+  changed: (row: StoredSchedule) => Changed | Promise<Changed>,
 ): Promise<ScheduleRecord> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const before = await findSchedule(deps, id);
-    const after = changedRow(deps, before, changed(before));
+    const after = changedRow(deps, before, await changed(before));
     const outcome = await deps.tables.write([...rowWrites(before, after), bumpCatalog()]);
     if (!outcome.ok) continue;
     if (after.enabled) await wakeAt(deps, [{ ...after.spec, enabled: true }]);

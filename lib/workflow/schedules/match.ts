@@ -22,13 +22,12 @@ export function matchOf(
 export function triggeredDraft(
   schedule: Pick<StoredSchedule, "schedule_id" | "workflow" | "trigger">,
   data: Omit<TopicData<"schedule.triggered">, "schedule_id">,
-  source = "scheduler",
 ): EventDraft {
   const { schedule_id, trigger, workflow } = schedule;
   return {
     topic: "schedule.triggered",
     name: `${trigger}-triggered`,
-    source,
+    source: "scheduler",
     data_type: "schedule",
     workflow_name: workflow,
     data: { schedule_id, ...data },

@@ -48,7 +48,8 @@ export const scheduleKey = (scheduleId: string): Key => ({ pk: scheduleId, sk: "
 /**
  * What triggers keep beside their rows. By partition: `override`, a declared trigger that was switched or deleted by
  * request; `made`, the schedules made by request; `webhook`, which trigger an address belongs to; `once:<id>`,
- * keys and signatures that were taken; `files:<id>`, files that a watch has seen.
+ * keys and signatures that were taken; `files:<id>`, files that a watch has seen;
+ * `root:<id>`, how many runs a root cause has started through others.
  */
 export interface TriggerState extends Key {
   readonly schedule_id?: string;
@@ -61,6 +62,9 @@ export interface TriggerState extends Key {
   /** Of a file: the run that its last change started, and how many runs led to it. */
   readonly run_id?: string;
   readonly hop?: number;
+  readonly root_cause?: string;
+  /** Of a root cause: the runs that were started through its own. */
+  readonly runs?: number;
   /** `1` where the item goes when its time is over, and when that is, ISO 8601. */
   readonly expires?: string;
   readonly until?: string;

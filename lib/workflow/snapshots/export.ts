@@ -1,11 +1,19 @@
+import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { type PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { ZipFile } from "yazl";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { listArtifacts } from "../artifacts/list.ts";
-import { type FileDeps, folderOf, type OpenedFile, openArtifact, sharedEntries } from "../artifacts/open.ts";
+import {
+  type FileDeps,
+  folderOf,
+  type OpenedFile,
+  sharedEntries,
+  workspaceOpener,
+} from "../artifacts/open.ts";
 import { isInsidePath } from "../artifacts/paths.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
@@ -20,9 +28,9 @@ import {
   SNAPSHOT_ENTRIES_MAX,
   SNAPSHOT_RECORDS_MAX,
 } from "./limits.ts";
-import { keepSnapshot, openSnapshot, sizeOf, withFolder } from "./store.ts";
+import { type FolderDeps, keepSnapshot, openSnapshot, sizeOf, withFolder } from "./store.ts";
 
-export type SnapshotDeps = ListDeps & FileDeps & Pick<Ports, "blobs" | "clock">;
+export type SnapshotDeps = ListDeps & FileDeps & FolderDeps & Pick<Ports, "blobs" | "clock">;
 
 export interface Exported {
   readonly name: string;
@@ -40,7 +48,7 @@ export async function exportSnapshot(deps: SnapshotDeps, workspace: string): Pro
   if (record === undefined && files.size === 0) throw new ApiError("not_found", "Workspace not found");
   const now = new Date(deps.clock.now()).toISOString();
   const name = `${workspaceName(workspace)}_${now.slice(0, 19).replaceAll(/[-:]/g, "")}Z.zip`;
-  const size = await withFolder(async (folder) => {
+  const size = await withFolder(deps, async (folder) => {
     const file = join(folder, "snapshot.zip");
     await pack(deps, { workspace, now, files, file });
     await keepSnapshot(deps, name, file);
@@ -84,42 +92,94 @@ interface Packing {
   readonly file: string;
 }
 
-/** One file after another is opened, read and packed. */
+/** Files up to this size are read several at a time and packed without streams, bytes. */
+const SMALL_BYTES = 64 * 1024;
+/** Small files that are read at the same time; together they hold 4 MiB at most. */
+const SMALL_AT_ONCE = 64;
+/** Files below this size are stored as they are, bytes. */
+const COMPRESSED_FROM_BYTES = 128;
+
 async function pack(deps: SnapshotDeps, { workspace, now, files, file }: Packing): Promise<void> {
   const { ZipFile } = await import("yazl");
   const zip = new ZipFile();
-  const written = pipeline(zip.outputStream, createWriteStream(file));
+  const output = zip.outputStream as PassThrough;
   const options = { mtime: new Date(now), mode: 0o644 };
-  const add = (path: string, open: () => Promise<AsyncIterable<Uint8Array | string>>): void =>
-    zip.addReadStreamLazy(path, options, (give) => {
-      open().then(
-        (content) => give(null, Readable.from(content, { objectMode: false })),
-        (error: unknown) => give(error, Readable.from([])),
-      );
+  /** Resolves when the content has been packed. */
+  const add = (path: string, content: AsyncIterable<Uint8Array | string>): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const source = Readable.from(content, { objectMode: false });
+      source.once("end", resolve).once("error", reject);
+      zip.addReadStream(source, path, options);
     });
+  const packed = packedEntries(zip);
+  const addSmall = (path: string, content: Buffer): void =>
+    zip.addBuffer(content, path, { ...options, compress: content.length >= COMPRESSED_FROM_BYTES });
+
+  const fill = async (): Promise<void> => {
+    const manifest = { format: "weft-snapshot", version: 1, workspace, created_at: now };
+    addSmall(MANIFEST, Buffer.from(JSON.stringify(manifest)));
+    const page = { offset: 0, limit: SNAPSHOT_RECORDS_MAX };
+    await add(RECORD_FILES.asset, jsonl((await listAssets(deps, { workspace }, page)).items));
+    const vulnerabilities = await listVulnerabilities(deps, { workspace }, page);
+    await add(RECORD_FILES.vulnerability, jsonl(vulnerabilities.items));
+    await add(RECORD_FILES.artifact, jsonl((await listArtifacts(deps, { workspace }, page, false)).items));
+    const open = await workspaceOpener(deps, workspace);
+    const { small = [], large = [] } = Object.groupBy(files.keys(), (path) =>
+      (files.get(path) ?? 0) <= SMALL_BYTES ? "small" : "large",
+    );
+    for (let start = 0; start < small.length; start += SMALL_AT_ONCE) {
+      const paths = small.slice(start, start + SMALL_AT_ONCE);
+      const opened = await Promise.all(paths.map(async (path) => readSmall(await open(path))));
+      for (const [index, path] of paths.entries()) {
+        const found = opened[index];
+        if (found === undefined || Buffer.isBuffer(found)) addSmall(path, found ?? Buffer.alloc(0));
+        // It has grown since it was listed.
+        else await add(path, found.content);
+      }
+      if (output.writableNeedDrain) await once(output, "drain");
+      packed.setAside();
+    }
+    for (const path of large) {
+      await add(path, contentOf(await open(path)));
+      packed.setAside();
+    }
+    packed.putBack();
+    zip.end();
+  };
   const failed = new Promise<never>((_, reject) => zip.on("error", reject));
-  const manifest = { format: "weft-snapshot", version: 1, workspace, created_at: now };
-  zip.addBuffer(Buffer.from(JSON.stringify(manifest)), MANIFEST, options);
-  const page = { offset: 0, limit: SNAPSHOT_RECORDS_MAX };
-  add(RECORD_FILES.asset, async () => jsonl((await listAssets(deps, { workspace }, page)).items));
-  add(RECORD_FILES.vulnerability, async () =>
-    jsonl((await listVulnerabilities(deps, { workspace }, page)).items),
-  );
-  add(RECORD_FILES.artifact, async () =>
-    jsonl((await listArtifacts(deps, { workspace }, page, false)).items),
-  );
-  for (const path of files.keys())
-    add(path, async () => contentOf(await openArtifact(deps, workspace, path).catch(gone)));
-  zip.end();
-  await Promise.race([written, failed]);
+  const written = pipeline(output, createWriteStream(file));
+  await Promise.race([Promise.all([fill(), written]), failed]);
+}
+
+/** `FILE_DATA_DONE` of yazl. */
+const PACKED_STATE = 3;
+
+/**
+ * Keeps the entries that have been packed out of yazl's list until the end: for each step yazl looks through its list
+ * from the beginning, which takes 20 s of CPU for 50,000 files.
+ */
+function packedEntries(zip: ZipFile): { setAside(): void; putBack(): void } {
+  const open = zip as unknown as { entries: { readonly state: number }[] };
+  const aside: { readonly state: number }[] = [];
+  return {
+    setAside: () => {
+      const next = open.entries.findIndex(({ state }) => state !== PACKED_STATE);
+      aside.push(...open.entries.splice(0, next < 0 ? open.entries.length : next));
+    },
+    putBack: () => {
+      open.entries = [...aside, ...open.entries];
+    },
+  };
+}
+
+async function readSmall(file: OpenedFile | undefined): Promise<Buffer | OpenedFile | undefined> {
+  if (file === undefined || file.size > SMALL_BYTES) return file;
+  const parts: Uint8Array[] = [];
+  for await (const part of file.content) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 /** A file that was taken away since it was listed is empty. */
-function gone(error: unknown): undefined {
-  if (error instanceof ApiError && error.code === "not_found") return undefined;
-  throw error;
-}
-
 async function* contentOf(file: OpenedFile | undefined): AsyncGenerator<Uint8Array> {
   if (file !== undefined) yield* file.content;
 }

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { labelText } from "../../events/label-text.ts";
 import { type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
@@ -25,7 +26,7 @@ import {
   SNAPSHOT_LINE_MAX_LENGTH,
   SNAPSHOT_RECORDS_MAX,
 } from "./limits.ts";
-import { openSnapshot, withFolder } from "./store.ts";
+import { type FolderDeps, openSnapshot, withFolder } from "./store.ts";
 import { type Unpacked, unpack } from "./unpack.ts";
 
 export const snapshotImported = z
@@ -41,6 +42,7 @@ export const snapshotImported = z
 export type ImportDeps = EventDeps &
   WorkspaceDeps &
   FileDeps &
+  FolderDeps &
   Pick<Ports, "tables" | "blobs" | "clock" | "ids"> & { readonly catalog: CatalogReader };
 
 export interface SnapshotImport {
@@ -56,40 +58,55 @@ export interface SnapshotImport {
   readonly spare?: string;
   /** Of a run that brings it back: what its events have of it. */
   readonly cause?: Pick<EventDraft, "run_id" | "workflow_name" | "hop">;
+  /** How long it may take, milliseconds; as long as it takes if undefined. */
+  readonly maxMs?: number;
 }
 
-const manifestSchema = z.object({ workspace: z.string().min(1).max(1024) });
+const manifestSchema = z.object({ workspace: labelText.min(1).max(1024) });
 
 /**
  * Brings a workspace back from a snapshot: first all of it is unpacked and looked at, then its files take their place
- * at once, then its records come, each new one with its event. Throws `bad_request`, `conflict`, `not_found`,
- * `payload_too_large`.
+ * at once, then its records come, each new one with its event. Throws `bad_request`, `conflict`, `not_found`, and
+ * `payload_too_large`, also where it takes longer than `maxMs`.
  */
 export async function importSnapshot(
   deps: ImportDeps,
-  { archive, workspace: wanted, force, filesOnly, spare, cause = {} }: SnapshotImport,
+  { archive, workspace: wanted, force, filesOnly, spare, cause = {}, maxMs = Infinity }: SnapshotImport,
 ): Promise<z.infer<typeof snapshotImported>> {
-  return withFolder(async (folder) => {
+  const endsAt = performance.now() + maxMs;
+  const checkTime = (where: string): void => {
+    if (performance.now() <= endsAt) return;
+    throw new ApiError("payload_too_large", `snapshot: takes longer than ${maxMs / 1000} s; ${where}`);
+  };
+  return withFolder(deps, async (folder) => {
     const file = "file" in archive ? archive.file : join(folder, "snapshot.zip");
     if (archive instanceof Uint8Array) await writeFile(file, archive);
     else if ("name" in archive)
       await pipeline(await openSnapshot(deps, archive.name), createWriteStream(file));
     const content = join(folder, "content");
     await mkdir(content);
-    const unpacked = await unpack(file, content);
+    const unpacked = await unpack(file, content, () => checkTime("nothing was imported"));
     const workspace = wanted ?? (await namedWorkspace(content, unpacked));
     if (spare !== undefined && workspaceName(workspace) === workspaceName(spare))
       throw new ApiError("conflict", "A run cannot bring its own workspace back");
     const drafts = filesOnly ? [] : await recordsIn(content, unpacked, workspace);
     const files = unpacked.filter(({ path }) => !path.startsWith(RECORDS_FOLDER));
     await rm(join(content, RECORDS_FOLDER), { recursive: true, force: true });
+    checkTime("nothing was imported");
     if (deps.sharesWorkspaces)
       await placeShared(deps, { workspace, content, files, force, hop: cause.hop ?? 0 });
-    else await placeLocal(deps, workspace, content, force);
+    else await placeLocal(deps, { workspace, content, force, replaced: join(folder, "replaced") });
     const at = new Date(deps.clock.now()).toISOString();
     await deps.tables.write(await workspaceWrites(deps, [{ workspace, imported: true }], at));
     const caused = drafts.map((draft) => ({ ...draft, ...cause }));
-    for (const batch of eventBatches(caused)) await emitEvents(deps, batch);
+    let done = 0;
+    for (const batch of eventBatches(caused)) {
+      checkTime(
+        `its files are in place with ${done} of ${caused.length} records: import it again to bring the others`,
+      );
+      await emitEvents(deps, batch);
+      done += batch.length;
+    }
     return {
       message: "Snapshot imported",
       workspace,
@@ -169,9 +186,15 @@ const taken = (): ApiError =>
 /** Beside the others first, then by its name: whoever looks sees the old files or the new ones. */
 async function placeLocal(
   deps: ImportDeps,
-  workspace: string,
-  content: string,
-  force: boolean,
+  {
+    workspace,
+    content,
+    force,
+    replaced,
+  }: Pick<Placing, "workspace" | "content" | "force"> & {
+    /** Where files go that gave way, to be removed with the folder that it is in. */
+    readonly replaced: string;
+  },
 ): Promise<void> {
   const target = folderOf(deps, workspace);
   const beside = join(deps.paths.workspacesDir, `.weft-${deps.ids.random()}`);
@@ -179,12 +202,27 @@ async function placeLocal(
   if (there !== undefined && !force) throw taken();
   await mkdir(deps.paths.workspacesDir, { recursive: true });
   try {
-    await cp(content, `${beside}-new`, { recursive: true });
+    await moveFolder(content, `${beside}-new`);
     if (there !== undefined) await rename(target, `${beside}-old`);
     await rename(`${beside}-new`, target);
+    if (there !== undefined) await rename(`${beside}-old`, replaced).catch(ignoreOtherFileSystem);
   } finally {
     await rm(`${beside}-new`, { recursive: true, force: true });
     await rm(`${beside}-old`, { recursive: true, force: true });
+  }
+}
+
+function ignoreOtherFileSystem(error: unknown): void {
+  if ((error as { code?: unknown }).code !== "EXDEV") throw error;
+}
+
+/** Copies the folder where it is on another file system. */
+async function moveFolder(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    ignoreOtherFileSystem(error);
+    await cp(from, to, { recursive: true });
   }
 }
 

@@ -1,6 +1,5 @@
 import { createReadStream } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
@@ -72,9 +71,17 @@ export async function deleteSnapshot({ blobs }: Pick<Ports, "blobs">, name: stri
   await blobs.delete([key]);
 }
 
+export interface FolderDeps {
+  readonly paths: { readonly snapshotsDir: string };
+}
+
 /** A folder of this process that is gone when the work is done. */
-export async function withFolder<Made>(work: (folder: string) => Promise<Made>): Promise<Made> {
-  const folder = await mkdtemp(join(tmpdir(), "weft-snapshot-"));
+export async function withFolder<Made>(
+  { paths: { snapshotsDir } }: FolderDeps,
+  work: (folder: string) => Promise<Made>,
+): Promise<Made> {
+  await mkdir(snapshotsDir, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(snapshotsDir, "snapshot-"));
   try {
     return await work(folder);
   } finally {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LeafStep } from "../definition/types.ts";
+import { type ItemResult, openBatchRecord } from "./batch-record.ts";
 import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { deadlineOf } from "./deadline.ts";
 import { failureText, StepCancelled } from "./failure.ts";
@@ -30,8 +31,8 @@ export interface BatchLoop {
 }
 
 /**
- * Works through the items of one batch, so many at a time; all of them run, whatever fails. Items done
- * before a crash are done again with the batch.
+ * Works through the items of one batch, so many at a time; all of them run, whatever fails. Items whose results an
+ * earlier attempt has recorded are not done again.
  */
 export async function runBatch(
   attempt: Attempt,
@@ -42,15 +43,29 @@ export async function runBatch(
 ): Promise<BatchResult> {
   const { items, from } = await loadItems(attempt.deps, attempt.run.run_id, loop.foreachKey, range[0]);
   const outputs = new Array<string>(range[1] - range[0]).fill("");
+  const record = await openBatchRecord(attempt, step);
   let next = range[0];
   let failed = 0;
   let firstError: { index: number; error: string } | undefined;
   let kept = 0;
+  let isOver = false;
+  const take = (index: number, { output, error }: ItemResult): ItemResult => {
+    if (error !== undefined) {
+      failed += 1;
+      if (firstError === undefined || index < firstError.index) firstError = { index, error };
+    }
+    kept += output.length;
+    const text = kept > OUTPUT_MAX_LENGTH ? TRUNCATED : output;
+    outputs[index - range[0]] = text;
+    return { output: text, ...(error === undefined ? {} : { error }) };
+  };
+  for (const [index, result] of record.done) take(index, result);
   const work = async (): Promise<void> => {
-    while (next < range[1]) {
+    while (next < range[1] && !isOver) {
       if (attempt.signal.aborted) throw new StepCancelled();
       const index = next;
       next += 1;
+      if (record.done.has(index)) continue;
       const result = await attemptItem(
         attempt,
         step,
@@ -59,18 +74,27 @@ export async function runBatch(
         index,
         arrived(attempt.deps, items[index - from]),
       );
-      if (result.status === "failed" && result.tolerated !== true) {
-        failed += 1;
-        if (firstError === undefined || index < firstError.index)
-          firstError = { index, error: result.error ?? "failed" };
-      }
-      const text = textOf(result.output);
-      kept += text.length;
-      outputs[index - range[0]] = kept > OUTPUT_MAX_LENGTH ? TRUNCATED : text;
+      const isFailed = result.status === "failed" && result.tolerated !== true;
+      const failure = isFailed ? { error: result.error ?? "failed" } : {};
+      record.add(index, take(index, { output: textOf(result.output), ...failure }));
     }
   };
   const width = Math.max(1, Math.min(PARALLEL_MAX, loop.parallel, range[1] - range[0]));
-  await Promise.all(Array.from({ length: width }, work));
+  // One that meets a fault ends the attempt: none of the others may go on beside the next one.
+  const ends = await Promise.allSettled(
+    Array.from({ length: width }, () =>
+      work().catch((thrown: unknown) => {
+        isOver = true;
+        throw thrown;
+      }),
+    ),
+  );
+  const fault = ends.find((end) => end.status === "rejected");
+  if (fault !== undefined) {
+    await record.keep();
+    throw fault.reason;
+  }
+  await record.close();
   return {
     failed,
     ...(firstError === undefined ? {} : { error: firstError.error }),

@@ -42,7 +42,7 @@ function executor(
     executor: true,
     noteFailure: noteStepFailure,
     run: (messages, deps: StepDeps, { signal }) =>
-      eachMessage(messages, ({ body, receiveCount }) => executeStep(deps, body.detail, receiveCount, signal)),
+      eachMessage(messages, ({ body, ...delivery }) => executeStep(deps, body.detail, delivery, signal)),
   });
 }
 

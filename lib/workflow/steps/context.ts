@@ -1,18 +1,23 @@
 import type { EventDraft } from "../../events/publish.ts";
 import type { LlmSettings } from "../../platform/llm-settings.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { StorageHealth } from "../../platform/storage-health.ts";
 import type { Step } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Network } from "../network/network.ts";
 import type { Remote } from "../remote/machine.ts";
 import type { RecordsAnswer } from "../runs/messages.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
+import type { StepActivity } from "./activity.ts";
+import type { NeededNames } from "./names.ts";
 
 /** Where steps that touch files work. Absolute paths. */
 export interface StepPaths {
   readonly workspacesDir: string;
   /** Output files of steps, a folder a run. */
   readonly logsDir: string;
+  /** Snapshots that are being packed and unpacked; emptied when a server starts. */
+  readonly snapshotsDir: string;
   /** Folders that functions of scripts may use besides the workspaces. */
   readonly functionFolders?: readonly string[];
 }
@@ -23,6 +28,8 @@ export type StepDeps = Pick<
   "queues" | "blobs" | "claims" | "commands" | "scripts" | "secrets" | "clock" | "ids" | "log"
 > & {
   readonly paths: StepPaths;
+  /** Of the data folder that holds them, where this process has one. */
+  readonly storage?: StorageHealth;
   /** Where machines share workspaces. */
   readonly workspaceSync?: WorkspaceSync;
   /** Containers and other hosts, where this process opens such. */
@@ -35,6 +42,8 @@ export type StepDeps = Pick<
   readonly answerScript?: AnswerScript;
   /** Where this process has the records and the workspaces. */
   readonly snapshots?: Snapshots;
+  /** Where watch triggers of this process want to know what was executed when. */
+  readonly stepActivity?: StepActivity;
 };
 
 /** Workspaces as zip files, for scripts. */
@@ -61,6 +70,8 @@ export interface StepRun {
   readonly hop_token?: string;
   /** No log of it is kept. */
   readonly unlogged?: true;
+  /** Names without a value fail the step. */
+  readonly undefined_names?: "fail";
 }
 
 /** A loop variable in scope: what `[[variable]]` stands for. */
@@ -98,6 +109,8 @@ export interface Attempt {
   readonly logs: string;
   /** Milliseconds since the epoch, or undefined without a limit. */
   readonly deadline: number | undefined;
+  /** Names in the step's templates that nothing gave a value when it was requested. */
+  readonly absent?: NeededNames;
 }
 
 /** What a step made. */

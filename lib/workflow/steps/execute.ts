@@ -1,8 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Message } from "../../events/consumer.ts";
+import { eventLabelFault } from "../../events/control-characters.ts";
 import type { FunctionStep, LeafStep } from "../definition/types.ts";
 import type { Request } from "../engine/walk.ts";
+import { TEMP_FOLDER } from "../runs/builtins.ts";
 import {
   attemptMark,
   type LoopPlace,
@@ -30,20 +33,22 @@ import { watchRun } from "./watch.ts";
 /**
  * Executes a step that was requested, and reports to the conductor. A copy of a delivery, and a step of a run
  * that is over, are dropped. A delivery whose forerunner may have done the work goes back to the conductor,
- * who knows whether the step is still wanted. `deliveries` counts those of this message, from 1.
+ * who knows whether the step is still wanted; it costs no attempt where it was the whole server that ended.
  */
 export async function executeStep(
   deps: StepDeps,
   command: StepCommand,
-  deliveries: number,
+  { receiveCount, interrupted = 0 }: Pick<Message<unknown>, "receiveCount" | "interrupted">,
   signal: AbortSignal,
 ): Promise<void> {
   const { run_id, request } = command;
+  const deliveries = receiveCount + interrupted;
   const number = (request.attempt ?? 1) + deliveries - 1;
   if (await deps.claims.isTaken(overMark(run_id))) return;
   if (deliveries > 1 && !(await deps.claims.isTaken(releaseMark(run_id, request.dispatch, number - 1)))) {
     const { key, dispatch } = request;
-    const input = { type: "lost", key, dispatch, attempt: number } as const;
+    const spared = interrupted === 0 ? {} : { interrupted };
+    const input = { type: "lost", key, dispatch, attempt: number, ...spared } as const;
     return sendToConductor(deps, { run_id, input }, `lost:${dispatch}:${number}`);
   }
   if (!(await deps.claims.take(attemptMark(run_id, request.dispatch, number)))) return;
@@ -51,7 +56,7 @@ export async function executeStep(
   try {
     const taken = await open(deps, command, number, watch.signal);
     await inWorkspace(deps, taken, async (finish) => {
-      const finding = await find(taken);
+      const finding = await observed(deps, taken, () => find(taken));
       if (watch.isOver()) return;
       const { finding: concluded, files } = await finish(finding);
       if (!watch.isOver()) await report(deps, taken, concluded, files);
@@ -76,7 +81,7 @@ async function open(
   const { run_id, request } = command;
   const startedAt = deps.clock.now();
   const work = await openWork(deps, command);
-  const { workflow_name, workspace: name, hop, hop_token = "", unlogged, step } = work;
+  const { workflow_name, workspace: name, hop, hop_token = "", unlogged, undefined_names, step } = work;
   const workspace = join(deps.paths.workspacesDir, name);
   const logs = join(deps.paths.logsDir, run_id);
   // Looking is much cheaper than making, and nearly always enough.
@@ -89,6 +94,7 @@ async function open(
     run: {
       ...{ run_id, workflow_name, workspace: name, hop, hop_token },
       ...(unlogged === true ? { unlogged } : {}),
+      ...(undefined_names === undefined ? {} : { undefined_names }),
     },
     step,
     request,
@@ -98,13 +104,33 @@ async function open(
     workspace,
     logs,
     deadline: undefined,
+    ...(work.absent === undefined ? {} : { absent: work.absent }),
     emit: async (drafts) => {
+      for (const draft of drafts) {
+        const fault = eventLabelFault(draft);
+        if (fault !== undefined) throw new StepFailed(`event: ${fault}`);
+      }
       sent += 1;
       const id = `${request.dispatch}.${number}.${sent}`;
       await sendToConductor(deps, { run_id, events: { id, drafts } }, `events:${id}`);
     },
   };
   return { attempt, work, startedAt };
+}
+
+/** Does a step's work, and notes when it was done. */
+async function observed<Result>(
+  { stepActivity }: StepDeps,
+  { attempt, work }: Taken,
+  execute: () => Promise<Result>,
+): Promise<Result> {
+  const { run_id } = attempt.run;
+  const end = stepActivity?.begin({ run_id, root_cause: work.root_cause ?? run_id });
+  try {
+    return await execute();
+  } finally {
+    end?.();
+  }
 }
 
 type Finish = (finding: Finding) => Promise<{ readonly finding: Finding; readonly files?: WorkspaceChange }>;
@@ -146,6 +172,7 @@ async function find(taken: Taken): Promise<Finding> {
     const variables = loops.map(({ variable }) => variable);
     if (work.batch !== undefined) variables.push(work.batch.variable);
     const scope = loops.reduce(bindLoop, await openScope(deps, work, variables, opened.number));
+    if ("TempDir" in scope.values || "TempFile" in scope.values) await makeTempFolder(opened.workspace);
     if (request.items !== undefined && work.batch !== undefined) {
       const inTime = { ...opened, deadline: work.deadline };
       return await findBatch(inTime, scope, request.items, work.batch, loops);
@@ -163,6 +190,12 @@ async function find(taken: Taken): Promise<Finding> {
       throw thrown;
     return { ...NO_OUTPUT, status: "failed", error: deps.secrets.redact(failureText(thrown)) };
   }
+}
+
+/** `{{TempDir}}`: an earlier step may have removed it. */
+async function makeTempFolder(workspace: string): Promise<void> {
+  const path = join(workspace, TEMP_FOLDER);
+  if (!existsSync(path)) await mkdir(path, { recursive: true });
 }
 
 /** The loop variables around a step with their values, outermost first. */

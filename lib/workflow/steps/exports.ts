@@ -5,12 +5,14 @@ import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { evaluateScript } from "./script.ts";
 
 /** A call as the author wrote it; what placeholders stand for is never looked at. */
-const CALL = /^\s*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
+const CALL = /^\s*!*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
+/** A call with an operator behind it: `file_length("x") > 2`. Text with a space before its parenthesis is text. */
+const CALL_IN_EXPRESSION = /^\s*!*[A-Za-z_$][\w$.]*\([\s\S]*\)\s*(?:[<>=!&|+\-*/%?]|\.[A-Za-z_$]|\[)/;
 const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
 
 /**
  * The values that a step leaves for later ones: `<step>_output`, those that its type adds, and `exports`.
- * An export is: `output` alone, the step's output; a call, its result; a single placeholder, its value as it
+ * An export is: `output` alone, the step's output; a call, or an expression that begins with one, its result; a single placeholder, its value as it
  * is; else text. Throws StepFailed.
  */
 export async function exportsOf(
@@ -29,7 +31,8 @@ export async function exportsOf(
 
 async function exportValue(attempt: Attempt, scope: Scope, source: string): Promise<unknown> {
   if (source.trim() === "output") return scope.values["output"];
-  if (CALL.test(source)) return (await evaluateScript(attempt, scope, source)).value;
+  if (CALL.test(source) || CALL_IN_EXPRESSION.test(source))
+    return (await evaluateScript(attempt, scope, source)).value;
   const template = parseTemplate(source, scope);
   return LONE_REFERENCE.test(source)
     ? (renderValue(template, scope.values) ?? "")

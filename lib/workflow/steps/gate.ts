@@ -11,6 +11,7 @@ import { StepFailed } from "./failure.ts";
 import { type LeafResult, NO_OUTPUT } from "./leaf.ts";
 import { recordReports } from "./reports.ts";
 import { isTrue } from "./script.ts";
+import { checkNames } from "./undefined-names.ts";
 
 /**
  * Before the steps of a module: its condition, its parameters, and what it depends on. Skipped where the condition is
@@ -25,9 +26,11 @@ export async function passGate(
   const { given = {}, params = [], dependencies } = step.gate ?? {};
   if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition)))
     return { ...NO_OUTPUT, status: "skipped" };
+  checkNames(attempt, scope, step, "work");
   const found = paramValues(params, scope.values, {
     ...givenParams(scope, given, params, new Set(named)),
     now: attempt.deps.clock.now(),
+    undefinedNames: attempt.run.undefined_names,
   });
   if (found.problem !== undefined) throw new StepFailed(found.problem);
   const inner: Scope = { ...scope, values: found.values };

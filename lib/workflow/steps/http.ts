@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { HTTP_METHOD } from "../definition/limits.ts";
 import type { HttpStep } from "../definition/types.ts";
 import { RequestFailed } from "../network/failure.ts";
 import { type HttpAnswer, type HttpRequest, sendRequest, shownUrl } from "../network/request.ts";
@@ -18,12 +19,11 @@ const TRIES = 3;
 const RETRY_DELAY_MS = 200;
 /** The longest wait that an answer may ask for. */
 const RETRY_AFTER_MAX_MS = 10_000;
-/** Methods that may be sent again without doing their work twice. */
-const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 
 /**
- * Sends the request of an http step. An answer below 500 is a success; network errors and 5xx are tried
- * again where the method allows. What came is exported in either case. Throws StepFailed. Seed: workflow 2.7.
+ * Sends the request of an http step. An answer below 500 is a success; after a network error or a 5xx
+ * the request is sent again with its body, whatever its method. What came is exported in either case. Throws
+ * StepFailed. Seed: workflow 2.7, reference 2.5.
  */
 export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): Promise<StepOutput> {
   const url = checkedUrl(renderUrl(parseTemplate(step.url, scope), scope.values));
@@ -33,12 +33,13 @@ export async function runHttp(attempt: Attempt, scope: Scope, step: HttpStep): P
       ? undefined
       : renderText(parseTemplate(step.request_body, scope), scope.values);
   if (body !== undefined && !headers.has("content-type")) headers.set("content-type", defaultType(body));
-  const shown = `${step.method} ${shownUrl(url)}`;
+  const method = renderMethod(step, scope);
+  const shown = `${method} ${shownUrl(url)}`;
   const started = performance.now();
   try {
-    // Where the author says how the whole step is tried again, that alone counts, for every method.
-    const tries = step.retry === undefined && REPEATABLE.has(step.method) ? TRIES : 1;
-    const answer = await sendWithRetries(attempt, { url, method: step.method, headers, body }, tries);
+    // Where the author says how the whole step is tried again, that alone counts.
+    const tries = step.retry === undefined ? TRIES : 1;
+    const answer = await sendWithRetries(attempt, { url, method, headers, body }, tries);
     const text = attempt.deps.secrets.redact(answer.body.toString("utf8"));
     const exports = exportsOf(step, { answer, text, message: "", durationMs: since(started) });
     if (answer.status < 500) return { command: shown, output: text, exports, logFile: "" };
@@ -67,6 +68,13 @@ function checkedUrl(text: string): URL {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new StepFailed("url: must be http or https");
   return url;
+}
+
+/** GET where the value is empty, as where there is no `method`. */
+function renderMethod({ method }: HttpStep, scope: Scope): string {
+  const text = renderText(parseTemplate(method, scope), scope.values).trim().toUpperCase() || "GET";
+  if (!HTTP_METHOD.test(text)) throw new StepFailed(`method: not an HTTP method: ${text.slice(0, 50)}`);
+  return text;
 }
 
 function renderHeaders(step: HttpStep, scope: Scope): Headers {

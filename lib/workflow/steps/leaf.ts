@@ -13,6 +13,7 @@ import { runHttp } from "./http.ts";
 import { runRemoteBash } from "./remote-bash.ts";
 import { noteStep } from "./run-log.ts";
 import { isTrue } from "./script.ts";
+import { checkNames } from "./undefined-names.ts";
 
 /** How a step ended, and what is to be kept of it. */
 export interface LeafResult extends StepOutput {
@@ -44,7 +45,9 @@ export async function attemptLeaf(attempt: Attempt, scope: Scope, step: LeafStep
 
 /** Condition and message of any step; false where it is to be skipped. */
 export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise<boolean> {
+  checkNames(attempt, scope, step, "condition");
   if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition))) return false;
+  checkNames(attempt, scope, step, "work");
   if (step.log !== undefined) {
     const { secrets: _secrets, ...shown } = scope.values;
     const text = renderText(parseTemplate(step.log, scope), shown);
@@ -78,6 +81,9 @@ export async function guarded(
   } catch (thrown) {
     if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
     if (isPlatformFault(thrown)) throw thrown;
+    // On a full disk a command fails because its output cannot be written: that is no failure of the step.
+    const fault = await attempt.deps.storage?.check();
+    if (fault !== undefined) throw fault;
     const error = attempt.deps.secrets.redact(failureText(thrown));
     const retryAt = nextTry(attempt, step);
     if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
@@ -99,10 +105,14 @@ function nextTry({ deps, tries }: Attempt, { retry }: Step): number | undefined 
 /** A fault of the machinery, not of the step: the message is delivered again. */
 function isPlatformFault(thrown: unknown): boolean {
   const code = (thrown as { code?: unknown } | null)?.code;
-  return (
-    code === "unavailable" || code === "throttled" || code === "storage_full" || code === "storage_read_only"
-  );
+  return typeof code === "string" && PLATFORM_CODES.has(code);
 }
+
+const PLATFORM_CODES: ReadonlySet<string> = new Set([
+  ...["unavailable", "throttled", "storage_full", "storage_read_only", "storage_damaged"],
+  // Of files beside the tables: where a step's output goes, for one.
+  ...["ENOSPC", "EDQUOT", "EROFS"],
+]);
 
 function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutput> {
   switch (step.type) {

@@ -1,3 +1,4 @@
+import { redactJson } from "../../events/redact-json.ts";
 import type { LlmStep } from "../definition/types.ts";
 import { completeChat, embedTexts } from "../llm/complete.ts";
 import { type CallConfig, callConfig, type LlmParameters } from "../llm/config.ts";
@@ -106,5 +107,5 @@ function checkSize(texts: unknown): void {
 }
 
 function redacted<Value>(attempt: Attempt, value: Value): Value {
-  return JSON.parse(attempt.deps.secrets.redact(JSON.stringify(value))) as Value;
+  return redactJson(value, attempt.deps.secrets.redact);
 }

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CommandRequest } from "../../platform/commands.ts";
@@ -163,7 +164,10 @@ const scripts = (): string[] =>
       ...Object.entries(variables).flatMap(([name, value]) => (name.startsWith("__") ? [String(value)] : [])),
     ].join(" "),
   );
-const safe = (value: string): string => value.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 100);
+const safe = (value: string): string => {
+  const name = value.replaceAll(/[^A-Za-z0-9._-]/g, "_");
+  return name.length > 30 ? `${name.slice(0, 20)}_${crc32(value).toString(16).padStart(8, "0")}` : name;
+};
 
 /** Every place of the workflow has the value as it is: rendered once. */
 async function check(values: readonly string[]): Promise<void> {
@@ -240,7 +244,7 @@ describe("the variables of a loop", () => {
     expect(files.toSorted()).toEqual([
       "out-.._.._.._etc_passwd-1.txt",
       "out-.._c-3.txt",
-      `out-_${"x".repeat(99)}-4.txt`,
+      `out-_${"x".repeat(19)}_88f3c4b4-4.txt`,
       "out-a_b-2.txt",
     ]);
     expect(existsSync(join(open.folder, "etc"))).toBe(false);

@@ -1,6 +1,7 @@
-import type { Step } from "../definition/types.ts";
+import type { Action, Step } from "../definition/types.ts";
+import { everyStep } from "../engine/program.ts";
 import { variableName } from "../runs/values.ts";
-import { parseTemplate, referencedNames } from "../templates/parse.ts";
+import { type NeededName, neededNames, parseTemplate, referencedNames } from "../templates/parse.ts";
 
 /** Names looked up for one step, at most. */
 const NAMES_MAX = 500;
@@ -43,6 +44,78 @@ export function stepNames(step: Step, variables: readonly string[]): StepNames {
   known.set(key, result);
   return result;
 }
+
+/** Names in a step's templates that need a value: in its condition, and in all else. */
+export interface NeededNames {
+  readonly condition: readonly NeededName[];
+  readonly work: readonly NeededName[];
+}
+
+const neededOfStep = new WeakMap<Step, Map<string, NeededNames>>();
+
+/** Without those that the step leaves itself, and those of its loops. */
+export function neededOf(step: Step, loopVariables: readonly string[]): NeededNames {
+  const key = loopVariables.join(",");
+  const known = neededOfStep.get(step) ?? new Map<string, NeededNames>();
+  neededOfStep.set(step, known);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const own = new Set([...namesLeftBy(step), ...OF_ENDS, ...loopVariables, ...gateParams(step)]);
+  const needed = (fields: (field: string) => boolean): readonly NeededName[] => {
+    const texts = Object.entries(step).flatMap(([field, value]) =>
+      CHILD_FIELDS.has(field) || !fields(field) ? [] : [...textsIn(value, false)],
+    );
+    const names = new Map<string, NeededName>();
+    for (const { value } of texts) {
+      if (value.includes("{{"))
+        for (const one of neededIn(value, loopVariables)) if (!one.optional) names.set(one.name, one);
+    }
+    return [...names.values()].filter(({ spellings }) => !spellings.some((name) => own.has(name)));
+  };
+  const result = {
+    condition: needed((field) => field === "pre_condition"),
+    work: needed((field) => field !== "pre_condition"),
+  };
+  known.set(key, result);
+  return result;
+}
+
+/** What handlers and exports find besides the values of the run. */
+const OF_ENDS: readonly string[] = ["error", "output", "attempt"];
+
+/** A module's own params are there once its gate has been passed. */
+const gateParams = (step: Step): string[] =>
+  step.type === "function" ? (step.gate?.params ?? []).map(({ name }) => name) : [];
+
+/** A template that does not parse fails the step where it is rendered. */
+export function neededIn(text: string, loopVariables: readonly string[]): readonly NeededName[] {
+  try {
+    return neededNames(parseTemplate(text, { loopVariables }));
+  } catch {
+    return [];
+  }
+}
+
+/** What types of steps leave besides their output. */
+const LEFT_BY_TYPE: Readonly<Partial<Record<Step["type"], readonly string[]>>> = {
+  http: ["status_code", "body", "headers", "http_resp"],
+  llm: ["llm_resp", "content"],
+};
+
+/** The names under which a step, and the steps that it holds, leave values. */
+export function namesLeftBy(step: Step): string[] {
+  return everyStep([step]).flatMap((each) => {
+    const prefix = variableName(each.name);
+    return [
+      ...["output", ...(LEFT_BY_TYPE[each.type] ?? [])].map((what) => `${prefix}_${what}`),
+      ...Object.keys(each.exports),
+      ...exportedBy([...each.on_success, ...each.on_error]),
+    ];
+  });
+}
+
+export const exportedBy = (actions: readonly Action[]): string[] =>
+  actions.flatMap(({ action, name }) => (action === "export" && name !== undefined ? [name] : []));
 
 function addNames(names: Set<string>, text: string, script: boolean, loopVariables: readonly string[]): void {
   if (text.includes("{{") || text.includes("[[")) {

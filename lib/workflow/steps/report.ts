@@ -1,3 +1,4 @@
+import { redactJson } from "../../events/redact-json.ts";
 import type { Step } from "../definition/types.ts";
 import type { Input } from "../engine/decide.ts";
 import type { Request } from "../engine/walk.ts";
@@ -112,7 +113,7 @@ function namedValues(finding: Finding, step: Step, { key, phase }: Request): Rec
 function redacted(deps: Pick<StepDeps, "secrets">, value: unknown): unknown {
   if (typeof value === "string") return deps.secrets.redact(value);
   if (typeof value !== "object" || value === null) return value;
-  return JSON.parse(deps.secrets.redact(JSON.stringify(value)));
+  return redactJson(value, deps.secrets.redact);
 }
 
 export function shownText(value: unknown): string {

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import type { EventDraft } from "../../events/publish.ts";
+import { redactJson } from "../../events/redact-json.ts";
 import { isInsidePath } from "../artifacts/paths.ts";
 import type { Report } from "../definition/types.ts";
 import { eventBatches } from "../records/batches.ts";
@@ -78,7 +79,7 @@ function draftOf({ run, deps }: Attempt, data: Record<string, unknown>): EventDr
   return {
     ...{ topic: "artifact.registered", source: "", data_type: "artifact", tells: "artifact" },
     ...{ workspace, run_id, workflow_name, hop: run.hop + 1 },
-    data: JSON.parse(deps.secrets.redact(JSON.stringify(data))) as Record<string, unknown>,
+    data: redactJson(data, deps.secrets.redact),
   };
 }
 

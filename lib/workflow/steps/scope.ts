@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { Ports } from "../../platform/ports.ts";
 import type { StepWork } from "../runs/messages.ts";
 import { openValues } from "../runs/values.ts";
@@ -38,15 +39,23 @@ export function bindLoop(scope: Scope, loop: LoopValue): Scope {
     scope.values,
   );
   values[loop.variable] = loop.value;
-  values[`_${loop.variable}_`] = String(loop.value)
-    .replaceAll(PATH_UNSAFE, "_")
-    .slice(0, PATH_NAME_MAX_LENGTH);
+  values[`_${loop.variable}_`] = pathSafe(String(loop.value));
   values["_id_"] = loop.index + 1;
   return { ...scope, values };
 }
 
-/** Longest `[[_name_]]`, characters. */
-const PATH_NAME_MAX_LENGTH = 100;
+/** A longer `[[_name_]]` is shortened, characters. */
+const PATH_NAME_MAX_LENGTH = 30;
+/** Characters of a shortened one that come before the checksum. */
+const PATH_NAME_PREFIX_LENGTH = 20;
+
+/** A value as part of a path; a long one ends in the CRC-32 of the whole value, in hexadecimal. Reference 2.5. */
+function pathSafe(value: string): string {
+  const name = value.replaceAll(PATH_UNSAFE, "_");
+  if (name.length <= PATH_NAME_MAX_LENGTH) return name;
+  const checksum = crc32(value).toString(16).padStart(8, "0");
+  return `${name.slice(0, PATH_NAME_PREFIX_LENGTH)}_${checksum}`;
+}
 
 async function loadSecrets(
   deps: Pick<Ports, "secrets">,
@@ -65,10 +74,9 @@ async function loadSecrets(
   return secrets;
 }
 
-/** A secrets file that others may read is its owner's to mend: trying again would change nothing. */
+/** A secrets file that others may read, or that is none, is its owner's to mend: trying again would change nothing. */
 function unreadable(error: unknown): never {
   const { code, message } = error as { code?: unknown; message?: string };
-  if (code === "secrets_unreadable")
-    throw new StepFailed(`the secrets file is readable by others: ${message}`);
+  if (code === "secrets_unreadable") throw new StepFailed(message ?? "the secrets file cannot be read");
   throw error;
 }

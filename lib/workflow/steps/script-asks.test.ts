@@ -393,3 +393,19 @@ describe("a notice", () => {
     expect(told).toHaveLength(2);
   });
 });
+
+it.each(["topic", "source", "data_type", "workspace"])(
+  "a step fails whose event has control characters in its %s, and records none of its events",
+  async (field) => {
+    const event = { topic: "custom.a", source: "", data_type: "", workspace: "", data: {} };
+    open = await testDeps({ script: async () => ({ events: [event, { ...event, [field]: "a\u001b[2J" }] }) });
+    await store(open.deps, 'name: m\nsteps:\n  - {name: s, type: function, function: "f()"}\n');
+    const { run_id } = await startRun(open.deps, { module: "m", target: "t", workspace: "w" });
+    await open.drain();
+    expect(await getRun(open.deps, run_id)).toMatchObject({
+      status: "failed",
+      error_message: expect.stringContaining(`event: ${field}: must not contain control characters`),
+    });
+    expect((await readLog(open.deps, { topic: "custom.a" })).total).toBe(0);
+  },
+);

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { redactJson, redactJsonText } from "../../events/redact-json.ts";
 import { isRecord, textOf } from "../functions/values.ts";
 import { sendRequest } from "../network/request.ts";
 import { sshTarget } from "../remote/target.ts";
@@ -109,8 +110,7 @@ function placeOf({ request: { key, phase, round = 0 } }: Attempt, place: string)
 }
 
 /** What is kept is shown: secrets are not among it. */
-const withoutSecrets = ({ deps }: Attempt, query: Input): Input =>
-  JSON.parse(deps.secrets.redact(JSON.stringify(query))) as Input;
+const withoutSecrets = ({ deps }: Attempt, query: Input): Input => redactJson(query, deps.secrets.redact);
 
 /** Under the same rules as remote-bash steps: known hosts, keys of the folder of keys. Gives what the command writes. */
 async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
@@ -171,14 +171,15 @@ async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Prom
     throw new StepFailed(`no webhook is known: name their addresses in the secret ${NOTIFY_SECRET}`);
   if (named.length > WEBHOOKS_MAX)
     throw new StepFailed(`${NOTIFY_SECRET} names more than ${WEBHOOKS_MAX} webhooks`);
-  const body = deps.secrets.redact(
-    JSON.stringify({
+  const body = redactJsonText(
+    {
       event: textOf(given.event),
       text: textOf(given.text),
       ...(given.data === undefined ? {} : { data: given.data }),
       ...{ workflow: run.workflow_name, step: request.key, run_id: run.run_id, workspace: run.workspace },
       timestamp: new Date(deps.clock.now()).toISOString(),
-    }),
+    },
+    deps.secrets.redact,
   );
   const failed = (await Promise.all(named.map((url) => tellWebhook(attempt, url, body, signal)))).filter(
     (error) => error !== undefined,

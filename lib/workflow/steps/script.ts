@@ -1,6 +1,7 @@
 import type { EventDraft } from "../../events/publish.ts";
+import { redactJson } from "../../events/redact-json.ts";
 import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
-import type { ScriptEvent } from "../../platform/scripts.ts";
+import type { ScriptEvent, ScriptOutcome } from "../../platform/scripts.ts";
 import { eventBatches } from "../records/batches.ts";
 import { parseTemplate } from "../templates/parse.ts";
 import { renderScript } from "../templates/script.ts";
@@ -9,8 +10,10 @@ import type { Attempt, Scope } from "./context.ts";
 import { StepCancelled, StepFailed } from "./failure.ts";
 import { noteStep } from "./run-log.ts";
 
-/** Time of one evaluation where the step has no timeout, milliseconds. */
+/** Time of one evaluation where the step has no timeout, what it waits for included, milliseconds. */
 const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
+/** Processor time of one evaluation where the step has no timeout, milliseconds. */
+const SCRIPT_CPU_MS = 30_000;
 /** Time of a condition, milliseconds. */
 export const CONDITION_TIMEOUT_MS = 30_000;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
@@ -54,6 +57,7 @@ export async function evaluateScript(
     network: attempt.deps.network.policy,
     env: stepEnvironment(attempt),
     timeoutMs,
+    ...(attempt.step.timeout === undefined ? { cpuMs: SCRIPT_CPU_MS } : {}),
     isolate: attempt.run.run_id,
     token: stepToken(attempt),
     signal: attempt.signal,
@@ -74,8 +78,14 @@ export async function evaluateScript(
     return { value: outcome.skipped, skipped: outcome.skipped };
   if (outcome.ok) return { value: outcome.value };
   if (outcome.reason === "aborted") throw new StepCancelled();
-  const why = outcome.reason === "timeout" ? `timed out after ${timeoutMs} ms` : outcome.message;
-  throw new StepFailed(`script failed: ${why}`);
+  throw new StepFailed(`script failed: ${whyOf(outcome, timeoutMs)}`);
+}
+
+function whyOf({ reason, message }: Extract<ScriptOutcome, { ok: false }>, timeoutMs: number): string {
+  if (reason === "timeout") return `timed out after ${timeoutMs} ms`;
+  if (reason === "cpu")
+    return `it used ${SCRIPT_CPU_MS / 1_000} s of processor time; a step with a timeout may use more`;
+  return message;
 }
 
 /** JavaScript's truth of a condition. Throws StepFailed where it cannot be evaluated. */
@@ -100,7 +110,7 @@ async function emitScriptEvents(attempt: Attempt, events: readonly ScriptEvent[]
       run_id: run.run_id,
       workflow_name: run.workflow_name,
       hop: run.hop + 1,
-      data: JSON.parse(deps.secrets.redact(JSON.stringify(event.data))) as Record<string, unknown>,
+      data: redactJson(event.data, deps.secrets.redact),
       ...(event.tells === undefined ? {} : { tells: event.tells }),
     };
   });

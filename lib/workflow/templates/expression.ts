@@ -1,26 +1,23 @@
-import { FILTERS, type FilterName, isFilterName } from "./filters.ts";
+import { binary, differenceIn, type Expression, isText, unary } from "./expression-tree.ts";
+import { FILTERS, isFilterName } from "./filters.ts";
+import type { BinaryOperator, UnaryOperator } from "./operators.ts";
 import { TemplateError } from "./template-error.ts";
 
-/** A literal of the template, or a name with the keys that lead on from it. */
-export type Operand =
-  | { readonly kind: "literal"; readonly value: string | number | boolean | null }
-  | { readonly kind: "path"; readonly root: string; readonly path: readonly string[] };
-
-export interface FilterCall {
-  readonly name: FilterName;
-  readonly args: readonly Operand[];
-}
-
-export interface Expression {
-  readonly operand: Operand;
-  readonly filters: readonly FilterCall[];
-}
-
+/** Parentheses, filters' arguments and signs inside of each other, at most. */
+const MAX_DEPTH = 32;
+/** Operators and filters of one expression, at most. */
+const MAX_OPERATORS = 256;
 export const NAME_SOURCE = "[\\p{L}_][\\p{L}\\p{N}_-]*";
 const NAME = new RegExp(NAME_SOURCE, "uy");
 const INDEX = /\d+/y;
-const NUMBER = /-?\d+(?:\.\d+)?/y;
+const NUMBER = /\d+(?:\.\d+)?/y;
 const SPACE = /\s*/y;
+const OR = /\|\||or(?![\p{L}\p{N}_-])/uy;
+const AND = /&&|and(?![\p{L}\p{N}_-])/uy;
+const NOT = /not(?:\s+(?=[\p{L}\p{N}_"'!-])|(?=\s*\())/uy;
+const COMPARISON = /==|!=|<=|>=|<|>|in(?![\p{L}\p{N}_-])/uy;
+const SUM = /[+-]/y;
+const PRODUCT = /[*/%]/y;
 const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ["true", true],
   ["false", false],
@@ -36,8 +33,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads an expression and the `}}` behind it: `a.b.0["key"] | filter | filter("argument")`. A filter's only
- * argument may also follow a colon. Returns where the text goes on. Throws TemplateError.
+ * Reads an expression and the `}}` behind it. By precedence, lowest first: `or` (`||`), `and` (`&&`), `not`,
+ * a comparison (`== != < <= > >= in`), `+ -`, `* / %`, a sign or `!`, filters. `a.b.0["key"]` leads into a value,
+ * a filter's only argument may also follow a colon. Operations on literals are checked, and done, here.
+ * Returns where the text goes on. Throws TemplateError.
  */
 export function parseExpression(text: string, open: number): { expression: Expression; end: number } {
   return new ExpressionParser(text, open).parse();
@@ -47,6 +46,8 @@ class ExpressionParser {
   readonly #text: string;
   readonly #open: number;
   #at: number;
+  #depth = 0;
+  #operators = 0;
 
   constructor(text: string, open: number) {
     this.#text = text;
@@ -59,24 +60,100 @@ class ExpressionParser {
     if (this.#text.startsWith("}}", this.#at)) {
       throw new TemplateError("{{ }} has nothing in it", this.#open);
     }
-    const operand = this.#operand();
-    const filters: FilterCall[] = [];
-    for (;;) {
-      this.#space();
-      if (this.#text.startsWith("}}", this.#at)) break;
-      this.#expect("|");
-      filters.push(this.#filter());
-    }
-    return { expression: { operand, filters }, end: this.#at + 2 };
+    const expression = this.#disjunction();
+    this.#space();
+    this.#expect("}}");
+    return { expression, end: this.#at };
   }
 
-  #operand(): Operand {
+  #disjunction(): Expression {
+    let left = this.#conjunction();
+    for (;;) {
+      const offset = this.#operator(OR);
+      if (offset === undefined) return left;
+      left = this.#binary("or", left, this.#conjunction(), offset);
+    }
+  }
+
+  #conjunction(): Expression {
+    let left = this.#negation();
+    for (;;) {
+      const offset = this.#operator(AND);
+      if (offset === undefined) return left;
+      left = this.#binary("and", left, this.#negation(), offset);
+    }
+  }
+
+  #negation(): Expression {
+    const offset = this.#operator(NOT);
+    if (offset === undefined) return this.#comparison();
+    return this.#nested(offset, () => this.#unary("not", this.#negation(), offset));
+  }
+
+  #comparison(): Expression {
+    const left = this.#sum();
     this.#space();
-    const char = this.#text[this.#at];
-    if (char === '"' || char === "'") return { kind: "literal", value: this.#string(char) };
-    const number = this.#match(NUMBER);
-    if (number !== undefined) return { kind: "literal", value: Number(number) };
+    const offset = this.#at;
+    const operator = this.#match(COMPARISON);
+    if (operator === undefined) return left;
+    return this.#binary(operator as BinaryOperator, left, this.#sum(), offset);
+  }
+
+  #sum(): Expression {
+    let left = this.#product();
+    for (;;) {
+      const offset = this.#operator(SUM);
+      if (offset === undefined) return left;
+      const sign = this.#text[offset];
+      const right = this.#product();
+      const operator = sign === "-" ? "-" : isText(left) || isText(right) ? "concat" : "+";
+      left = this.#binary(operator, left, right, offset);
+    }
+  }
+
+  #product(): Expression {
+    let left = this.#signed();
+    for (;;) {
+      const offset = this.#operator(PRODUCT);
+      if (offset === undefined) return left;
+      left = this.#binary(this.#text[offset] as BinaryOperator, left, this.#signed(), offset);
+    }
+  }
+
+  #signed(): Expression {
+    this.#space();
+    const offset = this.#at;
+    const operator = this.#take("-") ? "negate" : this.#take("!") ? "not" : undefined;
+    if (operator === undefined) return this.#filtered();
+    return this.#nested(offset, () => this.#unary(operator, this.#signed(), offset));
+  }
+
+  #filtered(): Expression {
+    let input = this.#primary();
+    for (;;) {
+      this.#space();
+      if (this.#text[this.#at] !== "|" || this.#text[this.#at + 1] === "|") return input;
+      this.#count(this.#at);
+      this.#at += 1;
+      input = this.#filter(input);
+    }
+  }
+
+  #primary(): Expression {
+    this.#space();
     const start = this.#at;
+    const char = this.#text[start];
+    if (char === '"' || char === "'") return { kind: "literal", value: this.#string(char) };
+    if (this.#take("(")) {
+      const inner = this.#nested(start, () => this.#disjunction());
+      this.#space();
+      this.#expect(")");
+      return inner;
+    }
+    const number = this.#match(NUMBER);
+    if (number !== undefined) {
+      return { kind: "literal", value: Number(number), ...(number.includes(".") ? { isFloat: true } : {}) };
+    }
     const root = this.#match(NAME);
     if (root === undefined) return this.#unexpected();
     const path = this.#path();
@@ -85,7 +162,8 @@ class ExpressionParser {
     if (root === "secrets" && path.length === 0) {
       throw new TemplateError("secrets is no value; name one, as in {{secrets.NAME}}", start);
     }
-    return { kind: "path", root, path };
+    const difference = path.length === 0 ? differenceIn(root, start) : undefined;
+    return { kind: "path", root, path, ...(difference === undefined ? {} : { difference }) };
   }
 
   #path(): string[] {
@@ -107,7 +185,7 @@ class ExpressionParser {
     }
   }
 
-  #filter(): FilterCall {
+  #filter(input: Expression): Expression {
     this.#space();
     const start = this.#at;
     const name = this.#match(NAME) ?? this.#unexpected();
@@ -123,21 +201,56 @@ class ExpressionParser {
       const wanted = least === most ? `${least}` : `${least} to ${most}`;
       throw new TemplateError(`filter "${name}" takes ${wanted} arguments, not ${args.length}`, start);
     }
-    return { name, args };
+    return { kind: "filter", name, input, args, offset: start };
   }
 
-  #args(): Operand[] {
-    if (this.#take(":")) return [this.#operand()];
+  #args(): Expression[] {
+    if (this.#take(":")) return [this.#primary()];
+    const open = this.#at;
     if (!this.#take("(")) return [];
-    const args: Operand[] = [];
+    const args: Expression[] = [];
     this.#space();
     if (this.#take(")")) return args;
     do {
-      args.push(this.#operand());
+      args.push(this.#nested(open, () => this.#disjunction()));
       this.#space();
     } while (this.#take(","));
     this.#expect(")");
     return args;
+  }
+
+  #nested<Result>(offset: number, read: () => Result): Result {
+    if (this.#depth >= MAX_DEPTH) {
+      throw new TemplateError(`the expression nests deeper than ${MAX_DEPTH} levels`, offset);
+    }
+    this.#depth += 1;
+    const result = read();
+    this.#depth -= 1;
+    return result;
+  }
+
+  #unary(operator: UnaryOperator, operand: Expression, offset: number): Expression {
+    this.#count(offset);
+    return unary(operator, operand, offset);
+  }
+
+  #binary(operator: BinaryOperator, left: Expression, right: Expression, offset: number): Expression {
+    this.#count(offset);
+    return binary(operator, left, right, offset);
+  }
+
+  #count(offset: number): void {
+    this.#operators += 1;
+    if (this.#operators > MAX_OPERATORS) {
+      throw new TemplateError(`the expression has more than ${MAX_OPERATORS} operators and filters`, offset);
+    }
+  }
+
+  /** Reads an operator if one stands here, and gives its offset. */
+  #operator(pattern: RegExp): number | undefined {
+    this.#space();
+    const offset = this.#at;
+    return this.#match(pattern) === undefined ? undefined : offset;
   }
 
   #string(quote: string): string {

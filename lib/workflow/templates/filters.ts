@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { applyBinary, isMissing, isTrue } from "./operators.ts";
 import { shellQuote } from "./shell-quote.ts";
 import { toText } from "./values.ts";
 
@@ -6,11 +7,6 @@ interface Filter {
   /** How many arguments it takes, least and most. */
   readonly arity: readonly [number, number];
   readonly apply: (value: unknown, args: readonly unknown[]) => unknown;
-}
-
-/** What counts as not given: undefined, null and the empty string. */
-export function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
 }
 
 /** The words that `split` makes: elements of a list, parts at a separator, or what white space parts. */
@@ -35,6 +31,19 @@ function elements(value: unknown): readonly unknown[] {
 
 function onText(change: (text: string) => unknown): Filter {
   return { arity: [0, 0], apply: (value) => change(toText(value)) };
+}
+
+function numberOf(value: unknown): number {
+  const number = typeof value === "number" ? value : Number.parseFloat(toText(value));
+  return Number.isFinite(number) ? number : 0;
+}
+
+function sliceOf(value: unknown, range: string): unknown {
+  const [from = "", to = ""] = range.split(":");
+  const place = (text: string): number | undefined =>
+    text.trim() === "" ? undefined : Math.trunc(numberOf(text));
+  const part = elements(value).slice(place(from), place(to));
+  return Array.isArray(value) ? part : part.join("");
 }
 
 const filters = {
@@ -76,6 +85,57 @@ const filters = {
         ? value.map((item) => shellQuote(toText(item))).join(" ")
         : shellQuote(toText(value)),
   },
+  /** `add(x)`: the sum of two numbers, else both as one text, like `+`. */
+  add: {
+    arity: [1, 1],
+    apply: (value, [other]) =>
+      isMissing(value) || isMissing(other)
+        ? toText(value) + toText(other)
+        : applyBinary("+", { value }, { value: other }).value,
+  },
+  /** The number that a text is, 0 for other text. */
+  integer: { arity: [0, 0], apply: (value) => Math.trunc(numberOf(value)) },
+  float: { arity: [0, 0], apply: numberOf },
+  divisibleby: {
+    arity: [1, 1],
+    apply: (value, [by]) => numberOf(by) !== 0 && numberOf(value) % numberOf(by) === 0,
+  },
+  /** `cut(x)`: the text without any x. */
+  cut: {
+    arity: [1, 1],
+    apply: (value, [part]) =>
+      toText(part) === "" ? toText(value) : toText(value).replaceAll(toText(part), () => ""),
+  },
+  capfirst: onText((text) => text.charAt(0).toUpperCase() + text.slice(1)),
+  title: onText((text) =>
+    text.toLowerCase().replaceAll(/(?<![\p{L}\p{N}'])\p{L}/gu, (letter) => letter.toUpperCase()),
+  ),
+  /** `slice("1:3")`: the elements of a list, or characters of a text, from the first place to before the second. */
+  slice: { arity: [1, 1], apply: (value, [range]) => sliceOf(value, toText(range)) },
+  /** `truncatechars(n)`: a longer text ends in three dots, which count. */
+  truncatechars: {
+    arity: [1, 1],
+    apply: (value, [length]) => {
+      const characters = [...toText(value)];
+      const most = Math.max(0, Math.trunc(numberOf(length)));
+      if (characters.length <= most) return characters.join("");
+      return most < 3 ? ".".repeat(most) : `${characters.slice(0, most - 3).join("")}...`;
+    },
+  },
+  wordcount: { arity: [0, 0], apply: (value) => words(value).length },
+  /** `yesno("a,b,c")`: the first text for a true value, the second for a false one, the third for none. */
+  yesno: {
+    arity: [0, 1],
+    apply: (value, [texts = "yes,no,maybe"]) => {
+      const [yes = "", no = "", none = no] = toText(texts).split(",");
+      if (value === undefined || value === null) return none;
+      return isTrue(value) ? yes : no;
+    },
+  },
+  /** `default_if_none(x)`: x if there is no value; the empty text is one. */
+  default_if_none: { arity: [1, 1], apply: (value, [fallback]) => value ?? fallback },
+  /** Does nothing: no value is escaped as HTML. */
+  safe: { arity: [0, 0], apply: (value) => value },
   urlencode: onText((text) => encodeURIComponent(text.toWellFormed())),
 } satisfies Record<string, Filter>;
 

@@ -21,7 +21,19 @@ describe("a template", () => {
     ["{{ x | nope }}", 7, /unknown filter "nope"/],
     ["{{ x | default }}", 7, /takes 1 arguments, not 0/],
     ["{{ x | upper(1) }}", 7, /takes 0 arguments, not 1/],
-    ["{{ a + b }}", 5, /unexpected "\+"/],
+    ["{{ a + }}", 7, /unexpected "}"/],
+    ["{{ a < b < c }}", 9, /unexpected "<"/],
+    ["{{ (a + b }}", 10, /unexpected "}"/],
+    ["{{ a | raw + b }}", 11, /\| raw applies to a whole expression/],
+    ["{{ a / 0 }}", 5, /division by zero/],
+    ["{{ a % (2 - 2) }}", 5, /division by zero/],
+    ["{{ a * 'x' }}", 5, /"x" is not a number, which "\*" needs/],
+    ["{{ -'x' }}", 3, /"x" is not a number/],
+    ["{{ 9007199254740991 + 1 }}", 20, /not between -9007199254740991 and 9007199254740991/],
+    [`{{ ${"(".repeat(33)}a${")".repeat(33)} }}`, 35, /nests deeper than 32 levels/],
+    [`{{ ${"-".repeat(40)}a }}`, 35, /nests deeper than 32 levels/],
+    [`{{ a${" + a".repeat(300)} }}`, 1029, /more than 256 operators and filters/],
+    [`{{ a${" | trim".repeat(300)} }}`, 1797, /more than 256 operators and filters/],
     ["{{.State}}", 2, /unexpected "\."/],
     ["{{ a b }}", 5, /unexpected "b"/],
     ["{{ secrets }}", 3, /secrets\.NAME/],
@@ -42,6 +54,9 @@ describe("a template", () => {
       "my-step",
       "my_step",
       "item",
+    ]);
+    expect(referencedNames(parseTemplate("{{ not (a + 2 > b.c) or d | default(e * f) }} {{x-1}}"))).toEqual([
+      ...["a", "b", "d", "e", "f", "x-1", "x_1", "x"],
     ]);
   });
 

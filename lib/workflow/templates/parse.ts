@@ -1,4 +1,6 @@
-import { type Expression, NAME_SOURCE, type Operand, parseExpression } from "./expression.ts";
+import { FALLBACKS } from "./evaluate.ts";
+import { NAME_SOURCE, parseExpression } from "./expression.ts";
+import type { Expression } from "./expression-tree.ts";
 import { TemplateCache } from "./template-cache.ts";
 import { spellings } from "./values.ts";
 
@@ -53,19 +55,90 @@ export function referencedNames(source: TemplateSource): string[] {
   const names = new Set<string>();
   for (const part of toTemplate(source).parts) {
     if (!isReference(part)) continue;
-    addNames(names, part.expression.operand);
-    for (const filter of part.expression.filters) for (const arg of filter.args) addNames(names, arg);
+    addNames(names, part.expression);
   }
   return [...names];
 }
 
-function addNames(names: Set<string>, operand: Operand): void {
-  if (operand.kind === "literal") return;
-  const [first] = operand.path;
-  if (operand.root === "secrets" && first !== undefined) {
-    for (const name of spellings(first)) names.add(`secrets.${name}`);
-  } else {
-    for (const name of spellings(operand.root)) names.add(name);
+/**
+ * The names that leave a template without a value if nothing gives them one, each with the spellings that are
+ * looked up; secrets are not among them, and those with `| default` only as `optional`.
+ */
+export function neededNames(source: TemplateSource): readonly NeededName[] {
+  const needed = new Map<string, NeededName>();
+  const visit = (expression: Expression, optional: boolean): void => {
+    switch (expression.kind) {
+      case "literal":
+        return;
+      case "path": {
+        const { root, difference } = expression;
+        if (root === "secrets") return;
+        const parts = difference === undefined ? [] : namesOf(difference);
+        const isOptional = optional && (needed.get(root)?.optional ?? true);
+        needed.set(root, { name: root, spellings: spellings(root), parts, optional: isOptional });
+        return;
+      }
+      case "filter":
+        visit(expression.input, optional || FALLBACKS.has(expression.name));
+        for (const arg of expression.args) visit(arg, optional);
+        return;
+      case "unary":
+        visit(expression.operand, optional);
+        return;
+      case "binary":
+        visit(expression.left, optional);
+        visit(expression.right, optional);
+    }
+  };
+  for (const part of toTemplate(source).parts) if (isReference(part)) visit(part.expression, false);
+  return [...needed.values()];
+}
+
+export interface NeededName {
+  readonly name: string;
+  readonly spellings: readonly string[];
+  /** Names whose difference it is, if no spelling of its own has a value; empty if it can be none. */
+  readonly parts: readonly string[];
+  /** `| default` stands for it. */
+  readonly optional: boolean;
+}
+
+function namesOf(expression: Expression): string[] {
+  const names = new Set<string>();
+  addNames(names, expression);
+  return [...names];
+}
+
+/** Whether the name, or the difference that it can be, has a value. */
+export function isGiven({ spellings: own, parts }: NeededName, has: (name: string) => boolean): boolean {
+  return own.some(has) || (parts.length > 0 && parts.every(has));
+}
+
+function addNames(names: Set<string>, expression: Expression): void {
+  switch (expression.kind) {
+    case "literal":
+      return;
+    case "path": {
+      const { root, path, difference } = expression;
+      const [first] = path;
+      if (root === "secrets" && first !== undefined) {
+        for (const name of spellings(first)) names.add(`secrets.${name}`);
+      } else {
+        for (const name of spellings(root)) names.add(name);
+      }
+      if (difference !== undefined) addNames(names, difference);
+      return;
+    }
+    case "filter":
+      addNames(names, expression.input);
+      for (const arg of expression.args) addNames(names, arg);
+      return;
+    case "unary":
+      addNames(names, expression.operand);
+      return;
+    case "binary":
+      addNames(names, expression.left);
+      addNames(names, expression.right);
   }
 }
 
@@ -84,7 +157,7 @@ function parse(text: string, loopVariables: ReadonlySet<string>): Template {
       LOOP_REFERENCE.lastIndex = found.index;
       const name = LOOP_REFERENCE.exec(text)?.[1];
       if (name !== undefined && loopVariables.has(name)) {
-        const expression: Expression = { operand: { kind: "path", root: name, path: [] }, filters: [] };
+        const expression: Expression = { kind: "path", root: name, path: [] };
         add(expression, found.index, LOOP_REFERENCE.lastIndex);
       } else {
         opener.lastIndex = found.index + 1;

@@ -1,5 +1,5 @@
 import { makesIntegers } from "./shell-arithmetic.ts";
-import { ProgramWatch } from "./shell-programs.ts";
+import type { CommandList, Redirection, Span } from "./shell-commands.ts";
 
 /** How the text around a place is quoted, and so what a value there has to look like. */
 export type Quoting =
@@ -31,8 +31,8 @@ export interface Hole {
   readonly before: "" | "\\" | "$";
   /** How many backticks are open around it. */
   readonly backticks: number;
-  /** The command that reads the word around it as a program. */
-  readonly program: string | undefined;
+  /** The innermost list of commands around it. */
+  readonly list: CommandList;
 }
 
 /** A stretch in which commands stand: the whole text, `$(…)`, a subshell, backticks, an array's words. */
@@ -57,13 +57,21 @@ export interface CommandFrame {
   previous: string;
   /** The command makes its variables integers: what they are set to is evaluated. */
   calculates: boolean;
-  watch: ProgramWatch;
+  readonly list: CommandList;
+  /** Of the command under way. */
+  words: Span[];
+  redirections: Redirection[];
+  /** The command under way reads the output of the one before. */
+  piped: boolean;
 }
 
 export interface Heredoc {
   readonly delimiter: string;
+  /** Where the delimiter stands as written, with its quotes. */
+  readonly written: { readonly start: number; readonly end: number };
   readonly quoted: boolean;
   readonly stripTabs: boolean;
+  redirection?: Redirection;
 }
 
 /** Inside `${…}`. */
@@ -81,6 +89,7 @@ export interface ArithmeticFrame {
   readonly kind: "arithmetic";
   readonly closer: "))" | "]";
   depth: number;
+  readonly span: { start: number; end: number };
   /** What it turns out to be when a single `)` closes it: `$( (…) )` written without the space. */
   readonly fallback: CommandFrame;
 }
@@ -91,7 +100,13 @@ export interface QuoteFrame {
 
 export type Frame = CommandFrame | ExpansionFrame | ArithmeticFrame | QuoteFrame;
 
-export function commandFrame(opener: CommandFrame["opener"], inTest = false): CommandFrame {
+/** Commands that begin at `start`. */
+export function commandFrame(
+  opener: CommandFrame["opener"],
+  start: number,
+  parent: CommandList | undefined,
+  { inTest = false, arithmetic = false } = {},
+): CommandFrame {
   return {
     kind: "command",
     opener,
@@ -104,7 +119,10 @@ export function commandFrame(opener: CommandFrame["opener"], inTest = false): Co
     name: undefined,
     previous: "",
     calculates: false,
-    watch: new ProgramWatch(),
+    list: { opener, parent, arithmetic, start, end: start, commands: [] },
+    words: [],
+    redirections: [],
+    piped: false,
   };
 }
 
@@ -136,7 +154,13 @@ export function endWord(frame: CommandFrame, source: string, end: number): void 
   if (frame.wordStart === -1) return;
   const start = frame.wordStart;
   frame.wordStart = -1;
+  const redirection = frame.redirects ? frame.redirections.at(-1) : undefined;
   frame.redirects = false;
+  if (redirection !== undefined) {
+    redirection.span = { start, end };
+    return;
+  }
+  frame.words.push({ start, end });
   const word =
     end - start > LONGEST_WORD ? source.slice(start, start + LONGEST_WORD) : source.slice(start, end);
   if (frame.inTest) {
@@ -158,7 +182,6 @@ export function endWord(frame: CommandFrame, source: string, end: number): void 
   }
   frame.previous = word;
   frame.calculates ||= makesIntegers(word, frame.name);
-  frame.watch.word(word.replace(/^(["'])(.*)\1$/s, "$2"));
 }
 
 /** A command is over: the next word is the name of another. */
@@ -169,5 +192,20 @@ export function endCommand(frame: CommandFrame, source: string, end: number): vo
   frame.name = undefined;
   frame.previous = "";
   frame.calculates = false;
-  frame.watch = new ProgramWatch();
+  frame.list.end = Math.max(frame.list.end, end);
+  const { words, redirections, piped } = frame;
+  if (words.length === 0 && redirections.length === 0) return;
+  const start = words[0]?.start ?? redirections[0]?.span?.start ?? end;
+  frame.list.commands.push({ words, redirections, piped, start, end });
+  frame.words = [];
+  frame.redirections = [];
+  frame.piped = false;
+}
+
+/** A `)` ends the pattern of a `case`, which is no command. */
+export function endPattern(frame: CommandFrame, source: string, end: number): void {
+  endWord(frame, source, end);
+  const into = frame.words.findLastIndex(({ start, end: to }) => source.slice(start, to) === "in");
+  frame.words = frame.words.slice(0, into + 1);
+  endCommand(frame, source, end);
 }

@@ -5,9 +5,11 @@ import {
   isSubscriptOrOffset,
   isVariableName,
 } from "./shell-arithmetic.ts";
+import type { CommandList } from "./shell-commands.ts";
 import {
   type CommandFrame,
   commandFrame,
+  endCommand,
   type Frame,
   type Hole,
   type Quoting,
@@ -24,11 +26,16 @@ const HEAD = 256;
 /** The constructs that are open at a place of a shell command, and what they mean for a value put there. */
 export class FrameStack {
   readonly #source: string;
-  readonly #frames: Frame[] = [commandFrame("text")];
+  readonly #frames: Frame[];
+  /** Every list of commands that was opened. */
+  readonly lists: CommandList[] = [];
   #backticks = 0;
 
   constructor(source: string) {
     this.#source = source;
+    const text = commandFrame("text", 0, undefined);
+    this.#frames = [text];
+    this.lists.push(text.list);
   }
 
   get depth(): number {
@@ -41,7 +48,16 @@ export class FrameStack {
   }
 
   get top(): Frame {
-    return this.#frames.at(-1) ?? commandFrame("text");
+    return this.#frames.at(-1) as Frame;
+  }
+
+  /** The innermost list of commands. */
+  get list(): CommandList {
+    return this.#innermost.list;
+  }
+
+  get #innermost(): CommandFrame {
+    return this.#frames.findLast((frame) => frame.kind === "command") as CommandFrame;
   }
 
   push(frame: Frame): void {
@@ -49,22 +65,36 @@ export class FrameStack {
       throw new TemplateError(`the shell command nests deeper than ${MAX_DEPTH} levels`, 0);
     }
     if (isBacktick(frame)) this.#backticks += 1;
+    if (frame.kind === "command") this.lists.push(frame.list);
     this.#frames.push(frame);
   }
 
-  /** The text itself is never closed. */
-  pop(): void {
-    if (this.#frames.length > 1) this.#drop(this.#frames.length - 1);
+  /** Closes the innermost frame at this place. The text itself is never closed. */
+  pop(at: number): void {
+    if (this.#frames.length > 1) this.#drop(this.#frames.length - 1, at);
   }
 
-  closeBacktick(): void {
+  closeBacktick(at: number): void {
     const open = this.#frames.findLastIndex(isBacktick);
-    if (open > 0) this.#drop(open);
+    if (open > 0) this.#drop(open, at);
   }
 
   /** Closes what was opened since the stack was so deep. */
-  closeTo(depth: number): void {
-    if (this.#frames.length > depth) this.#drop(depth);
+  closeTo(depth: number, at: number): void {
+    if (this.#frames.length > depth) this.#drop(depth, at);
+  }
+
+  /** The text ends here. */
+  finish(at: number): void {
+    for (const frame of this.#frames) if (frame.kind === "command") endCommand(frame, this.#source, at);
+  }
+
+  /** Whether the shell calculates with what stands at this place. */
+  isArithmetic(at: number): boolean {
+    const scope = this.#frames.findLastIndex((frame) => frame.kind === "command");
+    if (this.#frames.slice(scope + 1).some((frame) => this.#isArithmetic(frame, at))) return true;
+    const command = this.#innermost;
+    return this.#calculates(command, command.wordStart === -1 ? "" : this.#head(command.wordStart, at), at);
   }
 
   /** Inside `"…`…`…"`, where `\"` is a quote of the inner command. */
@@ -96,23 +126,22 @@ export class FrameStack {
       backticks: this.#backticks,
       names: false,
       argument: false,
-      program: undefined,
+      list: this.list,
     };
     const command = this.#frames[scope];
     if (command?.kind !== "command") return hole;
     const word = command.wordStart === -1 ? "" : this.#head(command.wordStart, index);
-    const program = command.watch.readerOf(word);
     return {
       ...hole,
-      arithmetic: hole.arithmetic || program === "let" || this.#calculates(command, word, index),
+      arithmetic: hole.arithmetic || this.#calculates(command, word, index),
       names: isVariableName(word, command.name ?? "", command.previous),
       argument: within.length === 0 && splitsWords(command, word),
-      program,
     };
   }
 
   #calculates(command: CommandFrame, word: string, index: number): boolean {
     if (command.inTest) return isCompared(this.#source, index);
+    if (command.name === "let") return true;
     if (command.opener === "array" && isElementOfList(word)) return true;
     return command.calculates || isElement(word, command.expectsCommand ? undefined : (command.name ?? ""));
   }
@@ -126,8 +155,12 @@ export class FrameStack {
     return this.#source.slice(start, Math.min(end, start + HEAD));
   }
 
-  #drop(from: number): void {
-    for (const frame of this.#frames.splice(from)) if (isBacktick(frame)) this.#backticks -= 1;
+  #drop(from: number, at: number): void {
+    for (const frame of this.#frames.splice(from)) {
+      if (isBacktick(frame)) this.#backticks -= 1;
+      if (frame.kind === "command") endCommand(frame, this.#source, at);
+      else if (frame.kind === "arithmetic") frame.span.end = at;
+    }
   }
 }
 

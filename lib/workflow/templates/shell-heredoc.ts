@@ -21,7 +21,7 @@ export function readDelimiter(
   if (hole !== -1) return { end, hole: from + hole };
   const quoted = /['"\\]/.test(word);
   const delimiter = quoted ? word.replace(/\\(.)|['"]/gs, "$1") : word;
-  return { heredoc: { delimiter, quoted, stripTabs }, end };
+  return { heredoc: { delimiter, written: { start: from, end }, quoted, stripTabs }, end };
 }
 
 /**
@@ -33,7 +33,7 @@ export function readHeredocBody(
   start: number,
   heredoc: Heredoc,
   nested: boolean,
-): { end: number; after: number } {
+): { end: number; after: number; terminated: boolean } {
   const { delimiter, stripTabs } = heredoc;
   for (let line = start; line < source.length; ) {
     let text = line;
@@ -42,9 +42,10 @@ export function readHeredocBody(
     const lineEnd = newline === -1 ? source.length : newline;
     if (source.startsWith(delimiter, text)) {
       const after = text + delimiter.length;
-      if (after === lineEnd || (nested && source[after] === ")")) return { end: line, after };
+      if (after === lineEnd || (nested && source[after] === ")"))
+        return { end: line, after, terminated: true };
     }
     line = lineEnd + 1;
   }
-  return { end: source.length, after: source.length };
+  return { end: source.length, after: source.length, terminated: false };
 }

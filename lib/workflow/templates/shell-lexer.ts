@@ -1,9 +1,11 @@
+import type { CommandList, Expansion, Redirection, Span } from "./shell-commands.ts";
 import {
   type ArithmeticFrame,
   type CommandFrame,
   commandFrame,
   type ExpansionFrame,
   endCommand,
+  endPattern,
   endWord,
   type Frame,
   type Heredoc,
@@ -17,14 +19,35 @@ import { readDelimiter, readHeredocBody } from "./shell-heredoc.ts";
 export const HOLE = "\0";
 
 const SEPARATORS: ReadonlySet<string> = new Set([";", "&", "|"]);
+const EXPANDED = /(?:\{([#!]?))?([A-Za-z_]\w*|[\d@*])/y;
 const TAKES_WORD = /[#!]?(?:\w+|[@*#?$!-])(?:\[[^\]]{0,256}\])?:?[-=?+]/y;
+
+/** A here-document with a quoted delimiter, whose body the shell takes as it is. Places in the lexed text. */
+export interface QuotedHeredoc {
+  /** The delimiter as written behind `<<`, with its quotes. */
+  readonly delimiter: { readonly start: number; readonly end: number };
+  readonly body: { readonly start: number; readonly end: number };
+  /** The delimiter on the line behind the body; missing if the text ends before it. */
+  readonly terminator?: { readonly start: number; readonly end: number };
+}
+
+export interface LexedShell {
+  readonly holes: readonly Hole[];
+  /** Those that have holes in their bodies. */
+  readonly quotedHeredocs: readonly QuotedHeredoc[];
+  /** The whole text first. */
+  readonly lists: readonly CommandList[];
+  readonly expansions: readonly Expansion[];
+  /** Insides of `$((…))` and the like. */
+  readonly arithmetic: readonly Span[];
+}
 
 /**
  * Finds every HOLE of a bash command and how the text around it is quoted. Follows quotes, `$'…'`, `$(…)`,
  * backticks, `${…}`, `$((…))`, here-documents, `[[ … ]]`, `case` and comments, in linear time. Where a text
  * is not valid bash the answer may be off, which costs a wrong quote but never makes a value syntax.
  */
-export function lexShell(source: string): Hole[] {
+export function lexShell(source: string): LexedShell {
   return new ShellLexer(source).lex();
 }
 
@@ -33,6 +56,9 @@ class ShellLexer {
   readonly #source: string;
   readonly #frames: FrameStack;
   readonly #holes: Hole[] = [];
+  readonly #quotedHeredocs: QuotedHeredoc[] = [];
+  readonly #expansions: Expansion[] = [];
+  readonly #arithmetics: { start: number; end: number }[] = [];
   #at = 0;
   /** Position of a hole that an active backslash or dollar sign stands right before. */
   #escaped = -1;
@@ -43,9 +69,16 @@ class ShellLexer {
     this.#frames = new FrameStack(source);
   }
 
-  lex(): Hole[] {
+  lex(): LexedShell {
     this.#run(this.#source.length);
-    return this.#holes;
+    this.#frames.finish(this.#source.length);
+    return {
+      holes: this.#holes,
+      quotedHeredocs: this.#quotedHeredocs,
+      lists: this.#frames.lists,
+      expansions: this.#expansions,
+      arithmetic: this.#arithmetics,
+    };
   }
 
   /** Reads up to `end`, whatever is still open there. */
@@ -60,7 +93,7 @@ class ShellLexer {
     }
     if (this.#frames.backticks > 0 && char === "`") {
       // A backtick closes its pair whatever quotes are open in between.
-      this.#frames.closeBacktick();
+      this.#frames.closeBacktick(this.#at);
       return this.#at + 1;
     }
     if (this.#frames.backticks > 0 && char === "\\") return this.#escapeInBackticks(frame);
@@ -111,12 +144,20 @@ class ShellLexer {
 
   #separator(frame: CommandFrame, char: string): number {
     const [before = "", after = ""] = [this.#source[this.#at - 1], this.#source[this.#at + 1]];
-    // `>&` and `<&` duplicate a descriptor, `&>` redirects: the command goes on.
-    if (char === "&" && (before === ">" || before === "<" || after === ">")) {
+    // `>&` and `<&` duplicate a descriptor, `&>` redirects, `>|` overwrites: the command goes on.
+    if (
+      (char === "&" && (before === ">" || before === "<" || after === ">")) ||
+      (char === "|" && before === ">")
+    ) {
       endWord(frame, this.#source, this.#at);
-    } else {
-      endCommand(frame, this.#source, this.#at);
+      return this.#at + 1;
     }
+    endCommand(frame, this.#source, this.#at);
+    if (char === "|") {
+      frame.piped = after !== "|";
+      return this.#at + (after === "|" || after === "&" ? 2 : 1);
+    }
+    frame.piped = false;
     return this.#at + 1;
   }
 
@@ -147,8 +188,9 @@ class ShellLexer {
   #arithmetic(frame: ArithmeticFrame, char: string): number {
     const closes = frame.closer === "]" ? char === "]" : char === ")" && frame.depth === 0;
     if (closes) {
-      this.#frames.pop();
+      this.#frames.pop(this.#at);
       if (this.#source.startsWith(frame.closer, this.#at)) return this.#at + frame.closer.length;
+      frame.span.end = frame.span.start;
       this.#frames.push(frame.fallback);
       return this.#at + 1;
     }
@@ -159,12 +201,13 @@ class ShellLexer {
   }
 
   #substitution(char: string, quoted: boolean): number {
-    if (char === "`") return this.#open(commandFrame("backtick"), 1);
+    if (char === "`") return this.#open(this.#commands("backtick", 1), 1);
     if (char !== "$") return this.#at + 1;
+    this.#expand(this.#at);
     const next = this.#source[this.#at + 1] ?? "";
-    if (next === "(" && this.#source[this.#at + 2] === "(") return this.#open(arithmetic("))"), 3);
-    if (next === "(") return this.#open(commandFrame("paren"), 2);
-    if (next === "[") return this.#open(arithmetic("]"), 2);
+    if (next === "(" && this.#source[this.#at + 2] === "(") return this.#open(this.#calculation("))", 3), 3);
+    if (next === "(") return this.#open(this.#commands("paren", 2), 2);
+    if (next === "[") return this.#open(this.#calculation("]", 2), 2);
     if (next === "{") {
       const start = this.#at + 2;
       TAKES_WORD.lastIndex = start;
@@ -185,8 +228,8 @@ class ShellLexer {
     const next = this.#source[this.#at + 1];
     if (next === "`") {
       this.#at += 1;
-      if (this.#frames.backticks === 1) return this.#open(commandFrame("backtick"), 1);
-      this.#frames.closeBacktick();
+      if (this.#frames.backticks === 1) return this.#open(this.#commands("backtick", 1), 1);
+      this.#frames.closeBacktick(this.#at);
       return this.#at + 1;
     }
     if (next === "\\") {
@@ -202,17 +245,19 @@ class ShellLexer {
   }
 
   #openParen(frame: CommandFrame): number {
-    if (this.#source[this.#at - 1] === "=") return this.#open(commandFrame("array"), 1);
+    if (this.#source[this.#at - 1] === "=") return this.#open(this.#commands("array", 1), 1);
     if (frame.wordStart === -1) {
       frame.wordStart = this.#at;
-      if (this.#source[this.#at + 1] === "(" && !frame.inTest) return this.#open(arithmetic("))"), 2);
+      if (this.#source[this.#at + 1] === "(" && !frame.inTest)
+        return this.#open(this.#calculation("))", 2), 2);
     }
-    return this.#open(commandFrame("paren", frame.inTest), 1);
+    return this.#open(this.#commands("paren", 1, frame.inTest), 1);
   }
 
   #closeParen(frame: CommandFrame): number {
-    endCommand(frame, this.#source, this.#at);
     const closes = frame.cases === 0 && (frame.opener === "paren" || frame.opener === "array");
+    if (closes) endCommand(frame, this.#source, this.#at);
+    else endPattern(frame, this.#source, this.#at);
     return closes ? this.#close() : this.#at + 1;
   }
 
@@ -220,17 +265,41 @@ class ShellLexer {
     const source = this.#source;
     if (source[this.#at + 1] === "(" && !frame.inTest) {
       if (frame.wordStart === -1) frame.wordStart = this.#at;
-      return this.#open(commandFrame("paren"), 2);
+      return this.#open(this.#commands("paren", 2), 2);
     }
+    const descriptor = this.#descriptor(frame);
     endWord(frame, source, this.#at);
-    frame.redirects = true;
-    if (source.startsWith("<<<", this.#at)) return this.#at + 3;
-    if (frame.inTest || char === ">" || source[this.#at + 1] !== "<") return this.#at + 1;
+    if (frame.inTest) return this.#at + 1;
+    const operator = source.startsWith("<<<", this.#at)
+      ? "<<<"
+      : source.startsWith("<<", this.#at)
+        ? "<<"
+        : char;
+    if (char === ">" && source[this.#at - 1] === ">") return this.#at + 1;
+    const redirection: Redirection = { operator, descriptor };
+    if (operator !== "<<") {
+      frame.redirections.push(redirection);
+      frame.redirects = true;
+      return this.#at + operator.length;
+    }
     const { heredoc, end, hole } = readDelimiter(source, this.#at + 2, HOLE);
     if (hole !== undefined) this.#hole("heredoc-delimiter", hole);
-    if (heredoc !== undefined) frame.heredocs.push(heredoc);
-    frame.redirects = false;
+    if (heredoc !== undefined) {
+      heredoc.redirection = { ...redirection, quoted: heredoc.quoted };
+      frame.redirections.push(heredoc.redirection);
+      frame.heredocs.push(heredoc);
+    }
     return end;
+  }
+
+  /** The number right before a redirection's operator, which is no word of the command. */
+  #descriptor(frame: CommandFrame): string {
+    const { wordStart } = frame;
+    if (frame.inTest || wordStart === -1 || frame.redirects || this.#at - wordStart > 4) return "";
+    const text = this.#source.slice(wordStart, this.#at);
+    if (!/^(?:\d+|\{\w+\})$/.test(text)) return "";
+    frame.wordStart = -1;
+    return text;
   }
 
   #newline(frame: CommandFrame): number {
@@ -242,14 +311,23 @@ class ShellLexer {
 
   #heredocBody(heredoc: Heredoc): number {
     const { depth } = this.#frames;
-    const { end, after } = readHeredocBody(this.#source, this.#at, heredoc, depth > 1);
+    const { end, after, terminated } = readHeredocBody(this.#source, this.#at, heredoc, depth > 1);
+    if (heredoc.redirection !== undefined) heredoc.redirection.span = { start: this.#at, end };
     if (heredoc.quoted) {
+      const found = this.#holes.length;
       this.#holesUntil(end, "quoted-heredoc");
+      if (this.#holes.length > found) {
+        this.#quotedHeredocs.push({
+          delimiter: heredoc.written,
+          body: { start: this.#at, end },
+          ...(terminated && { terminator: { start: after - heredoc.delimiter.length, end: after } }),
+        });
+      }
       return after;
     }
     this.#frames.push({ kind: "heredoc" });
     this.#run(end);
-    this.#frames.closeTo(depth);
+    this.#frames.closeTo(depth, end);
     return Math.max(this.#at, after);
   }
 
@@ -284,11 +362,38 @@ class ShellLexer {
   }
 
   #close(): number {
-    this.#frames.pop();
+    this.#frames.pop(this.#at);
     return this.#at + 1;
   }
-}
 
-function arithmetic(closer: ArithmeticFrame["closer"]): ArithmeticFrame {
-  return { kind: "arithmetic", closer, depth: 0, fallback: commandFrame("paren") };
+  /** Commands whose content begins `length` characters further on. */
+  #commands(opener: CommandFrame["opener"], length: number, inTest = false): CommandFrame {
+    return commandFrame(opener, this.#at + length, this.#frames.list, {
+      inTest,
+      arithmetic: this.#frames.isArithmetic(this.#at),
+    });
+  }
+
+  #calculation(closer: ArithmeticFrame["closer"], length: number): ArithmeticFrame {
+    const span = { start: this.#at + length, end: this.#source.length };
+    this.#arithmetics.push(span);
+    return { kind: "arithmetic", closer, depth: 0, span, fallback: this.#commands("paren", length) };
+  }
+
+  /** Notes that the shell puts the value of a variable here. */
+  #expand(at: number): void {
+    EXPANDED.lastIndex = at + 1;
+    const found = EXPANDED.exec(this.#source);
+    if (found === null) return;
+    const [, mark, name = ""] = found;
+    const { kind } = this.#frames.top;
+    this.#expansions.push({
+      index: at,
+      name,
+      indirect: mark === "!",
+      arithmetic: this.#frames.isArithmetic(at),
+      bare: kind === "command",
+      list: this.#frames.list,
+    });
+  }
 }

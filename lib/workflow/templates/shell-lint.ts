@@ -1,68 +1,100 @@
-import { endsWith, isRaw, type Trust } from "./evaluate.ts";
+import { endsWith, evaluate, isRaw, type Trust } from "./evaluate.ts";
+import type { Expression } from "./expression-tree.ts";
 import { isReference, type Reference, type TemplateSource, toTemplate } from "./parse.ts";
+import { executedMessage } from "./shell.ts";
 import type { Hole } from "./shell-context.ts";
-import { lexShell } from "./shell-lexer.ts";
+import { findExecution } from "./shell-execution.ts";
+import { HOLE, lexShell } from "./shell-lexer.ts";
 import { withHoles } from "./shell-source.ts";
+import type { HoleKind } from "./shell-values.ts";
+import { toText } from "./values.ts";
 
 export interface ShellWarning {
-  readonly rule: "raw" | "inner-program" | "arithmetic" | "expansion" | "quoted-heredoc";
+  readonly rule: "raw" | "inner-program" | "arithmetic" | "expansion";
   readonly message: string;
   /** Where the value stands in the template's text, in UTF-16 units. */
   readonly offset: number;
 }
 
+export interface ShellLint {
+  readonly warnings: readonly ShellWarning[];
+  /** Values that would be executed, of which no run takes any. */
+  readonly errors: readonly { readonly message: string; readonly offset: number }[];
+}
+
 /**
- * Warns of places in a bash command where a value would be read as more than data by something that the
- * renderer cannot see into, or would be refused. Values of trusted names and literals are no cause.
+ * What is known of the values of a bash command before they are: those that reach an interpreter are errors, those that
+ * may act as more than data or be refused are warnings. Texts of the workflow file, as `own` gives them by name, are no cause.
  * Throws TemplateError where the template cannot be parsed.
  */
-export function lintShell(
-  source: TemplateSource,
-  options: { readonly trusted?: Trust } = {},
-): readonly ShellWarning[] {
+export function lintShell(source: TemplateSource, own: ReadonlyMap<string, string> = new Map()): ShellLint {
   const template = toTemplate(source);
   const warnings: ShellWarning[] = [];
+  const errors: { message: string; offset: number }[] = [];
   for (const part of template.parts) {
     if (!isReference(part) || !isRaw(part.expression)) continue;
     const message = "| raw makes the value part of the command's syntax";
     warnings.push({ rule: "raw", message, offset: part.offset });
   }
-  const { source: text, references } = withHoles(template, (reference) =>
-    isText(reference, options.trusted) ? "text" : undefined,
-  );
-  for (const [position, hole] of lexShell(text).entries()) {
+  const { source: text, references } = withHoles(template, (reference) => ownText(reference, own));
+  const lexed = lexShell(text);
+  const rules = findExecution(text, lexed, (hole) => kindOf(references[hole]));
+  for (const [position, hole] of lexed.holes.entries()) {
     const reference = references[position];
-    const warning = reference === undefined ? undefined : judge(hole, reference);
-    if (warning !== undefined && reference !== undefined) {
-      warnings.push({ ...warning, offset: reference.offset });
-    }
+    if (reference === undefined) break;
+    const { offset } = reference;
+    const reader = rules.executed.get(position);
+    if (reader !== undefined) errors.push({ message: executedMessage(reader), offset });
+    const warning = judge(hole, rules.filtering.get(position));
+    if (warning !== undefined && reader === undefined) warnings.push({ ...warning, offset });
   }
-  return warnings.sort((one, other) => one.offset - other.offset);
+  return { warnings: warnings.sort((one, other) => one.offset - other.offset), errors };
 }
 
-function isText({ expression }: Reference, trusted: Trust | undefined): boolean {
-  if (isRaw(expression)) return true;
-  const { operand } = expression;
-  return operand.kind === "literal" || trusted?.(operand.root) === true;
+const kindOf = (reference: Reference | undefined): HoleKind =>
+  reference === undefined
+    ? undefined
+    : endsWith(reference.expression, "shell")
+      ? "shell"
+      : endsWith(reference.expression, "split")
+        ? "split"
+        : undefined;
+
+/** The text of a value that is part of the workflow file, or that its author makes part of the command. */
+function ownText({ expression }: Reference, own: ReadonlyMap<string, string>): string | undefined {
+  if (isRaw(expression)) return "raw";
+  if (!isOwnText(expression, (root) => own.has(root)) || endsWith(expression, "shell")) return undefined;
+  try {
+    return toText(evaluate(expression, (root) => own.get(root)).value).replaceAll(HOLE, "");
+  } catch {
+    return "text";
+  }
 }
 
-function judge(hole: Hole, reference: Reference): Omit<ShellWarning, "offset"> | undefined {
+/** Whether all of the value is text of the workflow file. */
+function isOwnText(expression: Expression, trusted: Trust | undefined): boolean {
+  switch (expression.kind) {
+    case "literal":
+      return true;
+    case "path":
+      return trusted?.(expression.root) === true;
+    case "filter":
+      return isOwnText(expression.input, trusted) && expression.args.every((arg) => isOwnText(arg, trusted));
+    case "unary":
+      return isOwnText(expression.operand, trusted);
+    case "binary":
+      return isOwnText(expression.left, trusted) && isOwnText(expression.right, trusted);
+  }
+}
+
+function judge(hole: Hole, filter: string | undefined): Omit<ShellWarning, "offset"> | undefined {
   if (hole.quoting === "comment") return undefined;
-  if (hole.quoting === "quoted-heredoc") {
-    return {
-      rule: "quoted-heredoc",
-      message: "a value in a quoted here-document is an error; write <<EOF instead of <<'EOF'",
-    };
-  }
   if (hole.arithmetic) {
     return { rule: "arithmetic", message: "only an integer can stand where the shell calculates" };
   }
-  if (hole.program !== undefined && !endsWith(reference.expression, "shell")) {
-    const advice = "pass it as an argument or variable of its own, or write | shell where a shell reads it";
-    return {
-      rule: "inner-program",
-      message: `${hole.program} reads the value as part of a program; ${advice}`,
-    };
+  if (filter !== undefined) {
+    const message = `${filter} reads the value as part of its program: pass it as an argument of its own (--arg)`;
+    return { rule: "inner-program", message };
   }
   if (hole.expansion) {
     return {

@@ -44,6 +44,23 @@ const PLACES: readonly [source: string, expected: (value: string) => string][] =
   ["cat <<\\E >/dev/null\n$(it's \" `\nE\nprintf '<%s>' '{{v}}'", (v) => `<${v}>`],
   ["cat <<E >/dev/null\nit's \"\nE\nprintf '<%s>' '{{v}}'", (v) => `<${v}>`],
   ["cat <<< {{v}}", (v) => `${v}\n`],
+  // Quoted here-documents: all text but the values is literal
+  [
+    "cat <<'E'\n$x ${y} $(id) `id` \\ \\$ \\\n\\n\" ' {{v}}|{{v}}\nE\nprintf '<%s>' '{{v}}'",
+    (v) => `$x \${y} $(id) \`id\` \\ \\$ \\\n\\n" ' ${v}|${v}\n<${v}>`,
+  ],
+  ["cat <<\\E\n\\{{v}} ${{v}} `{{v}}`\nE", (v) => `\\${v} $${v} \`${v}\`\n`],
+  ['cat <<"E x"\nE\n{{v}}\nE x', (v) => `E\n${v}\n`],
+  ["cat <<''\nEOF {{v}}\n\nprintf '%s' '{{v}}'", (v) => `EOF ${v}\n${v}`],
+  ["cat <<-'E'\n\t\t<{{v}}> \t$x\n\tE\nprintf '%s' '{{v}}'", (v) => `<${v}> \t$x\n${v}`],
+  [
+    "cat <<'A'; cat <<B; cat <<'C'\n$a {{v}}\nA\nb {{v}}\nB\n$c {{v}}\nC",
+    (v) => `$a ${v}\nb ${v}\n$c ${v}\n`,
+  ],
+  ["x=$(cat <<'E'\n$1 {{v}}.\nE\n); printf '<%s>' \"$x\"", (v) => `<$1 ${v}.>`],
+  ["printf '<%s>' \"$(cat <<'E'\n\"$1\" {{v}}.\nE\n)\"", (v) => `<"$1" ${v}.>`],
+  ["f() { for i in 1 2; do cat <<'E'\n$i {{v}}\nE\ndone; }; f", (v) => `$i ${v}\n$i ${v}\n`],
+  ["cat <<'E' | cat; printf '%s' '{{v}}'\n{{v}}\nE", (v) => `${v}\n${v}`],
   // Substitutions, and the closing parentheses of case patterns in them
   ["x=$(case a in a) printf '%s.' {{v}};; esac); printf '%s' \"$x\" '{{v}}'", (v) => `${v}.${v}`],
   ["x=$(case a in (a) printf '%s.' {{v}};; esac); printf '%s' \"$x\" '{{v}}'", (v) => `${v}.${v}`],

@@ -1,5 +1,5 @@
 import { isReference, type Reference, type Template } from "./parse.ts";
-import { HOLE } from "./shell-lexer.ts";
+import { HOLE, type QuotedHeredoc } from "./shell-lexer.ts";
 import { TemplateError } from "./template-error.ts";
 
 /** Replaces `length` characters at `index` by `text`. */
@@ -40,3 +40,30 @@ export function applyEdits(source: string, edits: readonly Edit[]): string {
   }
   return result + source.slice(done);
 }
+
+/**
+ * Edits that make an unquoted here-document of a quoted one and keep every character of its body: `$`, backticks and
+ * backslashes are escaped, so that the expansions put in for its holes are the only ones. The delimiter becomes one that needs
+ * no quotes and that no line of the body is.
+ */
+export function unquoteHeredoc(source: string, { delimiter, body, terminator }: QuotedHeredoc): Edit[] {
+  const text = source.slice(body.start, body.end);
+  let name = "EOF";
+  while (text.includes(name)) name += "_";
+  const edits: Edit[] = [edit(delimiter.start, delimiter.end, name)];
+  for (let start = body.start; start < body.end; ) {
+    const hole = source.indexOf(HOLE, start);
+    const end = hole === -1 || hole >= body.end ? body.end : hole;
+    const escaped = source.slice(start, end).replaceAll(/[$`\\]/g, "\\$&");
+    edits.push(edit(start, end, escaped));
+    start = end + 1;
+  }
+  if (terminator !== undefined) edits.push(edit(terminator.start, terminator.end, name));
+  return edits;
+}
+
+const edit = (start: number, end: number, text: string): Edit => ({
+  index: start,
+  length: end - start,
+  text,
+});

@@ -68,6 +68,7 @@ const PLACES: readonly [name: string, source: string, expected: (value: string) 
   ["in backticks", "printf '<%s>' \"`printf '%s.' {{v}}`\"", (v) => `<${v}.>`],
   ["in an assignment", "x={{v}}; printf '<%s>' \"$x\"", (v) => `<${v}>`],
   ["in a here-document", "cat <<END\n<{{v}}>\nEND", (v) => `<${v}>\n`],
+  ["in a quoted here-document", "cat <<'END'\n<{{v}}>\nEND", (v) => `<${v}>\n`],
   ["in a test", '[[ {{v}} == "{{v}}" ]] && printf same', () => "same"],
   ["in a comment", "printf ok # {{v}}", () => "ok"],
   ["in a function and a case", "f() { case {{v}} in *) printf '<%s>' {{v}};; esac; }; f", (v) => `<${v}>`],
@@ -83,8 +84,8 @@ describe("a rendered command", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("refuses a value in a quoted here-document, and one with a NUL", () => {
-    expect(() => renderShell("cat <<'END'\n{{v}}\nEND", { v: "x" })).toThrow(TemplateError);
+  it("rejects a value with a NUL, and one in a quoted here-document inside backticks", () => {
+    expect(() => renderShell("x=`cat <<'E'\n{{v}}\nE\n`", { v: "x" })).toThrow(TemplateError);
     expect(() => renderShell("echo {{v}}", { v: "a\0b" })).toThrow(TemplateError);
   });
 

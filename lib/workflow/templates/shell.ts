@@ -2,10 +2,13 @@ import { endsWith, evaluate, isRaw, type Trust } from "./evaluate.ts";
 import { words } from "./filters.ts";
 import { type Reference, type TemplateSource, toTemplate } from "./parse.ts";
 import type { Hole } from "./shell-context.ts";
+import { findExecution } from "./shell-execution.ts";
 import { HOLE, lexShell } from "./shell-lexer.ts";
-import { applyEdits, type Edit, withHoles } from "./shell-source.ts";
+import type { ExecutionRules } from "./shell-rules.ts";
+import { applyEdits, type Edit, unquoteHeredoc, withHoles } from "./shell-source.ts";
+import type { HoleKind } from "./shell-values.ts";
 import { type ShellFile, ShellVariables, type WriteFile } from "./shell-variables.ts";
-import { TemplateError } from "./template-error.ts";
+import { ExecutedValueError, TemplateError } from "./template-error.ts";
 import { toText, type Values } from "./values.ts";
 
 /** The kernel takes at most 128 KiB in one string of an environment. */
@@ -52,8 +55,9 @@ interface Slot {
  * needs: it is one word, or part of one, and never syntax; in a comment it is dropped. Exceptions, by name
  * or filter: trusted names, literals and `| raw` are text; `| split` makes each part a word of its own where
  * the shell splits words, with no glob expansion; `| shell` is quoted text, for an inner shell to read.
- * Where bash evaluates arithmetic only integers are taken. Throws TemplateError, for a value in a quoted
- * here-document, as a variable's name or with a NUL among others.
+ * Where bash evaluates arithmetic only integers are taken. The body of a quoted here-document keeps all of its
+ * other text as it is. Throws ExecutedValueError for a value that reaches an interpreter, and TemplateError for
+ * one as a variable's name or with a NUL among others.
  */
 export function renderShell(
   source: TemplateSource,
@@ -73,15 +77,25 @@ export function renderShell(
     maxTotalBytes: options.maxTotalBytes ?? MAX_TOTAL_BYTES,
     writeFile: options.writeFile,
   });
-  const edits: Edit[] = [];
-  for (const [position, hole] of lexShell(text).entries()) {
+  const lexed = lexShell(text);
+  const { holes, quotedHeredocs } = lexed;
+  const rules = findExecution(text, lexed, (hole) => kindOf(slots[hole]));
+  const edits: Edit[] = quotedHeredocs.flatMap((heredoc) => unquoteHeredoc(text, heredoc));
+  for (const [position, hole] of holes.entries()) {
     const slot = slots[position];
     if (slot === undefined) break;
-    edits.push(fill(hole, slot, variables));
+    checkExecution(position, slot, rules);
+    edits.push(fill(hole, slot, variables, rules.inProgram.has(position)));
   }
+  edits.sort((one, other) => one.index - other.index);
   const script =
     variables.files.length === 0 ? applyEdits(text, edits) : variables.prelude + applyEdits(text, edits);
   return { script, env: variables.env, files: variables.files };
+}
+
+/** Why a value cannot stand where this interpreter reads it. */
+export function executedMessage(reader: string): string {
+  return `${reader} reads this value as part of a program, so the value could execute commands: pass it as an argument or in a variable (bash -c '… "$1" …' _ {{x}}), write | shell where a shell reads it as one word, or | raw if whoever sets the value may execute commands`;
 }
 
 /** A text to be put in as it stands, or a slot. */
@@ -94,26 +108,29 @@ function readSlot(reference: Reference, values: Values, trust: Trust | undefined
     throw new TemplateError("a value with a NUL cannot stand in a shell command", offset);
   if (isRaw(expression)) return text;
   // Quoted text has to know what reads it before it can be put in, even where the value is trusted.
-  if (endsWith(expression, "shell")) {
-    const { value: unquoted } = evaluate({ ...expression, filters: expression.filters.slice(0, -1) }, values);
+  if (expression.kind === "filter" && expression.name === "shell") {
+    const { value: unquoted } = evaluate(expression.input, values);
     return { reference, text, quoted: Array.isArray(unquoted) ? "words" : "word" };
   }
   if (trusted) return text;
   return parts === undefined ? { reference, text } : { reference, text, words: parts };
 }
 
-function fill(hole: Hole, slot: Slot, variables: ShellVariables): Edit {
+const kindOf = (slot: Slot | undefined): HoleKind =>
+  slot?.quoted !== undefined ? "shell" : slot?.words !== undefined ? "split" : undefined;
+
+function fill(hole: Hole, slot: Slot, variables: ShellVariables, inProgram: boolean): Edit {
   const { offset } = slot.reference;
   check(hole, slot);
   const rewritten = rewriteBefore(hole);
   return {
     index: hole.index - hole.before.length,
     length: 1 + hole.before.length,
-    text: rewritten + placed(hole, slot, (text) => `\${${variables.bind(text, offset)}}`),
+    text: rewritten + placed(hole, slot, inProgram, (text) => `\${${variables.bind(text, offset)}}`),
   };
 }
 
-function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string {
+function placed(hole: Hole, slot: Slot, inProgram: boolean, bind: (text: string) => string): string {
   switch (hole.quoting) {
     case "comment":
       return "";
@@ -124,7 +141,7 @@ function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string 
     case "bare":
       if (hole.arithmetic) return bind(slot.text);
       // Where this shell is the one to read it; an inner one gets the quoted text as data.
-      if (isReadHere(hole, slot)) return slot.text;
+      if (!inProgram && isReadHere(hole, slot)) return slot.text;
       if (slot.words !== undefined && hole.argument) {
         return slot.words.map((word) => `"${bind(word)}"`).join(" ");
       }
@@ -136,7 +153,7 @@ function placed(hole: Hole, slot: Slot, bind: (text: string) => string): string 
 
 /** Whether quoted text is syntax of this command: a list only where words stand side by side, or `x=a b` runs b. */
 function isReadHere(hole: Hole, slot: Slot): boolean {
-  if (slot.quoted === undefined || hole.program !== undefined || hole.expansion) return false;
+  if (slot.quoted === undefined || hole.expansion) return false;
   return slot.quoted === "word" || hole.argument;
 }
 
@@ -147,17 +164,49 @@ function rewriteBefore(hole: Hole): string {
   return hole.quoting === "bare" ? "" : "\\\\";
 }
 
+/** What reaches an interpreter is refused, whatever it is; what may become an option or syntax, by its text. */
+function checkExecution(position: number, slot: Slot, rules: ExecutionRules): void {
+  const { offset } = slot.reference;
+  const reader = rules.executed.get(position);
+  if (reader !== undefined) throw new ExecutedValueError(executedMessage(reader), offset);
+  const texts = slot.words ?? [slot.text];
+  if (rules.integers.has(position) && !texts.every((text) => INTEGER.test(text))) {
+    throw new TemplateError("only an integer can stand in a variable that the shell calculates with", offset);
+  }
+  if (rules.variableNames.has(position) && texts.some((text) => ELEMENT.test(text))) {
+    throw new TemplateError("a value with a subscript cannot be the name of a shell variable", offset);
+  }
+  const command = rules.operands.get(position);
+  if (command !== undefined && texts.some((text) => text.startsWith("-"))) {
+    const advice = "write -- before the value, or ./ before a path";
+    throw new TemplateError(
+      `${command} would take a value that begins with "-" for an option: ${advice}`,
+      offset,
+    );
+  }
+  const delimiter = rules.sedTexts.get(position);
+  if (delimiter !== undefined && !isSedText(slot.text, delimiter)) {
+    throw new TemplateError(
+      "a value in a program of sed can only have letters, digits, spaces and the characters _ . , : @ % + = / -, and not its delimiter",
+      offset,
+    );
+  }
+}
+
+const isSedText = (text: string, delimiter: string): boolean =>
+  /^[\w .,:@%+=/-]*$/.test(text) && !text.includes(delimiter);
+
 function check(hole: Hole, slot: Slot): void {
   const fail = (message: string): never => {
     throw new TemplateError(message, slot.reference.offset);
   };
-  if (hole.quoting === "quoted-heredoc") {
-    fail("a value cannot stand in a quoted here-document; write <<EOF instead of <<'EOF'");
-  }
   if (hole.quoting === "heredoc-delimiter") fail("a value cannot be the delimiter of a here-document");
   if (hole.quoting === "variable-name") fail("a value cannot be the name of a shell variable in ${…}");
   if (hole.quoting === "comment") return;
-  if (hole.backticks > 1 || (hole.backticks === 1 && hole.before !== "")) {
+  if (
+    hole.backticks > 1 ||
+    (hole.backticks === 1 && (hole.before !== "" || hole.quoting === "quoted-heredoc"))
+  ) {
     fail("a value cannot stand here inside backticks; write $(…) instead");
   }
   if (hole.arithmetic && !INTEGER.test(slot.text)) {

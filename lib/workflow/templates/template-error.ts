@@ -9,3 +9,9 @@ export class TemplateError extends Error {
     this.offset = offset;
   }
 }
+
+/** A value that would be executed: an interpreter reads it as part of a program. */
+export class ExecutedValueError extends TemplateError {}
+
+/** An operation that its operands do not allow, like a division by zero. */
+export class OperationError extends TemplateError {}

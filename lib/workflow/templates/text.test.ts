@@ -43,6 +43,22 @@ describe("text", () => {
     ],
     ["{{ list | first }} {{ list | last }} {{ s | first }} {{ none | first }}", "a 3 t "],
     ["{{ list | join }} {{ list | join(' + ') }} {{ s | join }}", "a,b c,3 a + b c + 3 text"],
+    ["{{ n | add(1) }} {{ '5' | add:5 }} {{ s | add('x') }} {{ none | add(1) }}", "2.5 10 textx 1"],
+    [
+      "{{ '7.9' | integer }} {{ 'x' | integer }} {{ '1.5' | float }} {{ 10 | divisibleby:5 }}",
+      "7 0 1.5 true",
+    ],
+    [
+      "{{ 'a.b.c' | cut('.') }} {{ s | capfirst }} {{ 'the FIRST o\\'clock' | title }}",
+      "abc Text The First O'clock",
+    ],
+    ["{{ s | slice(':2') }} {{ list | slice('1:') | json }} {{ s | slice('-2:') }}", 'te ["b c",3] xt'],
+    [
+      "{{ 'abcdef' | truncatechars(5) }} {{ 'abc' | truncatechars(5) }} {{ words | wordcount }}",
+      "ab... abc 3",
+    ],
+    ["{{ yes | yesno }} {{ no | yesno('a,b') }} {{ none | yesno('a,b,c') }} {{ s | safe }}", "yes b c text"],
+    ["{{ none | default_if_none('d') }} <{{ empty | default_if_none('d') }}>", "d <>"],
     ["{{ words | split }} {{ 'a,b,,c' | split(',') }}", '["a","b","c"] ["a","b","","c"]'],
     ["{{ 'a.b.c' | split('.') | last | upper }} {{ 'a.b.b' | replace('.b', '$&') }}", "C a$&$&"],
     [

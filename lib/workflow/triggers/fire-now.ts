@@ -1,3 +1,4 @@
+import { ApiError } from "../../errors.ts";
 import type { Match } from "../../events/log/table.ts";
 import { composeEvents, type EventDraft, eventData } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
@@ -30,6 +31,10 @@ export async function fireNow(
   const events = await composeEvents(deps, [{ ...draft, also: [match] }]);
   const [record] = events.records;
   if (record === undefined) throw new Error("an event was not recorded");
+  if (record.matches.length === 0) {
+    await deps.outbox.commit({ writes: [...events.writes], publish: [...events.publish] });
+    throw new ApiError("bad_request", "The root cause has used its budget of runs (RUNS_PER_ROOT_CAUSE_MAX)");
+  }
   const text = await eventData(deps, record);
   const { commit, run } = await composeMatchedRun(deps, record, match, text, schedule);
   const isStarted = run.status !== "failed";

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors.ts";
+import { workflowCalled } from "../definitions/find.ts";
 import type { WorkflowHead } from "../definitions/table.ts";
 import type { CatalogReader } from "./matcher.ts";
 
@@ -10,8 +11,9 @@ export async function refuseByHand(
   { catalog }: { readonly catalog: CatalogReader },
   workflow: WorkflowHead["name"],
 ): Promise<void> {
-  const { triggers } = await catalog.current();
-  const manual = (triggers.get(workflow) ?? []).filter(
+  const { heads, byName, triggers } = await catalog.current();
+  const name = byName.has(workflow) ? workflow : workflowCalled(heads, workflow)?.name;
+  const manual = (triggers.get(name ?? workflow) ?? []).filter(
     ({ spec, origin }) => spec.type === "manual" && origin === "workflow",
   );
   if (manual.length > 0 && manual.every(({ enabled }) => !enabled))

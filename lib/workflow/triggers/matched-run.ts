@@ -32,6 +32,7 @@ export async function composeMatchedRun(
     triggerName: match.trigger,
     eventId: event.event_id,
     hop: event.hop,
+    rootCause: event.root_cause ?? event.event_id,
     values,
     ...workspaceFrom(row, event),
   });

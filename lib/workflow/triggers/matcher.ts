@@ -12,6 +12,7 @@ import type { RateBreaker } from "./breaker.ts";
 import { FILTERS_MS, passesFilters, type ScriptDeps } from "./conditions.ts";
 import { claimKey } from "./dedupe.ts";
 import type { EventValues } from "./input.ts";
+import type { RunBudget } from "./run-budget.ts";
 
 /** An event trigger in use, ready to be tested against topics. */
 interface ReadyTrigger extends Match {
@@ -128,10 +129,12 @@ export function triggerMatcher(
   deps: MatcherDeps,
   catalog: CatalogReader,
   breaker: RateBreaker,
-  enabled: boolean,
+  { enabled, budget }: { readonly enabled: boolean; readonly budget: RunBudget },
 ): Matcher {
-  if (!enabled) return { match: async () => NOTHING };
+  const { admit } = budget;
+  if (!enabled) return { match: async () => NOTHING, admit };
   return {
+    admit,
     match: async (event, earlier) => {
       const { eventTriggers } = await catalog.current();
       if (eventTriggers.length === 0) return NOTHING;

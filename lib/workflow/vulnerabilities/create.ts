@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import { labelText, plainText } from "../../events/label-text.ts";
 import { type EventDeps, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { toRecord, type VulnerabilityRecord } from "./list.ts";
@@ -14,21 +15,22 @@ import {
 
 const TEXT_MAX_LENGTH = 16_000;
 const text = z.string().max(TEXT_MAX_LENGTH).optional();
-const word = z.string().max(64).optional();
+const label = labelText.max(TEXT_MAX_LENGTH).optional();
+const word = labelText.max(64).optional();
 
 /** Body of `POST /vulnerabilities`; unknown fields are ignored. Reference 1.6 and 6. */
 export const vulnerabilityBody = z.object({
-  workspace: z.string("Workspace is required").min(1, "Workspace is required").max(1024),
-  vuln_info: text,
-  vuln_title: text,
-  vuln_desc: text,
+  workspace: z.string("Workspace is required").min(1, "Workspace is required").max(1024).pipe(labelText),
+  vuln_info: plainText.max(TEXT_MAX_LENGTH).optional(),
+  vuln_title: plainText.max(TEXT_MAX_LENGTH).optional(),
+  vuln_desc: plainText.max(TEXT_MAX_LENGTH).optional(),
   vuln_poc: text,
   severity: word.describe("critical, high, medium, low or info, as a rule; info where nothing is said"),
   confidence: word,
-  finding_hash: z.string().max(256).optional().describe("Findings of one hash are the same one"),
+  finding_hash: labelText.max(256).optional().describe("Findings of one hash are the same one"),
   asset_type: word,
-  asset_value: text,
-  tags: z.array(z.string().max(256)).max(100).optional(),
+  asset_value: label,
+  tags: z.array(labelText.max(256)).max(100).optional(),
   detail_http_request: text,
   detail_http_response: text,
   raw_vuln_json: text,

@@ -30,6 +30,10 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
   ...["vuln_info", "vuln_title", "vuln_desc", "vuln_poc", "severity", "confidence", "finding_hash"],
   ...["asset_type", "asset_value", "detail_http_request", "detail_http_response", "raw_vuln_json"],
 ]);
+/** Fields that terminals and reports show as they are. */
+const LABELS: ReadonlySet<string> = new Set([
+  ...["vuln_title", "severity", "confidence", "finding_hash", "asset_type", "asset_value"],
+]);
 /** Longest severity and confidence, characters. */
 const WORD_MAX_LENGTH = 64;
 
@@ -92,7 +96,7 @@ export async function settleVulnerabilities(
 
 /** The vulnerability's fields as they were told. */
 export function vulnerabilityFields(data: Readonly<Record<string, unknown>>): Record<string, Attribute> {
-  const fields = takenFields(data, OWN_FIELDS, TEXT_FIELDS);
+  const fields = takenFields(data, OWN_FIELDS, TEXT_FIELDS, LABELS);
   const { severity, confidence } = fields;
   return {
     ...fields,

@@ -100,7 +100,7 @@ const contentOf = (entry: Entry | null | undefined): string | undefined =>
 async function fireOnce(
   deps: LayerDeps,
   scheduleId: string,
-  { workspace, layer, hop }: WorkspaceChanged,
+  { workspace, layer, hop, root_cause }: WorkspaceChanged,
   { file, change }: ChangedFile,
 ): Promise<void> {
   const key = onceKey(scheduleId, hashOf(`${layer}\n${file}`));
@@ -111,7 +111,8 @@ async function fireOnce(
     if (trigger === undefined) return;
     if (!(await deps.breaker.take(scheduleId))) throw new Error(`${scheduleId} ${deps.breaker.reason}`);
     const { write } = claim;
-    if (await commitFire(deps, { ...trigger, file, change, workspace, hop, seen: () => write })) return;
+    const cause = { hop, ...(root_cause !== undefined && { root_cause }) };
+    if (await commitFire(deps, { ...trigger, file, change, workspace, cause, seen: () => write })) return;
   }
   throw new Error(`${scheduleId} could not be fired: it is being changed`);
 }

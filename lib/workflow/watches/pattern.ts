@@ -32,7 +32,9 @@ export async function readPattern(
   const base = await realPlace(fixed.base);
   const allowed = await Promise.all([workspacesDir, ...roots].map((root) => realPlace(resolve(root))));
   if (!allowed.some((root) => isWithin(base, root))) {
-    throw new Error(`the path ${path.slice(0, 200)} is outside of the workspaces and of WATCH_ROOTS`);
+    throw new Error(
+      `the path ${path.slice(0, 200)} is outside of the workspaces and of WATCH_ROOTS: nothing fires this trigger`,
+    );
   }
   const glob = fixed.glob ?? [ANY_FOLDERS];
   const letters = glob.map((part) => [...part]);

@@ -81,7 +81,7 @@ export function changeWrite(
   scheduleId: string,
   file: string,
   before: TriggerState | undefined,
-  after: Pick<TriggerState, "stamp" | "run_id" | "hop">,
+  after: Pick<TriggerState, "stamp" | "run_id" | "hop" | "root_cause">,
 ): Write {
   const item: TriggerState = { ...fileKey(scheduleId, file), ...after };
   return {

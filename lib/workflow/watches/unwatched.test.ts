@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 async function answers(sharesWorkspaces: boolean, path: string) {
-  const deps = { ...test.deps, sharesWorkspaces };
+  const deps = { ...test.deps, sharesWorkspaces, watchRoots: ["/data"] };
   const sent = { body: yaml(path), headers: { "content-type": "application/yaml" } };
   const schedule = { name: "s", workflow_name: "w", trigger_type: "watch", watch_path: path };
   const [saved, validated] = [
@@ -47,6 +47,29 @@ describe("a watch trigger", () => {
       expect([made.status, made.body]).toEqual([400, { error: true, message: `watch_path: ${WHY}` }]);
     },
   );
+
+  it.each(["/elsewhere/in/*.txt", "../in", "/**", "/database/x"])(
+    "that nothing will fire, as %s is outside of WATCH_ROOTS, is reported at once",
+    async (path) => {
+      const { saved, validated, made } = await answers(false, path);
+      const said = expect.stringMatching(
+        /^trigger in: path: .* outside of the workspaces and of WATCH_ROOTS/,
+      );
+      expect([saved.status, saved.body.warnings, validated.body.warnings]).toEqual([201, [said], [said]]);
+      expect(made).toMatchObject({
+        status: 400,
+        body: { error: true, message: expect.stringMatching(/^watch_path: .* outside of the workspaces/) },
+      });
+    },
+  );
+
+  it("of a stored schedule can still be switched off", async () => {
+    const { made } = await answers(false, "/data/in");
+    const params = { id: (made.body as { data: { id: string } }).data.id };
+    const deps = { ...test.deps, watchRoots: [] };
+    const changed = await call(deps, updateSchedule, { params, body: { enabled: false } });
+    expect(changed).toMatchObject({ status: 200, body: { data: { is_enabled: false } } });
+  });
 
   it("cannot be changed to one that nothing will fire", async () => {
     const { made } = await answers(true, "in");

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { FSWatcher } from "chokidar";
 import { parseDuration } from "../definition/durations.ts";
 import type { WatchTrigger } from "../definition/types.ts";
-import { fireForFile, type WatchDeps } from "./fire.ts";
+import type { StepSpan } from "../steps/activity.ts";
+import { type FileHistory, fireForFile, type WatchDeps } from "./fire.ts";
 import { nearestFolder, type WatchPattern } from "./pattern.ts";
 import { forgetFiles, keepFirstLook, readSeen, stampOf } from "./seen.ts";
 import { WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTES } from "./wanted.ts";
@@ -17,12 +18,32 @@ const SETTLED_MS = 100;
 const LOOK_AGAIN_MS = 1_000;
 /** When a file is looked at again whose event could not be recorded, or came too often, milliseconds. */
 const AGAIN_MS = 10_000;
+/** When a file is looked at again whose cause is open, milliseconds. */
+const OPEN_MS = 1_000;
 
 export interface WatchedTrigger {
   readonly scheduleId: string;
   /** When it came to be on, milliseconds since the epoch. */
   readonly since: number;
   readonly spec: WatchTrigger;
+}
+
+interface FoundFile {
+  readonly stamp: string;
+  readonly changedAt: number;
+  readonly cameAt: number;
+  readonly writers: readonly StepSpan[];
+}
+
+function historyOf(found: ReadonlyMap<string, FoundFile>, file: string): FileHistory {
+  const { cameAt = 0, writers = [] } = found.get(file) ?? {};
+  return {
+    writers,
+    isFedFromOutside: (rootCause) =>
+      [...found.values()].some(
+        (other) => other.cameAt > cameAt && !other.writers.some(({ root_cause }) => root_cause === rootCause),
+      ),
+  };
 }
 
 export interface Watcher {
@@ -43,7 +64,7 @@ export async function watchFiles(
   const debounceMs = parseDuration(spec.debounce ?? "") ?? DEFAULT_DEBOUNCE_MS;
   const waiting = new Map<string, NodeJS.Timeout>();
   const under = new Set<Promise<void>>();
-  const found = new Map<string, { readonly stamp: string; readonly changedAt: number }>();
+  const found = new Map<string, FoundFile>();
   let isReady = false;
   let isClosed = false;
 
@@ -66,7 +87,8 @@ export async function watchFiles(
   };
   const fire = async (file: string): Promise<void> => {
     try {
-      if (!(await fireForFile(deps, scheduleId, file))) arm(file, AGAIN_MS);
+      const outcome = await fireForFile(deps, scheduleId, file, historyOf(found, file));
+      if (outcome !== "done") arm(file, outcome === "soon" ? OPEN_MS : AGAIN_MS);
     } catch (error) {
       arm(file, AGAIN_MS);
       throw error;
@@ -79,7 +101,13 @@ export async function watchFiles(
       tooMany();
       return;
     }
-    found.set(file, { stamp: stampOf(stats), changedAt: Math.floor(stats.mtimeMs) });
+    found.set(file, {
+      stamp: stampOf(stats),
+      changedAt: Math.floor(stats.mtimeMs),
+      // A file that is moved keeps the time at which it was written.
+      cameAt: stats.ctimeMs,
+      writers: deps.stepActivity?.at(stats.ctimeMs) ?? [],
+    });
     if (isReady) arm(file, debounceMs);
   };
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Write } from "../../platform/tables.ts";
-import { findWorkflow } from "../definitions/store.ts";
+import { findNamed } from "../definitions/store.ts";
 import { matchOf } from "../schedules/match.ts";
 import {
   onceKey,
@@ -53,7 +53,9 @@ export async function receiveWebhook(
   const { spec } = schedule;
   if (!deps.receiverEnabled || !schedule.enabled || spec.type !== "webhook") throw unknown();
   const proof = await proveCaller(deps, webhookId, spec, call);
-  const { revision } = await findWorkflow(deps, schedule.workflow);
+  const head = await findNamed(deps, schedule.workflow);
+  if (head === undefined) throw new ApiError("not_found", `Workflow not found: ${schedule.workflow}`);
+  const { revision } = head;
   if (!(await deps.breaker.take(schedule.schedule_id)))
     throw new ApiError("too_many_requests", `The webhook ${deps.breaker.reason}, try again later`);
   const match = matchOf(schedule, revision, "webhook");

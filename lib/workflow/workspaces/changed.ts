@@ -11,4 +11,5 @@ export interface WorkspaceChanged {
   readonly earlier: readonly string[];
   /** Of what it sets off. */
   readonly hop: number;
+  readonly root_cause?: string;
 }

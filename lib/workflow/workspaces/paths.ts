@@ -1,17 +1,22 @@
+import { dirname } from "node:path";
+
 /**
  * Workspaces lie in another folder on every machine that shares them. In values that travel, the folder of
  * all workspaces has one name.
  */
 export const SHARED_WORKSPACES_DIR = "/weft/workspaces";
+/** The same for the base folder. Values of a run begin with this name, and no machine's own folder is turned back into it. */
+export const SHARED_BASE_DIR = "/weft/base";
 
 /** A value as it travels: paths of this machine's workspaces by the shared name. */
 export function toShared<Value>(value: Value, workspacesDir: string): Value {
   return replaced(value, workspacesDir, SHARED_WORKSPACES_DIR);
 }
 
-/** A value as it is used here: the shared name stands for this machine's folder. */
+/** A value as it is used here: the shared names stand for this machine's folders. */
 export function toLocal<Value>(value: Value, workspacesDir: string): Value {
-  return replaced(value, SHARED_WORKSPACES_DIR, workspacesDir);
+  const local = replaced(value, SHARED_WORKSPACES_DIR, workspacesDir);
+  return replaced(local, SHARED_BASE_DIR, dirname(workspacesDir));
 }
 
 function replaced<Value>(value: Value, from: string, to: string): Value {

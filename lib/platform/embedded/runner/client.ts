@@ -1,16 +1,14 @@
-import type { Commands } from "../../commands.ts";
+import type { CommandOutcome, CommandRequest, Commands } from "../../commands.ts";
 import type { Log } from "../../log.ts";
-import { toMessage, toOutcome } from "../../scripts/script-messages.ts";
-import type { ScriptOutcome, ScriptRequest, Scripts } from "../../scripts.ts";
+import { type ScriptMessage, type ScriptReply, toMessage, toOutcome } from "../../scripts/script-messages.ts";
+import type { Scripts } from "../../scripts.ts";
+import { CommandProcesses } from "./command-processes.ts";
 import { concealEnvironment } from "./conceal.ts";
-import { FileCommands } from "./file-commands.ts";
-import { Leftovers } from "./leftovers.ts";
 import { RunnerLink } from "./link.ts";
 import { BASE_ENV_NAMES } from "./protocol.ts";
-import { Watchdog } from "./watchdog.ts";
 
-/** The process of scripts takes some 60 MB; it is back within 0.1 s. */
-const SCRIPTS_IDLE_MS = 3 * 60_000;
+/** A runner process takes some 50 MB; it is back within 0.1 s. */
+const IDLE_MS = 3 * 60_000;
 
 export interface RunnerOptions {
   readonly log: Log;
@@ -18,8 +16,8 @@ export interface RunnerOptions {
   readonly functionsModule: URL;
   /** What children get where a request gives none of that name; the usual variables of this process by default. */
   readonly baseEnv?: Readonly<Record<string, string>>;
-  /** After so long without a script their process is ended until the next one, milliseconds; 3 minutes by default. */
-  readonly scriptsIdleMs?: number;
+  /** A runner process that was idle for so long is ended until it is needed again, milliseconds; 3 minutes by default. */
+  readonly idleMs?: number;
 }
 
 export interface Runner {
@@ -27,51 +25,54 @@ export interface Runner {
   readonly scripts: Scripts;
   /** Of the process of scripts: 0 before the first script, while it is down, and after it was idle. */
   readonly scriptsPid: number;
-  /** Of the shell that ends the commands should this process be killed; 0 while it is down. */
-  readonly watchdogPid: number;
+  /** The same for the process that runs commands. */
+  readonly commandsPid: number;
   /** Ends every command and script and what they have started. */
   close(): Promise<void>;
 }
 
 /**
- * What runs commands, as children of this process, and scripts, in a process of their own. A `timeoutMs` of 0 means
- * no limit. Scripts reject with PlatformFault `unavailable` (try again) when their process dies under them,
- * commands when this is closed under them. The environment that this process was started with is wiped from
- * where children could read it. Throws where temporary files cannot be made.
+ * What runs commands and scripts, each in a process of their own: what they do to their parent is not done to this
+ * process. A `timeoutMs` of 0 means no limit. Both reject with PlatformFault `unavailable` (try again) when their
+ * process dies under them or this is closed. The environment that this process was started with is wiped from where
+ * other processes could read it.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
-  const { log } = options;
+  const { log, idleMs = IDLE_MS } = options;
   try {
     concealEnvironment();
   } catch (error) {
     log.warn("steps may read the variables that the server was started with", { error: String(error) });
   }
-  const env = options.baseEnv ?? inheritedEnv();
-  const watchdog = new Watchdog(env, log);
-  const leftovers = new Leftovers(
-    (count) => log.warn("ended processes that a step left behind", { count }),
-    watchdog,
+  const shared = { env: options.baseEnv ?? inheritedEnv(), log, idleMs };
+  const program = new URL("./commands.ts", import.meta.url);
+  const commands = new CommandProcesses(
+    () =>
+      new RunnerLink<Omit<CommandRequest, "signal">, CommandOutcome>({
+        ...shared,
+        what: "commands",
+        program,
+        args: [],
+      }),
   );
-  const commands = new FileCommands(env, leftovers, watchdog, log);
-  const link = new RunnerLink({
-    args: [options.functionsModule.href],
-    env,
-    log,
-    idleMs: options.scriptsIdleMs ?? SCRIPTS_IDLE_MS,
-    onLost: (tokens) => void leftovers.end(tokens),
+  const scripts = new RunnerLink<ScriptMessage, ScriptReply>({
+    ...{ ...shared, what: "scripts", args: [options.functionsModule.href] },
+    program: new URL("./main.ts", import.meta.url),
   });
   return {
     commands: { run: (request) => commands.run(request) },
-    scripts: { run: (request) => runScript(link, watchdog, request) },
-    get scriptsPid() {
-      return link.pid;
+    scripts: {
+      run: async (request) =>
+        toOutcome(await scripts.request(toMessage(request), request.signal, request.ask)),
     },
-    get watchdogPid() {
-      return watchdog.pid;
+    get scriptsPid() {
+      return scripts.pid;
+    },
+    get commandsPid() {
+      return commands.pid;
     },
     close: async () => {
-      await Promise.all([link.close(), commands.close()]);
-      watchdog.close();
+      await Promise.all([scripts.close(), commands.close()]);
     },
   };
 }
@@ -83,18 +84,4 @@ function inheritedEnv(): Record<string, string> {
     if (value !== undefined) env[name] = value;
   }
   return env;
-}
-
-async function runScript(
-  link: RunnerLink,
-  watchdog: Watchdog,
-  request: ScriptRequest,
-): Promise<ScriptOutcome> {
-  // Its process ends with this one and ends what it runs; should both be killed, the watchdog does.
-  const note = watchdog.noteToken(request.token);
-  try {
-    return toOutcome(await link.request(toMessage(request), request.signal, request.ask));
-  } finally {
-    watchdog.strike(note);
-  }
 }

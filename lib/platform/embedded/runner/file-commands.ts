@@ -13,7 +13,7 @@ import type { Watchdog } from "./watchdog.ts";
 /** How long `close` waits for processes that were killed, milliseconds. */
 const CLOSE_LIMIT_MS = 3_000;
 
-/** Runs commands as children of this process, their output going straight to files. */
+/** Runs commands as children of this process, which is not the server's, their output going straight to files. */
 export class FileCommands implements Commands {
   readonly #baseEnv: Readonly<Record<string, string>>;
   readonly #log: Log;

@@ -10,7 +10,9 @@ interface Parent {
   readonly pid: number;
   readonly kill: () => void;
   readonly scriptsPid: number;
-  readonly watchdogPid: number;
+  readonly commandsPid: number;
+  /** Of the two processes. */
+  readonly watchdogs: readonly number[];
 }
 
 /** A server in a process of its own, which runs a command and a script that sleep. */
@@ -27,7 +29,7 @@ async function startParent(seconds: string): Promise<Parent> {
      const step = { cwd: "/", env: {}, timeoutMs: 0, token: "step killed/${process.pid}" };
      void runner.commands.run({ argv: ["bash", "-c", command], ...files, ...step });
      void runner.scripts.run({ code: "exec_cmd('sleep ${seconds}')", variables: {}, isolate: "r", ...step, token: "script" });
-     setImmediate(() => console.log(JSON.stringify(runner)));`,
+     setTimeout(() => console.log(JSON.stringify(runner)));`,
   );
   const parent = spawn(process.execPath, [join(folder, "parent.mjs")], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -39,7 +41,15 @@ async function startParent(seconds: string): Promise<Parent> {
   );
   // Three sleeps of the command, the bash above them, and the script's.
   await until(async () => (await processesWith(seconds)).length >= 5);
-  return { ...JSON.parse(line), pid: parent.pid, kill };
+  const pids = JSON.parse(line) as { scriptsPid: number; commandsPid: number };
+  const watchdogs = [...(await watchdogsOf(pids.scriptsPid)), ...(await watchdogsOf(pids.commandsPid))];
+  return { ...pids, watchdogs, pid: parent.pid ?? 0, kill };
+}
+
+async function watchdogsOf(pid: number): Promise<number[]> {
+  const watchdogs = await processesWith("WEFT_STEP_TOKEN=${line");
+  const parents = await Promise.all(watchdogs.map(parentOf));
+  return watchdogs.filter((_, at) => parents[at] === pid);
 }
 
 /** Undefined where the process is gone. */
@@ -51,38 +61,81 @@ async function parentOf(pid: number): Promise<number | undefined> {
 
 test("when the server is killed every process of commands and scripts ends, and what watched them", async () => {
   const seconds = `7001.${process.pid}`;
-  const { kill, scriptsPid, watchdogPid } = await startParent(seconds);
+  const { kill, scriptsPid, commandsPid, watchdogs } = await startParent(seconds);
+  const all = [scriptsPid, commandsPid, ...watchdogs];
+  expect(all).toHaveLength(4);
   const env = { PATH: process.env.PATH, WEFT_STEP_TOKEN: `step killed/${process.pid}0` };
   const bystander = spawn("sleep", ["600"], { env, stdio: "ignore" });
   onTestFinished(() => void bystander.kill("SIGKILL"));
-  // What ends a server politely is not for its watchdog.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(watchdogPid, signal);
+  // What ends a server politely is not for them.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    for (const pid of all) process.kill(pid, signal);
   kill();
   await until(async () => (await processesWith(seconds)).length === 0);
-  await until(() => !isAlive(scriptsPid) && !isAlive(watchdogPid));
+  await until(() => !all.some(isAlive));
   expect(bystander.signalCode).toBeNull();
 });
 
-test("when the process of scripts is killed with the server, what its scripts started ends as well", async () => {
+test("when the processes of commands and scripts are killed with the server, what they started ends as well", async () => {
   const seconds = `7004.${process.pid}`;
-  const { kill, scriptsPid } = await startParent(seconds);
-  process.kill(scriptsPid, "SIGSTOP");
+  const { kill, scriptsPid, commandsPid } = await startParent(seconds);
+  for (const pid of [scriptsPid, commandsPid]) process.kill(pid, "SIGSTOP");
   kill();
-  process.kill(scriptsPid, "SIGKILL");
+  for (const pid of [scriptsPid, commandsPid]) process.kill(pid, "SIGKILL");
   await until(async () => (await processesWith(seconds)).length === 0);
 });
 
 test("a watchdog that dies is followed by another, which knows what runs", async () => {
   const seconds = `7005.${process.pid}`;
-  const { pid, kill, watchdogPid } = await startParent(seconds);
-  process.kill(watchdogPid, "SIGKILL");
-  await until(async () => {
-    const watchdogs = await processesWith("WEFT_STEP_TOKEN=${line");
-    const parents = await Promise.all(watchdogs.map(parentOf));
-    return watchdogs.some((watchdog, at) => watchdog !== watchdogPid && parents[at] === pid);
-  });
+  const { kill, commandsPid } = await startParent(seconds);
+  const [watchdog = 0] = await watchdogsOf(commandsPid);
+  process.kill(watchdog, "SIGKILL");
+  await until(async () => (await watchdogsOf(commandsPid)).some((pid) => pid !== watchdog));
   kill();
+  process.kill(commandsPid, "SIGKILL");
   await until(async () => (await processesWith(seconds)).length === 0);
+});
+
+test.each([
+  ["its parent", "kill -9 $PPID"],
+  ["its parent's process group", "kill -9 -$PPID"],
+])("a command that kills %s is rejected as to be tried again, and ends nothing else", async (_, attack) => {
+  const runner = await startTestRunner();
+  onTestFinished(() => runner.close());
+  const seconds = `7006.${process.pid}`;
+  const { stdout } = await runner.bash("echo $PPID");
+  const first = runner.commandsPid;
+  expect([Number(stdout), first === process.pid]).toEqual([first, false]);
+  const other = runner.bash(`setsid sleep ${seconds} & env -i sleep ${seconds} & sleep ${seconds}`, {
+    token: "run/other/1",
+  });
+  const rejected = expect(other).rejects.toMatchObject({ code: "unavailable" });
+  await until(async () => (await processesWith(seconds)).length >= 4);
+  const attacker = (attempt: number) =>
+    runner.bash(`${attack}; sleep ${seconds}`, { token: `run/attacker/${attempt}` });
+  await expect(attacker(1)).rejects.toMatchObject({ code: "unavailable" });
+  await rejected;
+  // Nothing of what it was to end is left, also where it hides its environment.
+  await until(async () => (await processesWith(seconds)).length === 0);
+  expect(await runner.bash("echo again")).toMatchObject({ exitCode: 0, stdout: "again\n" });
+  expect(runner.commandsPid).not.toBe(first);
+  const second = runner.commandsPid;
+  expect(await runner.script("1 + 1")).toMatchObject({ value: 2 });
+  // Tried again, each is alone: the one that did it is known, and the other has its result.
+  const third = runner.bash("sleep 0.5; echo $PPID", { token: "run/other/2" });
+  await expect(attacker(2)).rejects.toMatchObject({ code: "command_ended_its_parent" });
+  const outcome = await third;
+  expect(outcome.exitCode).toBe(0);
+  expect([0, first, second, process.pid]).not.toContain(Number(outcome.stdout));
+  expect(runner.commandsPid).toBe(second);
+  expect(Number((await runner.bash("echo $PPID", { token: "run/other/3" })).stdout)).toBe(second);
+});
+
+test("a command that kills its own process group is its own failure", async () => {
+  const runner = await startTestRunner();
+  onTestFinished(() => runner.close());
+  expect(await runner.bash("kill -9 0")).toMatchObject({ exitCode: null, signal: "SIGKILL" });
+  expect(runner.warnings).toEqual([]);
 });
 
 test("when the process of scripts dies, what was under way is rejected as to be tried again, and the next script is served", async () => {
@@ -114,23 +167,32 @@ test("closing ends what runs and refuses what comes", async () => {
   await expect(runner.script("1")).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("scripts have a process from the first one on, and none when they were idle; none is lost between", async () => {
-  const runner = await startTestRunner({ scriptsIdleMs: 1 });
-  onTestFinished(() => runner.close());
-  expect(runner.scriptsPid).toBe(0);
-  const seen = new Set<number>();
-  for (let n = 0; n < 5; n += 1) {
-    const answers = [runner.script(`${n} + 1`), runner.script(`${n} + 2`)];
-    await new Promise(setImmediate);
-    seen.add(runner.scriptsPid);
-    expect(await Promise.all(answers)).toMatchObject([{ value: n + 1 }, { value: n + 2 }]);
-    // Before, at, and after the moment in which it is told to end.
-    await new Promise((resolve) => setTimeout(resolve, n % 3));
-  }
-  await until(() => runner.scriptsPid === 0);
-  await until(() => [...seen].every((pid) => !isAlive(pid)));
-  expect(runner.warnings).toEqual([]);
-});
+test.each(["scripts", "commands"] as const)(
+  "%s have a process from the first one on, and none when they were idle; none is lost between",
+  async (what) => {
+    const runner = await startTestRunner({ idleMs: 1 });
+    onTestFinished(() => runner.close());
+    const pid = () => (what === "scripts" ? runner.scriptsPid : runner.commandsPid);
+    const work = async (n: number): Promise<unknown> => {
+      if (what === "commands") return (await runner.bash(`exit ${n}`)).exitCode;
+      const outcome = await runner.script(`${n} + 0`);
+      return outcome.ok && outcome.value;
+    };
+    expect(pid()).toBe(0);
+    const seen = new Set<number>();
+    for (let n = 0; n < 5; n += 1) {
+      const answers = [work(n + 1), work(n + 2)];
+      await new Promise(setImmediate);
+      seen.add(pid());
+      expect(await Promise.all(answers)).toEqual([n + 1, n + 2]);
+      // Before, at, and after the moment in which it is told to end.
+      await new Promise((resolve) => setTimeout(resolve, n % 3));
+    }
+    await until(() => pid() === 0);
+    await until(() => [...seen].every((one) => !isAlive(one)));
+    expect(runner.warnings).toEqual([]);
+  },
+);
 
 function isAlive(pid: number): boolean {
   try {

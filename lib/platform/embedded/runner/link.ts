@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { PlatformFault } from "../../faults.ts";
 import type { Log } from "../../log.ts";
-import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
 import { runAsk } from "../../scripts/script-tasks.ts";
 import type { Ask } from "../../scripts.ts";
 import type { FromRunner, ToRunner } from "./protocol.ts";
@@ -14,42 +13,45 @@ const HEALTHY_AFTER_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 10_000;
 
-type Answer = Extract<FromRunner, { kind: "script-ended" | "refused" }>;
+type Answer<Reply> = Extract<FromRunner<Reply>, { kind: "ended" | "refused" }>;
 
-interface Waiting {
-  readonly token: string;
+interface Waiting<Reply> {
   readonly ask: Ask | undefined;
-  /** Aborted when the script is over: nobody waits for answers to it any more. */
+  /** Aborted when the request is over: nobody waits for answers to it any more. */
   readonly over: AbortController;
-  resolve(answer: Answer): void;
+  resolve(answer: Answer<Reply>): void;
   reject(error: PlatformFault): void;
 }
 
+/** The process ended with the request in its hands. */
+export class ProcessLost extends PlatformFault {}
+
 export interface LinkOptions {
+  /** What the process runs, for errors and the log: `scripts`. */
+  readonly what: string;
+  readonly program: URL;
   readonly args: readonly string[];
   /** The process's whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
   /** The process is ended when it had nothing to do for so long, milliseconds. */
   readonly idleMs: number;
-  /** Hears the tokens of scripts that were under way when the process died. */
-  readonly onLost: (tokens: ReadonlySet<string>) => void;
 }
 
-/** One process of scripts, and what it has to answer yet. */
-interface Connected {
+/** One runner process, and what it has to answer yet. */
+interface Connected<Reply> {
   readonly child: ChildProcess;
   readonly ready: Promise<void>;
-  readonly waiting: Map<number, Waiting>;
+  readonly waiting: Map<number, Waiting<Reply>>;
 }
 
 /**
- * The server's side of the channel to the process of scripts: started by the first request, again by the next
- * one after it died, and ended when it was idle.
+ * The server's side of the channel to a runner process: started by the first request, again by the next one after it
+ * died, and ended when it was idle.
  */
-export class RunnerLink {
+export class RunnerLink<Request, Reply> {
   readonly #options: LinkOptions;
-  #connected: Connected | undefined;
+  #connected: Connected<Reply> | undefined;
   /** Processes that were told to end. */
   readonly #ending = new Set<Promise<unknown>>();
   #idle: NodeJS.Timeout | undefined;
@@ -72,7 +74,7 @@ export class RunnerLink {
    * Throws what the process refused with, and PlatformFault `unavailable` when it does not start, ends
    * meanwhile, or this is closed.
    */
-  async request(request: ScriptMessage, signal: AbortSignal | undefined, ask?: Ask): Promise<ScriptReply> {
+  async request(request: Request, signal: AbortSignal | undefined, ask?: Ask): Promise<Reply> {
     await this.#backOff();
     const { child, ready, waiting } = this.#connect();
     this.#lastId += 1;
@@ -80,14 +82,14 @@ export class RunnerLink {
     const over = new AbortController();
     const abort = (): void => {
       over.abort();
-      send(child, { kind: "abort", id });
+      send<Request>(child, { kind: "abort", id });
     };
     try {
-      const answer = await new Promise<Answer>((resolve, reject) => {
+      const answer = await new Promise<Answer<Reply>>((resolve, reject) => {
         // At once, so that the process is not taken for idle while it starts.
-        waiting.set(id, { token: request.token, ask, over, resolve, reject });
+        waiting.set(id, { ask, over, resolve, reject });
         ready.then(() => {
-          send(child, { kind: "script", id, request, aborted: signal?.aborted === true });
+          send<Request>(child, { kind: "run", id, request, aborted: signal?.aborted === true });
           signal?.addEventListener("abort", abort, { once: true });
         }, reject);
       });
@@ -101,7 +103,7 @@ export class RunnerLink {
     }
   }
 
-  /** Ends the process and with it every script and what those started; requests under way are rejected. */
+  /** Ends the process and with it all that it runs; requests under way are rejected. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#end();
@@ -122,10 +124,10 @@ export class RunnerLink {
         closed.addEventListener("abort", done, { once: true });
       });
     }
-    if (closed.aborted) throw new PlatformFault("unavailable", "scripts are closed");
+    if (closed.aborted) throw new PlatformFault("unavailable", `${this.#options.what} are closed`);
   }
 
-  #connect(): Connected {
+  #connect(): Connected<Reply> {
     clearTimeout(this.#idle);
     this.#connected ??= this.#start();
     return this.#connected;
@@ -153,38 +155,44 @@ export class RunnerLink {
     if (child.connected) child.disconnect();
   }
 
-  #start(): Connected {
-    const { args, env, log } = this.#options;
-    // A session of its own: a signal to the server's process group must leave it alive to end the scripts.
-    const child = fork(new URL("./main.ts", import.meta.url), [...args], {
+  #start(): Connected<Reply> {
+    const { what, program, args, env, log } = this.#options;
+    // A session of its own: a signal to the server's process group must leave it alive to end what it runs.
+    const child = fork(program, [...args], {
       env: { ...env },
       execArgv: [],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
       detached: true,
     });
     const started = performance.now();
-    const waiting = new Map<number, Waiting>();
+    const waiting = new Map<number, Waiting<Reply>>();
     if (child.stderr !== null) {
       createInterface({ input: child.stderr }).on("line", (line) => log.warn("runner process", { line }));
     }
+    let isReady = false;
     const ready = new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => child.kill("SIGKILL"), READY_LIMIT_MS);
-      child.on("message", (message: FromRunner) => {
+      child.on("message", (message: FromRunner<Reply>) => {
         if (message.kind === "ready") {
           clearTimeout(late);
+          isReady = true;
           resolve();
-        } else if (message.kind === "left-over") {
-          log.warn("ended processes that a script left behind", { count: message.count });
-        } else if (message.kind === "ask") void answer(child, message, waiting.get(message.id));
+        } else if (message.kind === "warning") log.warn(message.message, message.fields);
+        else if (message.kind === "ask") void answer(child, message, waiting.get(message.id));
         else waiting.get(message.id)?.resolve(message);
       });
       const onEnd = (how: object): void => {
         clearTimeout(late);
-        reject(new PlatformFault("unavailable", "the process of scripts did not start"));
-        this.#onEnd(child, waiting, performance.now() - started, how);
+        const fault = isReady
+          ? new ProcessLost("unavailable", `the process of ${what} ended`)
+          : new PlatformFault("unavailable", `the process of ${what} did not start`);
+        reject(fault);
+        for (const one of waiting.values()) one.reject(fault);
+        waiting.clear();
+        this.#onEnd(child, performance.now() - started, how);
       };
       child.on("error", (error) => {
-        log.warn("the channel to the process of scripts failed", { error: error.message });
+        log.warn(`the channel to the process of ${what} failed`, { error: error.message });
         // Else the exit that follows settles everything.
         if (child.pid === undefined) onEnd({ error: error.message });
       });
@@ -193,12 +201,8 @@ export class RunnerLink {
     return { child, ready, waiting };
   }
 
-  #onEnd(child: ChildProcess, waiting: Map<number, Waiting>, livedMs: number, how: object): void {
-    const tokens = new Set([...waiting.values()].map(({ token }) => token));
-    for (const { reject } of waiting.values()) {
-      reject(new PlatformFault("unavailable", "the process of scripts ended"));
-    }
-    waiting.clear();
+  #onEnd(child: ChildProcess, livedMs: number, how: object): void {
+    const { what, log } = this.#options;
     if (this.#connected?.child !== child) return;
     this.#connected = undefined;
     clearTimeout(this.#idle);
@@ -206,24 +210,23 @@ export class RunnerLink {
     const delayMs =
       this.#failures <= 1 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (this.#failures - 2), LONGEST_BACKOFF_MS);
     this.#notBefore = performance.now() + delayMs;
-    this.#options.log.error("the process of scripts ended by itself", { ...how, restartInMs: delayMs });
-    if (tokens.size > 0) this.#options.onLost(tokens);
+    log.error(`the process of ${what} ended by itself`, { ...how, restartInMs: delayMs });
   }
 }
 
 /** The script's own time bounds the wait on its side. */
-async function answer(
+async function answer<Reply>(
   child: ChildProcess,
-  { id, question, what, input }: Extract<FromRunner, { kind: "ask" }>,
-  asker: Waiting | undefined,
+  { id, question, what, input }: Extract<FromRunner<Reply>, { kind: "ask" }>,
+  asker: Waiting<Reply> | undefined,
 ): Promise<void> {
   if (asker === undefined) return;
   const request = { name: what, input, timeoutMs: 0 };
   const result = await runAsk(asker.ask, request, asker.over.signal);
-  send(child, { kind: "answer", id, question, result });
+  send<never>(child, { kind: "answer", id, question, result });
 }
 
-function send(child: ChildProcess, message: ToRunner): void {
+function send<Request>(child: ChildProcess, message: ToRunner<Request>): void {
   // When the channel is closed the process is ending, and its exit rejects what waits.
   if (child.connected) child.send(message, () => {});
 }

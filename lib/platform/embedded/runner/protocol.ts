@@ -1,6 +1,5 @@
 import type { PlatformFaultCode } from "../../faults.ts";
 import type { TaskResult } from "../../scripts/script-job.ts";
-import type { ScriptMessage, ScriptReply } from "../../scripts/script-messages.ts";
 
 /** Variables of the server's own environment that children get where the request does not give them. */
 export const BASE_ENV_NAMES = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM", "USER", "SHELL"] as const;
@@ -8,14 +7,9 @@ export const BASE_ENV_NAMES = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TERM
 /** The variable that names the step in the environment of its processes. */
 export const TOKEN_VARIABLE = "WEFT_STEP_TOKEN";
 
-/** What the server tells the process of scripts, and answers it. `aborted`: the script's caller had given up before it was sent. */
-export type ToRunner =
-  | {
-      readonly kind: "script";
-      readonly id: number;
-      readonly aborted: boolean;
-      readonly request: ScriptMessage;
-    }
+/** What the server tells a runner process, and answers it. `aborted`: the caller had given up before it was sent. */
+export type ToRunner<Request> =
+  | { readonly kind: "run"; readonly id: number; readonly aborted: boolean; readonly request: Request }
   | { readonly kind: "abort"; readonly id: number }
   | {
       readonly kind: "answer";
@@ -24,8 +18,8 @@ export type ToRunner =
       readonly result: TaskResult;
     };
 
-/** What the process of scripts tells the server. */
-export type FromRunner =
+/** What a runner process tells the server. */
+export type FromRunner<Reply> =
   | { readonly kind: "ready" }
   | {
       readonly kind: "ask";
@@ -35,11 +29,12 @@ export type FromRunner =
       readonly what: string;
       readonly input: unknown;
     }
-  | { readonly kind: "script-ended"; readonly id: number; readonly reply: ScriptReply }
+  | { readonly kind: "ended"; readonly id: number; readonly reply: Reply }
   | {
       readonly kind: "refused";
       readonly id: number;
       readonly code: PlatformFaultCode;
       readonly detail: string;
     }
-  | { readonly kind: "left-over"; readonly count: number };
+  /** For the server's log. */
+  | { readonly kind: "warning"; readonly message: string; readonly fields: Record<string, unknown> };

@@ -20,7 +20,7 @@ export interface TestRunner extends Runner {
 }
 
 /** A runner with a folder of its own, both gone after `close`. */
-export async function startTestRunner(options: { scriptsIdleMs?: number } = {}): Promise<TestRunner> {
+export async function startTestRunner(options: { idleMs?: number } = {}): Promise<TestRunner> {
   const folder = await mkdtemp(join(tmpdir(), "weft-runner-"));
   const warnings: TestRunner["warnings"] = [];
   const note = (message: string, fields: unknown): void => void warnings.push({ message, fields });
@@ -35,8 +35,8 @@ export async function startTestRunner(options: { scriptsIdleMs?: number } = {}):
     get scriptsPid() {
       return runner.scriptsPid;
     },
-    get watchdogPid() {
-      return runner.watchdogPid;
+    get commandsPid() {
+      return runner.commandsPid;
     },
     close: async () => {
       await runner.close();

@@ -4,7 +4,7 @@ const WORD_CHARS_MAX = 64;
 
 /** ` Did you mean 'x'?` with the word that is nearest to what was written; empty where none is near. */
 export function suggestion(written: string, words: Iterable<string>): string {
-  if (written.length > WORD_CHARS_MAX) return "";
+  if (written === "" || written.length > WORD_CHARS_MAX) return "";
   let nearest: string | undefined;
   let least = Math.max(2, Math.ceil(written.length * WRONG_SHARE));
   for (const word of words) {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EVENTS_PER_ROUND, type KillRounds, openKillRounds, UNFINISHED_MIN } from "./kill-rounds.ts";
 
-/** Few here, many under `npm run test:faults`. */
-const ROUNDS = Number(process.env["WEFT_KILL_ROUNDS"] ?? 2);
+const ROUNDS = 10;
 
 let rounds: KillRounds;
 beforeAll(async () => {

@@ -8,8 +8,7 @@ import { startWeft, until, type Weft } from "../e2e/weft.ts";
 import { eventFaults, faultsOf } from "./document-checks.ts";
 import { plant, type Work, writeUntilGone } from "./document-writers.ts";
 
-/** Few here, many under `npm run test:faults`. */
-const ROUNDS = Number(process.env["WEFT_KILL_ROUNDS"] ?? 0) * 2 || 8;
+const ROUNDS = 20;
 /** Changes that are acknowledged before the end at least, and that may be besides. */
 const CHANGES = { min: 10, more: 70 };
 /** Some are under way then, whenever it is. */

@@ -1,0 +1,109 @@
+import { LIMITS } from "../../lib/platform/limits.ts";
+import { type Part, partOf } from "../provision/intrinsics.ts";
+
+/** What SAM makes of a template, and the properties of its resources that make no difference to it. */
+export interface Expanded {
+  readonly template: unknown;
+  readonly ignored: readonly string[];
+}
+
+/** A route that streams its response, as in the code: `GET /automation/runs`. */
+export type StreamedRoute = string;
+
+const MS_PER_SECOND = 1000;
+const STREAMING_URI = /\/response-streaming-invocations$/;
+const BUFFERED_URI = /\/invocations$/;
+
+/**
+ * Compares what CloudFormation gets with what the code needs: every streamed route has an integration that streams
+ * and no other has, no timeout exceeds what API Gateway and Lambda allow, and SAM uses every property.
+ */
+export function expandedFaults(
+  { template, ignored }: Expanded,
+  streamed: readonly StreamedRoute[],
+): string[] {
+  const resources = Object.entries(partOf(partOf(template).Resources)).map(
+    ([id, resource]) => [id, partOf(resource)] as const,
+  );
+  const timeouts = new Map(
+    resources.flatMap(([id, { Type, Properties }]) =>
+      Type === "AWS::Lambda::Function" ? [[id, Number(partOf(Properties).Timeout ?? 3)]] : [],
+    ),
+  );
+  const integrations = resources.flatMap(([, { Type, Properties }]) =>
+    Type === "AWS::ApiGateway::RestApi" ? integrationsOf(partOf(Properties)) : [],
+  );
+  const found = new Set(integrations.map(({ route }) => route));
+  return [
+    ...ignored.map((property) => `${property}: SAM ignores this property`),
+    ...streamed.filter((route) => !found.has(route)).map((route) => `${route}: has no integration`),
+    ...integrations.flatMap((one) => integrationFaults(one, streamed.includes(one.route), timeouts)),
+    ...[...timeouts]
+      .filter(([, seconds]) => seconds > LIMITS.handlerSeconds.value)
+      .map(([id, seconds]) => `${id}: Timeout ${seconds}, at most ${LIMITS.handlerSeconds.value}`),
+    ...resources.flatMap(([id, resource]) => apiFaults(id, resource)),
+  ];
+}
+
+interface Integration {
+  readonly route: string;
+  readonly mode: unknown;
+  readonly uri: string;
+  readonly timeoutMs: unknown;
+}
+
+function integrationsOf({ Body }: Part): Integration[] {
+  return Object.entries(partOf(partOf(Body).paths)).flatMap(([path, operations]) =>
+    Object.entries(partOf(operations)).map(([method, operation]) => {
+      const verb = method === "x-amazon-apigateway-any-method" ? "ANY" : method.toUpperCase();
+      const { responseTransferMode, timeoutInMillis, uri } = partOf(
+        partOf(operation)["x-amazon-apigateway-integration"],
+      );
+      return {
+        route: `${verb} ${path}`,
+        mode: responseTransferMode,
+        uri: String(partOf(uri)["Fn::Sub"] ?? uri),
+        timeoutMs: timeoutInMillis,
+      };
+    }),
+  );
+}
+
+function integrationFaults(
+  { route, mode, uri, timeoutMs }: Integration,
+  isStreamed: boolean,
+  timeouts: ReadonlyMap<string, number>,
+): string[] {
+  const faults: string[] = [];
+  if ((mode === "STREAM") !== isStreamed)
+    faults.push(
+      `${route}: responseTransferMode is ${mode ?? "BUFFERED"}, but the function ${isStreamed ? "streams" : "does not stream"}`,
+    );
+  if (!(isStreamed ? STREAMING_URI : BUFFERED_URI).test(uri)) faults.push(`${route}: the URI is ${uri}`);
+  const most = (isStreamed ? LIMITS.handlerSeconds : LIMITS.httpHandlerSeconds).value;
+  const integrationSeconds =
+    Number(timeoutMs ?? LIMITS.httpHandlerSeconds.value * MS_PER_SECOND) / MS_PER_SECOND;
+  const called = /\$\{(\w+)\.Arn\}/.exec(uri)?.[1] ?? "";
+  const functionSeconds = timeouts.get(called);
+  if (functionSeconds === undefined) return [...faults, `${route}: calls no function of the template`];
+  if (integrationSeconds > most)
+    faults.push(`${route}: timeoutInMillis ${timeoutMs}, at most ${most * MS_PER_SECOND}`);
+  if (functionSeconds > integrationSeconds)
+    faults.push(
+      `${route}: ${called} may run ${functionSeconds} s, but API Gateway waits ${integrationSeconds} s`,
+    );
+  return faults;
+}
+
+/** A path has a resource for each of its parts, which paths that begin alike share; the root is one more. */
+function apiFaults(id: string, { Type, Properties }: Part): string[] {
+  if (Type !== "AWS::ApiGateway::RestApi") return [];
+  const paths = Object.keys(partOf(partOf(partOf(Properties).Body).paths));
+  const parts = paths.flatMap((path) => {
+    const names = path.split("/").filter((name) => name !== "");
+    return names.map((_, index) => names.slice(0, index + 1).join("/"));
+  });
+  const count = new Set(parts).size + 1;
+  const most = LIMITS.apiResources.value;
+  return count > most ? [`${id}: ${count} resources of the API, at most ${most}`] : [];
+}

@@ -1,0 +1,109 @@
+import { LIMITS } from "../../lib/platform/limits.ts";
+import { type ResourceMap, ref } from "./intrinsics.ts";
+
+export interface Statement {
+  readonly Effect: "Allow";
+  readonly Action: readonly string[];
+  /** One, or a list. */
+  readonly Resource: unknown;
+}
+
+/**
+ * The longest values that policies are sized for: a stack name of 40 characters, and the longest partition and region
+ * that AWS has, together. IAM counts the characters of the policy as it is deployed, without whitespace.
+ */
+export const LONGEST: Readonly<Record<string, string>> = {
+  StackName: "s".repeat(40),
+  EventBusName: "s".repeat(40),
+  BlobsBucketName: "b".repeat(63),
+  AccessTokenParameter: `/${"t".repeat(62)}`,
+  SecretsPath: `/${"s".repeat(62)}`,
+  DocumentSecretsPath: `/${"d".repeat(62)}`,
+  "AWS::Partition": "aws-us-gov",
+  "AWS::Region": "us-isof-south-1",
+  "AWS::AccountId": "123456789012",
+};
+/** Queues have names of at most 80 characters, log groups of this template as well. */
+const NAME_CHARACTERS = 80;
+
+/** A role for functions with managed policies, as many as the statements need: an inline policy has less room. */
+export function roleWithPolicies(
+  id: string,
+  services: readonly unknown[],
+  statements: readonly Statement[],
+): ResourceMap {
+  const policies = packed(statements).map(
+    (Statement, index) =>
+      [
+        `${id.replace(/Role$/, "")}Policy${index + 1}`,
+        {
+          Type: "AWS::IAM::ManagedPolicy",
+          Properties: { PolicyDocument: { Version: "2012-10-17", Statement } },
+        },
+      ] as const,
+  );
+  return {
+    [id]: {
+      Type: "AWS::IAM::Role",
+      Properties: {
+        AssumeRolePolicyDocument: {
+          Version: "2012-10-17",
+          Statement: [
+            {
+              Effect: "Allow",
+              Principal: { Service: services.length === 1 ? services[0] : services },
+              Action: "sts:AssumeRole",
+            },
+          ],
+        },
+        ManagedPolicyArns: policies.map(([policy]) => ref(policy)),
+      },
+    },
+    ...Object.fromEntries(policies),
+  };
+}
+
+/** Puts statements into as few policies as hold them in their order. A statement that fits none is split. */
+function packed(statements: readonly Statement[]): Statement[][] {
+  const policies: Statement[][] = [];
+  for (const statement of statements.flatMap(fitting)) {
+    const last = policies.at(-1);
+    if (last !== undefined && fits([...last, statement])) last.push(statement);
+    else policies.push([statement]);
+  }
+  return policies;
+}
+
+function fitting(statement: Statement): Statement[] {
+  if (fits([statement]) || !Array.isArray(statement.Resource)) return [statement];
+  const half = Math.ceil(statement.Resource.length / 2);
+  return [statement.Resource.slice(0, half), statement.Resource.slice(half)].flatMap((Resource) =>
+    fitting({ ...statement, Resource }),
+  );
+}
+
+function fits(statements: readonly Statement[]): boolean {
+  const text = JSON.stringify({ Version: "2012-10-17", Statement: statements }, (_, value: unknown) =>
+    longest(value),
+  );
+  return text.length <= LIMITS.managedPolicyCharacters.value;
+}
+
+/** An intrinsic function as the longest text that it may come to. */
+function longest(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const { "Fn::Sub": text, "Fn::GetAtt": attribute } = value as {
+    "Fn::Sub"?: string;
+    "Fn::GetAtt"?: unknown;
+  };
+  if (text !== undefined)
+    return text.replace(/\$\{([^}]+)\}/g, (_, name: string) => {
+      const value = LONGEST[name];
+      if (value === undefined)
+        throw new Error(`the length of the parameter ${name} in policies is not known`);
+      return value;
+    });
+  if (attribute === undefined) return value;
+  const { "AWS::Partition": partition, "AWS::Region": region, "AWS::AccountId": account } = LONGEST;
+  return `arn:${partition}:logs:${region}:${account}:log-group:${"x".repeat(NAME_CHARACTERS)}:*`;
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+let folder: string;
+let server: Server;
+let dockerfile: string;
+/** Calls that reached the services, by `Authorization`. */
+const credentials: string[] = [];
+/** The task's endpoint of credentials was asked with this token. */
+let asked: string | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-image-"));
+  dockerfile = await readFile(new URL("Dockerfile", import.meta.url), "utf8");
+  server = createServer((request, response) => {
+    if (request.url === "/task-credentials") {
+      asked = request.headers.authorization;
+      const Expiration = new Date(Date.now() + 3_600_000).toISOString();
+      response.end(JSON.stringify({ AccessKeyId: "TASKKEY", SecretAccessKey: "s", Token: "t", Expiration }));
+      return;
+    }
+    credentials.push(request.headers.authorization ?? "none");
+    response.writeHead(400, { "content-type": "application/x-amz-json-1.0" });
+    response.end('{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"none"}');
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The folder that the image has, but for the packages, which are those of this checkout. */
+async function unpack(): Promise<string> {
+  const root = join(folder, "opt");
+  for (const [, sources = ""] of dockerfile.matchAll(/^COPY (.+) \S+$/gm)) {
+    for (const name of sources.split(" ")) {
+      await mkdir(dirname(join(root, name)), { recursive: true });
+      await cp(join(ROOT, name), join(root, name), { recursive: true });
+    }
+  }
+  await symlink(join(ROOT, "node_modules"), join(root, "node_modules"));
+  return root;
+}
+
+async function output(child: ChildProcess, pattern: RegExp): Promise<void> {
+  let text = "";
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      text += chunk.toString();
+      if (pattern.test(text)) resolve();
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.on("exit", () => reject(new Error(text)));
+  });
+}
+
+it("what the image holds starts a worker with the credentials of its task, and ends it on SIGTERM", async () => {
+  const root = await unpack();
+  const { port } = server.address() as AddressInfo;
+  const [command = "", ...argv] = (
+    JSON.parse(/^ENTRYPOINT (.+)$/m.exec(dockerfile)?.[1] ?? "[]") as string[]
+  ).slice(2);
+  expect(command).toBe("node");
+  const child = spawn(
+    process.execPath,
+    argv.map((one) => one.replace("/opt/weft", root)),
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      // As ECS gives them to a container; nothing else of this process.
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        WEFT_DATA_DIR: join(folder, "data"),
+        AWS_REGION: "us-east-1",
+        AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+        AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://127.0.0.1:${port}/task-credentials`,
+        AWS_CONTAINER_AUTHORIZATION_TOKEN: "task-token",
+      },
+    },
+  );
+  try {
+    await output(child, /weft worker ready {2}stack=weft[\s\S]*messages cannot be received/);
+    expect(asked).toBe("task-token");
+    expect(credentials.length).toBeGreaterThan(0);
+    for (const header of credentials) expect(header).toContain("Credential=TASKKEY/");
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}, 60_000);
+
+it("the image runs as a user without rights, below an init process that reaps what steps leave", () => {
+  expect(dockerfile).toMatch(/^USER weft$/m);
+  expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--"/m);
+  expect(dockerfile).not.toMatch(/AWS_(?:ACCESS|SECRET)/);
+});

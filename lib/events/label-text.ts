@@ -1,0 +1,12 @@
+import * as z from "zod";
+import { CONTROL_CHARACTERS_REFUSED, hasControlCharacter, hasControlInText } from "./control-characters.ts";
+
+/** A name, topic or label: a line of text that a terminal, a file name or a log can show as it is. */
+export const labelText = z
+  .string("must be text")
+  .refine((text) => !hasControlCharacter(text), CONTROL_CHARACTERS_REFUSED);
+
+/** Text of one or more lines without other control characters. */
+export const plainText = z
+  .string("must be text")
+  .refine((text) => !hasControlInText(text), CONTROL_CHARACTERS_REFUSED);

@@ -1,0 +1,19 @@
+/** The process of commands: their parent, so that what they do to their parent is not done to the server. */
+import type { CommandOutcome, CommandRequest } from "../../commands.ts";
+import { FileCommands } from "./file-commands.ts";
+import { Leftovers } from "./leftovers.ts";
+import { givenEnv, serve, serverLog } from "./serve.ts";
+import { Watchdog } from "./watchdog.ts";
+
+const baseEnv = givenEnv();
+const watchdog = new Watchdog(baseEnv, serverLog);
+const leftovers = new Leftovers(
+  (count) => serverLog.warn("ended processes that a step left behind", { count }),
+  watchdog,
+);
+const commands = new FileCommands(baseEnv, leftovers, watchdog, serverLog);
+
+serve<Omit<CommandRequest, "signal">, CommandOutcome>({
+  run: (request, signal) => commands.run({ ...request, signal }),
+  end: () => commands.close(),
+});

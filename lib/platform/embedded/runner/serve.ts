@@ -1,0 +1,93 @@
+import { PLATFORM_FAULTS, PlatformFault } from "../../faults.ts";
+import type { Log } from "../../log.ts";
+import type { TaskResult } from "../../scripts/script-job.ts";
+import type { Ask } from "../../scripts.ts";
+import type { FromRunner, ToRunner } from "./protocol.ts";
+
+export interface Service<Request, Reply> {
+  run(request: Request, signal: AbortSignal, ask: Ask): Promise<Reply>;
+  /** Ends everything that runs. */
+  end(): Promise<void>;
+}
+
+const send = (message: FromRunner<unknown>): void => {
+  // The server may be gone: `disconnect` sees to the rest.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+};
+
+const warn: Log["warn"] = (message, fields = {}) => send({ kind: "warning", message, fields: { ...fields } });
+/** Warnings go to the server's log, and nothing else does. */
+export const serverLog: Log = {
+  debug: () => {},
+  info: () => {},
+  warn,
+  error: warn,
+  with: () => serverLog,
+};
+
+/** The variables that the server gave this process. */
+export function givenEnv(): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    // Node adds variables of its own to what the server gave.
+    if (value !== undefined && !name.startsWith("NODE_")) env[name] = value;
+  }
+  return env;
+}
+
+/** Serves the requests that come from the server over the channel of this process, until that is closed. */
+export function serve<Request, Reply>({ run, end }: Service<Request, Reply>): void {
+  const underWay = new Map<number, AbortController>();
+  /** What was asked of the server, and was not answered yet, by its number. */
+  const questions = new Map<number, (result: TaskResult) => void>();
+  let lastQuestion = 0;
+
+  const askServer =
+    (id: number): Ask =>
+    async (what, input, signal) => {
+      lastQuestion += 1;
+      const question = lastQuestion;
+      const forget = (): void => void questions.delete(question);
+      signal.addEventListener("abort", forget, { once: true });
+      const result = await new Promise<TaskResult>((resolve) => {
+        questions.set(question, resolve);
+        send({ kind: "ask", id, question, what, input });
+      });
+      signal.removeEventListener("abort", forget);
+      forget();
+      if (!result.ok) throw new Error(result.message);
+      return result.value;
+    };
+  const begin = async (id: number, request: Request, aborted: boolean): Promise<void> => {
+    const controller = new AbortController();
+    if (aborted) controller.abort();
+    underWay.set(id, controller);
+    try {
+      send({ kind: "ended", id, reply: await run(request, controller.signal, askServer(id)) });
+    } catch (error) {
+      send({ kind: "refused", id, ...refusalOf(error) });
+    }
+    underWay.delete(id);
+  };
+
+  // Emitted as well when the server is killed without warning: its end of the channel closes.
+  process.once("disconnect", () => void end().finally(() => process.exit(0)));
+  process.on("message", (message: ToRunner<Request>) => {
+    if (message.kind === "answer") questions.get(message.question)?.(message.result);
+    else if (message.kind === "abort") underWay.get(message.id)?.abort();
+    else void begin(message.id, message.request, message.aborted);
+  });
+  // The server decides when this process ends: a signal to all processes must not take the work away from under it.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+  process.stderr.on("error", () => {});
+  send({ kind: "ready" });
+}
+
+function refusalOf(
+  error: unknown,
+): Pick<Extract<FromRunner<unknown>, { kind: "refused" }>, "code" | "detail"> {
+  const text = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof PlatformFault)) return { code: "unavailable", detail: text };
+  // The server puts the code's own words in front again.
+  return { code: error.code, detail: text.slice(PLATFORM_FAULTS[error.code].length).replace(/^: /, "") };
+}

@@ -1,0 +1,32 @@
+/** Records read together at most, and the bytes that they should have together. */
+const RECORDS_MAX = 100;
+const PAGE_BYTES = 512 * 1024;
+
+/**
+ * Chooses how many records a list reads together: fewer, the larger those were that it read before. So every reader
+ * holds about as much, and many slow readers of large records do not fill the memory.
+ */
+export class PageSize {
+  #recordBytes = 0;
+
+  get records(): number {
+    return Math.max(1, Math.min(RECORDS_MAX, Math.floor(PAGE_BYTES / Math.max(1, this.#recordBytes))));
+  }
+
+  /** Takes note of the average size of records that were read. A page of large ones counts at once. */
+  note(recordBytes: number): void {
+    this.#recordBytes = Math.max(recordBytes, (this.#recordBytes * 7 + recordBytes) / 8);
+  }
+}
+
+const sizes = new WeakMap<object, PageSize>();
+
+/** The page size of a list or an index in this process. */
+export function pageSizeOf(list: object): PageSize {
+  let size = sizes.get(list);
+  if (size === undefined) {
+    size = new PageSize();
+    sizes.set(list, size);
+  }
+  return size;
+}

@@ -1,0 +1,82 @@
+import type * as z from "zod";
+import { formatPath, type Path } from "./problems.ts";
+import { warnOfKey } from "./unknown-keys.ts";
+
+type Warn = (path: Path, message: string) => void;
+
+/**
+ * Changes a written workflow so that what the reference ignores is gone: keys that nothing reads, keys with an empty
+ * value, and nested steps without a name, which get one.
+ */
+export class ToleratedIssues {
+  readonly #value: unknown;
+  readonly #warnOfKey: Warn;
+  readonly #warn: Warn;
+  /** Keys removed because their value was empty, by their formatted paths. */
+  readonly #emptied = new Map<string, Path>();
+
+  constructor(value: unknown, warnOfUnknownKey: Warn, warn: Warn) {
+    this.#value = value;
+    this.#warnOfKey = warnOfUnknownKey;
+    this.#warn = warn;
+  }
+
+  /** Answers whether something was changed: the workflow is to be validated again then. */
+  apply(issues: readonly z.core.$ZodIssue[]): boolean {
+    return issues.map((issue) => this.#applyOne(issue)).includes(true);
+  }
+
+  #applyOne(issue: z.core.$ZodIssue): boolean {
+    const path = toPath(issue.path);
+    if (issue.code === "unrecognized_keys")
+      return issue.keys.map((key) => this.#dropUnknownKey(path, key)).includes(true);
+    const key = path.at(-1);
+    if (typeof key !== "string") return false;
+    const holder = valueAt(this.#value, path.slice(0, -1));
+    if (typeof holder !== "object" || holder === null) return false;
+    const written: unknown = Reflect.get(holder, key);
+    if (written === undefined) return key === "name" && this.#nameNestedStep(path, holder);
+    if (!isEmpty(written)) return false;
+    this.#emptied.set(formatPath(path), path);
+    return Reflect.deleteProperty(holder, key);
+  }
+
+  #dropUnknownKey(path: Path, key: string): boolean {
+    const warning = warnOfKey(path, key);
+    if (warning !== undefined) this.#warnOfKey([...path, key], warning);
+    return Reflect.deleteProperty(Object(valueAt(this.#value, path)), key);
+  }
+
+  #nameNestedStep(path: Path, step: object): boolean {
+    const last = path.at(-2);
+    const isInList = typeof last === "number" && path.at(-3) === "parallel_steps";
+    if (last !== "step" && !isInList) return false;
+    const parent = Object(valueAt(this.#value, path.slice(0, isInList ? -3 : -2)));
+    const parentName: unknown = Reflect.get(parent, "name");
+    if (typeof parentName !== "string") return false;
+    const name = `${parentName}-${isInList ? Number(last) + 1 : "item"}`;
+    this.#warn(path, `is missing: the step is called ${name}`);
+    return Reflect.set(step, "name", name);
+  }
+
+  /** The message of an issue that is still there: a required key whose value was empty is not missing. */
+  messageAt(path: Path, message: string): string {
+    return this.#emptied.delete(formatPath(path)) ? "must not be empty" : message;
+  }
+
+  /** Warns of the keys with an empty value that were not needed. */
+  warnOfEmptyKeys(): void {
+    for (const path of this.#emptied.values()) this.#warn(path, "is empty, ignored");
+  }
+}
+
+const isEmpty = (value: unknown): boolean =>
+  (typeof value === "string" && value.trim() === "") || (Array.isArray(value) && value.length === 0);
+
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((around, part) => Object(around)[part], value);
+}
+
+export function toPath(path: readonly PropertyKey[]): Path {
+  return path.map((part) => (typeof part === "number" ? part : String(part)));
+}

@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { openWatches, type Watches } from "./watches.ts";
+
+const HOPS = 8;
+const ROUNDS_MAX = 30;
+const WAIT_MS = 30_000;
+/** Longer than the time that is waited before a loop is cut. */
+const QUIET_MS = 3_000;
+/** Longer than the clock of a file system lags behind. */
+const LAG_MS = 20;
+
+let folder: string;
+let test: TestDeps;
+let watches: Watches;
+/** What the step of a run does. */
+let act: (command: string) => Promise<void>;
+let isOpen: boolean;
+let worker: Promise<void>;
+/** The clock stops then; it moves with the machine's, as files have the machine's times. */
+let stopsAt: number;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "weft-loops-")));
+  for (const box of ["one", "two"]) await mkdir(join(folder, "workspaces", box), { recursive: true });
+  act = async () => undefined;
+  stopsAt = Number.POSITIVE_INFINITY;
+  let ahead = 0;
+  test = await testDeps({
+    folder,
+    clock: {
+      now: () => Math.min(Date.now(), stopsAt) + ahead,
+      advance: (milliseconds) => {
+        ahead += milliseconds;
+      },
+    },
+    command: async ({ argv }) => {
+      await act(argv.at(-1) ?? "");
+      return {};
+    },
+  });
+});
+afterEach(async () => {
+  isOpen = false;
+  await worker;
+  await watches.close();
+  await test.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function begin(): Promise<void> {
+  watches = await openWatches(test.deps);
+  isOpen = true;
+  const work = async (): Promise<void> => {
+    while (isOpen) {
+      await test.drain();
+      await delay(10);
+    }
+  };
+  worker = work();
+}
+
+const watching = (name: string, box: string): string =>
+  `name: ${name}\ntriggers: [{name: files, type: watch, path: "${box}", debounce: 20ms}]\nsteps: [{name: a, type: bash, command: ${name}}]\n`;
+const boxed = (box: string, name: string) => join(folder, "workspaces", box, name);
+const fires = async () => (await readLog(test.deps, { topic: "schedule.triggered" })).records;
+const runCount = async () => (await readRuns(test.deps)).length;
+/** Waits until no step is executed, and until files have times after the last one. */
+const idle = () =>
+  expect
+    .poll(() => test.deps.stepActivity.at(Date.now() - LAG_MS), { timeout: WAIT_MS, interval: 20 })
+    .toEqual([]);
+const cuts = async () => (await fires()).filter(({ error }) => error.startsWith("event loop cut"));
+
+/** Waits until the last run of a loop has written its file, then until the loop is cut. */
+async function cutAfter(round: () => number): Promise<void> {
+  await expect.poll(round, { timeout: WAIT_MS, interval: 20 }).toBe(HOPS + 1);
+  await idle();
+  test.clock.advance(QUIET_MS);
+  await expect.poll(async () => (await cuts()).length, { timeout: WAIT_MS, interval: 50 }).toBe(1);
+}
+
+describe("files that runs write", () => {
+  it("carry the hops and the root cause of their run: a new file each round ends", {
+    timeout: 2 * WAIT_MS,
+  }, async () => {
+    await store(test.deps, watching("w", "one"));
+    let round = 0;
+    act = async () => {
+      round += 1;
+      if (round < ROUNDS_MAX) await writeFile(boxed("one", `round-${round}`), "x");
+    };
+    await begin();
+    await writeFile(boxed("one", "first"), "x");
+    await cutAfter(() => round);
+    const runs = await readRuns(test.deps);
+    expect(runs.map(({ hop }) => hop).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, HOPS]);
+    expect(new Set(runs.map(({ root_cause }) => root_cause)).size).toBe(1);
+  });
+
+  it("end a loop of two workflows that fill each other's folders", { timeout: 2 * WAIT_MS }, async () => {
+    await store(test.deps, watching("ping", "one"));
+    await store(test.deps, watching("pong", "two"));
+    let round = 0;
+    act = async (command) => {
+      round += 1;
+      if (round < ROUNDS_MAX)
+        await writeFile(boxed(command === "ping" ? "two" : "one", `round-${round}`), "x");
+    };
+    await begin();
+    await writeFile(boxed("one", "first"), "x");
+    await cutAfter(() => round);
+    expect(await runCount()).toBe(HOPS + 1);
+  });
+});
+
+describe("files that others write while runs work", () => {
+  it("fire, however many came so, as long as more of them come", { timeout: 2 * WAIT_MS }, async () => {
+    await store(test.deps, watching("w", "one"));
+    let written = 0;
+    act = async () => {
+      written += 1;
+      if (written > HOPS + 1) return;
+      await writeFile(boxed("one", `during-${written}`), "x");
+      // However slow the machine is, the last file is not given up before the next one comes.
+      if (written === HOPS + 1) stopsAt = Date.now() + 1;
+    };
+    await begin();
+    await writeFile(boxed("one", "first"), "x");
+    await expect.poll(() => stopsAt, { timeout: WAIT_MS, interval: 20 }).toBeLessThan(Infinity);
+    await idle();
+    await writeFile(boxed("one", "between"), "x");
+    await expect.poll(runCount, { timeout: WAIT_MS, interval: 50 }).toBe(HOPS + 2);
+    await idle();
+    test.clock.advance(QUIET_MS);
+    await expect.poll(runCount, { timeout: WAIT_MS, interval: 50 }).toBe(HOPS + 3);
+    expect(await cuts()).toEqual([]);
+  });
+});

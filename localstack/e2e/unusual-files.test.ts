@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startWeft } from "./weft.ts";
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "weft-unusual-"));
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const pipe = (...path: string[]): void => void execFileSync("mkfifo", ["-m", "600", join(dataDir, ...path)]);
+
+test.each(["secrets.env", "access-token", "weft.db", "lock.pid"])(
+  "a pipe as %s is refused at once, with its name",
+  async (name) => {
+    pipe(name);
+    await expect(startWeft({ dataDir })).rejects.toThrow(
+      new RegExp(`did not start: .*${name} in it is a pipe or a device, not a file: remove it`, "s"),
+    );
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "a folder that nothing can be made in is refused at once, with what to change",
+  async () => {
+    for (const path of ["/proc/x", "/proc/x/y"])
+      await expect(startWeft({ dataDir: path })).rejects.toThrow(
+        /did not start: .*The data folder \/proc\/x.* cannot be used: \/proc\/x cannot be made .*WEFT_DATA_DIR/s,
+      );
+    await writeFile(join(dataDir, "file"), "");
+    await expect(startWeft({ dataDir: join(dataDir, "file", "below") })).rejects.toThrow(
+      /did not start: .*file is not a folder: choose another folder with WEFT_DATA_DIR/s,
+    );
+  },
+);
+
+test("a pipe among the workflow files keeps none of the others waiting", async () => {
+  await mkdir(join(dataDir, "workflows"));
+  pipe("workflows", "a-pipe.yaml");
+  const yaml = "name: plain\nsteps: [{name: s, type: bash, command: 'echo fine'}]\n";
+  await writeFile(join(dataDir, "workflows", "plain.yaml"), yaml);
+  await using weft = await startWeft({ dataDir });
+  expect((await weft.call("GET", "/workflows/plain")).status).toBe(200);
+});
