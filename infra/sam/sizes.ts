@@ -8,7 +8,7 @@ interface Limits {
   readonly whole: number;
 }
 
-const USUAL: Limits = { ours: 325 * KB, whole: 880 * KB };
+const USUAL: Limits = { ours: 380 * KB, whole: 935 * KB };
 /**
  * The conductor answers what scripts ask, too: it holds what reads and writes records and documents, what makes runs,
  * and Lambda's client, which has content converted.
@@ -20,21 +20,21 @@ const CONDUCTOR: Limits = { ours: 430 * KB, whole: 1115 * KB };
  * service.
  */
 const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 345 * KB, whole: 1110 * KB } },
+  { packages: ["yaml"], limits: { ours: 410 * KB, whole: 1180 * KB } },
   // Cron expressions bring a library of dates.
-  { packages: ["luxon"], limits: { ours: 310 * KB, whole: 960 * KB } },
+  { packages: ["luxon"], limits: { ours: 350 * KB, whole: 1005 * KB } },
   // What asks language models holds the whole client of their API, which cannot be taken apart.
-  { packages: ["openai"], limits: { ours: 300 * KB, whole: 1010 * KB } },
+  { packages: ["openai"], limits: { ours: 350 * KB, whole: 1065 * KB } },
   // What sends mails holds the whole of SMTP and MIME, with the parameter store's client.
   { packages: ["nodemailer"], limits: { ours: 312 * KB, whole: 1085 * KB } },
   // What has content converted holds Lambda's client, whose schemas cannot be taken apart.
-  { packages: ["@aws-sdk/client-lambda"], limits: { ours: 290 * KB, whole: 1050 * KB } },
+  { packages: ["@aws-sdk/client-lambda"], limits: { ours: 342 * KB, whole: 1108 * KB } },
 ];
 
 /** What converts content holds the whole editor and a DOM: nothing of it is in any other function. */
 const CONVERTER = "ConverterFunction";
 /** What answers with the OpenAPI document or out of it holds it in its bundle. */
-const TELLING: Limits = { ours: 280 * KB, whole: 1060 * KB };
+const TELLING: Limits = { ours: 325 * KB, whole: 1100 * KB };
 const NAMED: ReadonlyMap<string, Limits> = new Map([
   ["ConductFunction", CONDUCTOR],
   ["GetOpenApiFunction", TELLING],
