@@ -1,4 +1,4 @@
-import type { RunRecord } from "../lib/workflow/runs/read.ts";
+import type { RunRecord } from "../lib/workflows/runs/read.ts";
 import { runBenchmark } from "./harness/benchmark.ts";
 import { sendLoad } from "./harness/load.ts";
 import { median } from "./harness/numbers.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { parseDuration } from "../lib/workflow/definition/durations.ts";
-import type { Preferences } from "../lib/workflow/definition/types.ts";
+import { parseDuration } from "../lib/workflows/schema/durations.ts";
+import type { Preferences } from "../lib/workflows/schema/types.ts";
 import {
   type Arguments,
   CommandFailure,

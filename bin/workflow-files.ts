@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import type { ParseOutcome } from "../lib/workflow/definition/parse.ts";
+import type { ParseOutcome } from "../lib/workflows/schema/parse.ts";
 import { CommandFailure } from "./command.ts";
 import { readText } from "./flags.ts";
 
@@ -33,7 +33,7 @@ export interface WorkflowFile {
  * a flow. What is not beside it is the server's to find. Throws CommandFailure for a file that cannot be read.
  */
 export async function withThoseBeside(path: string): Promise<WorkflowFile[]> {
-  const { readYaml } = await import("../lib/workflow/definition/yaml-source.ts");
+  const { readYaml } = await import("../lib/workflows/schema/yaml-source.ts");
   const files = new Map<string, WorkflowFile>();
   const add = (at: string): void => {
     if (files.has(at) || files.size >= FILES_MAX) return;
@@ -56,7 +56,7 @@ export async function withThoseBeside(path: string): Promise<WorkflowFile[]> {
 
 /** Reads a workflow together with the one that it extends, as that lies beside it. */
 export function parseBeside(
-  parse: typeof import("../lib/workflow/definition/parse.ts").parseDefinition,
+  parse: typeof import("../lib/workflows/schema/parse.ts").parseDefinition,
   text: string,
   folder: string,
   strict = false,

@@ -65,13 +65,13 @@ export const FIXTURE_FILES: Readonly<Record<string, string>> = {
   "functions/executors/bash.ts": consumerSource(
     'name: "bash", worker: true, executor: true, timeoutSeconds: 900, rule: { source: ["weft.commands"], detail: { type: ["bash"] } }',
   ),
-  "functions/executors/conduct.ts": consumerSource(
+  "functions/consumers/conduct.ts": consumerSource(
     'name: "conduct", queue: { fifo: true, maxReceiveCount: 8, batchSize: 5, concurrency: 16 }',
   ),
-  "functions/executors/index-events.ts": consumerSource(
+  "functions/consumers/index-events.ts": consumerSource(
     'name: "index-events", queue: { fifo: true, maxReceiveCount: 3, batchSize: 10, concurrency: 1 }, rule: { source: ["weft.events"] }',
   ),
-  "functions/executors/dead-letters.ts": consumerSource('name: "dead-letters", deadLetters: true'),
+  "functions/consumers/dead-letters.ts": consumerSource('name: "dead-letters", deadLetters: true'),
   "functions/schedules/fire.ts": consumerSource('name: "fire", schedule: "rate(1 minute)", memoryMb: 256'),
   "functions/schedules/fire.test.ts": "throw new Error('tests are not entry points');",
 };

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { parseDefinition } from "../lib/workflow/definition/parse.ts";
+import { parseDefinition } from "../lib/workflows/schema/parse.ts";
 import { endpointsTable, pages, settingsTable, withParts } from "./readme.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));

@@ -31,10 +31,10 @@ describe("scan", () => {
     ]);
     expect(found.routes[0]?.entry).toBe("functions/workflows/event-logs/list.ts");
     expect(found.consumers.map(({ consumer }) => consumer.name)).toEqual([
-      "bash",
       "conduct",
       "dead-letters",
       "index-events",
+      "bash",
       "fire",
     ]);
     expect(found.tables.map(({ name }) => name)).toEqual(["event-log", "runs"]);

@@ -40,7 +40,7 @@ const TABLES_FILE = "lib/tables.ts";
 
 const FORMS = [
   { kind: "route", pattern: /^functions\/(?:workflows|documents)\/[^/]+\/[^/]+\.ts$/ },
-  { kind: "consumer", pattern: /^functions\/(?:executors|schedules)\/[^/]+\.ts$/ },
+  { kind: "consumer", pattern: /^functions\/(?:executors|consumers|schedules)\/[^/]+\.ts$/ },
 ] as const;
 
 /**

@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["{lib,infra,localstack}/**/*.cloud.ts"],
+    include: ["{lib,infra,localstack,tests}/**/*.cloud.ts"],
     globalSetup: "infra/emulators/vitest-setup.ts",
     testTimeout: 60_000,
     hookTimeout: 120_000,

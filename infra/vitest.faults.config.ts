@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["localstack/faults/**/*.faults.ts"],
+    include: ["tests/faults/**/*.faults.ts"],
     testTimeout: 120_000,
     hookTimeout: 60_000,
     pool: "forks",

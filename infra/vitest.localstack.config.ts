@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["localstack/e2e/*.{localstack,cloud}.ts"],
+    include: ["tests/e2e/*.{localstack,cloud}.ts"],
     globalSetup: "infra/emulators/vitest-localstack-setup.ts",
     testTimeout: 300_000,
     hookTimeout: 60_000,

@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["localstack/e2e/*.remote.ts"],
+    include: ["tests/e2e/*.remote.ts"],
     globalSetup: "infra/emulators/vitest-remote-setup.ts",
     testTimeout: 90_000,
     hookTimeout: 90_000,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { workflow } from "../lib/workflow/definition/schema.ts";
+import { workflow } from "../lib/workflows/schema/schema.ts";
 
 export const WORKFLOW_SCHEMA_FILE = "examples/workflow.schema.json";
 

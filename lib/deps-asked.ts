@@ -1,6 +1,6 @@
 import type { Deps } from "./deps.ts";
 import type { ContentAccess } from "./documents/asked/content.ts";
-import type { AnswerDocuments } from "./workflow/records/document-questions.ts";
+import type { AnswerDocuments } from "./workflows/records/document-questions.ts";
 
 /** What scripts ask of documents; only those who answer scripts carry it. */
 export function documentAnswers(deps: Deps): AnswerDocuments {

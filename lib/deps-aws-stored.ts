@@ -5,9 +5,9 @@ import { parameterStore, readParameter } from "./platform/aws/parameters.ts";
 import { type StoredSecrets, storedSecrets } from "./platform/aws/secrets.ts";
 import { withStoredSettings } from "./platform/aws/stored-settings.ts";
 import { systemClock } from "./platform/clock.ts";
-import { readConfig } from "./platform/config.ts";
-import { llmKeys } from "./platform/llm-settings.ts";
 import { openedOnce } from "./platform/opened-once.ts";
+import { readConfig } from "./settings/config.ts";
+import { llmKeys } from "./settings/llm-settings.ts";
 
 /** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
 export async function openStoredAwsDeps<Composed>(

@@ -6,13 +6,13 @@ import type { Environment } from "./platform/aws/clients.ts";
 import { awsConverter } from "./platform/aws/converter.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { bundledScripts } from "./platform/aws/scripts.ts";
-import { type Config, readConfig } from "./platform/config.ts";
 import { converterName } from "./platform/conversions.ts";
 import { PlatformFault } from "./platform/faults.ts";
 import { jsonLog } from "./platform/json-log.ts";
 import type { Ports } from "./platform/ports.ts";
 import type { QueueResource } from "./platform/resources.ts";
 import { NO_SECRETS, type Secrets } from "./platform/secrets.ts";
+import { type Config, readConfig } from "./settings/config.ts";
 import { tables } from "./tables.ts";
 
 /** What functions read in the parameter store: secrets of workflows, the owner's token. */

@@ -9,27 +9,27 @@ import {
   stepPaths,
 } from "./deps-process.ts";
 import type { ConsumerDeps } from "./events/consumer.ts";
+import { openNetwork } from "./network/network.ts";
 import type { Environment } from "./platform/aws/clients.ts";
 import { parameterStore } from "./platform/aws/parameters.ts";
 import { openAws } from "./platform/aws/platform.ts";
 import { storedSecrets } from "./platform/aws/secrets.ts";
 import { systemClock } from "./platform/clock.ts";
-import { readConfig } from "./platform/config.ts";
 import { makeDataFolder } from "./platform/data-folder.ts";
 import { lockDataFolder } from "./platform/embedded/lock.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
-import { llmKeys } from "./platform/llm-settings.ts";
 import type { Queues } from "./platform/queues.ts";
-import { openNetwork } from "./workflow/network/network.ts";
-import { openRemote } from "./workflow/remote/open.ts";
-import { remoteSettings } from "./workflow/remote/settings.ts";
-import { makeBaseFolders } from "./workflow/runs/installation.ts";
-import { overMark } from "./workflow/runs/messages.ts";
-import { noteStepFailure } from "./workflow/steps/consumer.ts";
-import type { StepDeps } from "./workflow/steps/context.ts";
-import { flushLogs } from "./workflow/steps/run-log.ts";
-import { workspaceSync } from "./workflow/workspaces/sync.ts";
+import { readConfig } from "./settings/config.ts";
+import { llmKeys } from "./settings/llm-settings.ts";
+import { openRemote } from "./workflows/remote/open.ts";
+import { remoteSettings } from "./workflows/remote/settings.ts";
+import { makeBaseFolders } from "./workflows/runs/installation.ts";
+import { overMark } from "./workflows/runs/messages.ts";
+import { noteStepFailure } from "./workflows/steps/consumer.ts";
+import type { StepDeps } from "./workflows/steps/context.ts";
+import { flushLogs } from "./workflows/steps/run-log.ts";
+import { workspaceSync } from "./workflows/workspaces/sync.ts";
 
 /** A worker learns only of runs that end under a step: its persistent containers go when nobody used them so long. */
 const CONTAINER_IDLE_MS = 60 * 60_000;

@@ -1,9 +1,9 @@
 import type { Compose } from "./deps-aws.ts";
 import { findShell } from "./deps-compose.ts";
 import type { ConsumerDeps } from "./events/consumer.ts";
-import { openNetwork } from "./workflow/network/network.ts";
-import { noteStepFailure } from "./workflow/steps/consumer.ts";
-import type { StepDeps } from "./workflow/steps/context.ts";
+import { openNetwork } from "./network/network.ts";
+import { noteStepFailure } from "./workflows/steps/consumer.ts";
+import type { StepDeps } from "./workflows/steps/context.ts";
 
 export type ExecutorDeps = StepDeps & ConsumerDeps;
 

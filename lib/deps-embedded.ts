@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "./platform/clock.ts";
 import type { HostileOptions } from "./platform/embedded/hostile.ts";
 import { openEmbedded } from "./platform/embedded/platform.ts";
 import type { Resources } from "./platform/resources.ts";
-import { openWatches } from "./workflow/watches/watches.ts";
+import { openWatches } from "./workflows/watches/watches.ts";
 
 export interface EmbeddedDepsOptions extends ProcessOptions {
   readonly schedulerEnabled: boolean;

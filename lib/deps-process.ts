@@ -6,31 +6,31 @@ import type { Deps, OpenedDeps } from "./deps.ts";
 import { composeDeps } from "./deps-compose.ts";
 import { withScripts } from "./deps-scripts.ts";
 import { hashToken, ownerAuthenticator } from "./http/auth.ts";
-import type { Config } from "./platform/config.ts";
 import { converterProcess } from "./platform/embedded/converter/client.ts";
 import { folderMailer } from "./platform/embedded/mail-folder.ts";
 import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { type FileSecrets, fileSecrets } from "./platform/embedded/secrets.ts";
 import { storageHealth } from "./platform/embedded/storage-health.ts";
 import { PlatformFault } from "./platform/faults.ts";
-import { llmKeys } from "./platform/llm-settings.ts";
 import type { Log } from "./platform/log.ts";
 import type { Ports } from "./platform/ports.ts";
 import { PRODUCT_VERSION } from "./platform/product-version.ts";
 import type { Resources } from "./platform/resources.ts";
 import type { StorageHealth } from "./platform/storage-health.ts";
+import type { Config } from "./settings/config.ts";
+import { llmKeys } from "./settings/llm-settings.ts";
 import { releaseOf } from "./upgrades/releases.ts";
 import { upgradeData } from "./upgrades/upgrade.ts";
-import { openWorkflowFolder, type WorkflowFolder } from "./workflow/definitions/folder.ts";
-import { firstStart } from "./workflow/event-receiver/receiver.ts";
-import { FIRST_START_KEY, serviceTable } from "./workflow/event-receiver/table.ts";
-import { openRemote } from "./workflow/remote/open.ts";
-import { remoteSettings } from "./workflow/remote/settings.ts";
-import { baseFolders, functionBaseFolders, makeBaseFolders } from "./workflow/runs/installation.ts";
-import { isRunOver } from "./workflow/runs/over.ts";
-import type { StepPaths } from "./workflow/steps/context.ts";
-import { flushLogs } from "./workflow/steps/run-log.ts";
-import type { WorkspaceSync } from "./workflow/workspaces/sync.ts";
+import { firstStart } from "./workflows/event-receiver/receiver.ts";
+import { FIRST_START_KEY, serviceTable } from "./workflows/event-receiver/table.ts";
+import { openRemote } from "./workflows/remote/open.ts";
+import { remoteSettings } from "./workflows/remote/settings.ts";
+import { baseFolders, functionBaseFolders, makeBaseFolders } from "./workflows/runs/installation.ts";
+import { isRunOver } from "./workflows/runs/over.ts";
+import type { StepPaths } from "./workflows/steps/context.ts";
+import { flushLogs } from "./workflows/steps/run-log.ts";
+import { openWorkflowFolder, type WorkflowFolder } from "./workflows/store/folder.ts";
+import type { WorkspaceSync } from "./workflows/workspaces/sync.ts";
 
 export interface ProcessOptions {
   readonly dataDir: string;
@@ -51,7 +51,7 @@ export const stepPaths = (dataDir: string, functionFolders: readonly string[] = 
 });
 
 /** The functions that scripts of steps may call on this machine. */
-export const STEP_FUNCTIONS = new URL("./workflow/functions/library.ts", import.meta.url);
+export const STEP_FUNCTIONS = new URL("./workflows/functions/library.ts", import.meta.url);
 
 /** What this machine gives to a platform: processes of steps, and secrets from the data folder. */
 export interface ProcessParts {

@@ -16,14 +16,13 @@ import {
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
 import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";
-import { artifactsTable } from "./workflow/artifacts/table.ts";
-import { facetsTable } from "./workflow/assets/facets.ts";
-import { assetsTable } from "./workflow/assets/table.ts";
-import { deadLettersTable } from "./workflow/dead-letters/table.ts";
-import { catalogTable, revisionsTable, workflowsTable } from "./workflow/definitions/table.ts";
-import { diffsTable } from "./workflow/diffs/table.ts";
-import { serviceTable } from "./workflow/event-receiver/table.ts";
-import { listEntriesTable } from "./workflow/lists/table.ts";
+import { artifactsTable } from "./workflows/artifacts/table.ts";
+import { facetsTable } from "./workflows/assets/facets.ts";
+import { assetsTable } from "./workflows/assets/table.ts";
+import { deadLettersTable } from "./workflows/dead-letters/table.ts";
+import { diffsTable } from "./workflows/diffs/table.ts";
+import { serviceTable } from "./workflows/event-receiver/table.ts";
+import { listEntriesTable } from "./workflows/lists/table.ts";
 import {
   countersTable,
   historyTable,
@@ -32,11 +31,12 @@ import {
   runsTable,
   stepsTable,
   valuesTable,
-} from "./workflow/runs/table.ts";
-import { schedulesTable, triggerStateTable } from "./workflow/schedules/table.ts";
-import { vulnerabilitiesTable, vulnerabilityIdentitiesTable } from "./workflow/vulnerabilities/table.ts";
-import { workspaceRecordsTable } from "./workflow/workspaces/records.ts";
-import { workspacesTable } from "./workflow/workspaces/table.ts";
+} from "./workflows/runs/table.ts";
+import { schedulesTable, triggerStateTable } from "./workflows/schedules/table.ts";
+import { catalogTable, revisionsTable, workflowsTable } from "./workflows/store/table.ts";
+import { vulnerabilitiesTable, vulnerabilityIdentitiesTable } from "./workflows/vulnerabilities/table.ts";
+import { workspaceRecordsTable } from "./workflows/workspaces/records.ts";
+import { workspacesTable } from "./workflows/workspaces/table.ts";
 
 /** Every table there is: from here come the DynamoDB resources and the embedded tables. */
 export const tables = {

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openWorkerDeps } from "../lib/deps-cloud.ts";
-import { readStepsAtOnce } from "../lib/platform/config.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
+import { readStepsAtOnce } from "../lib/settings/config.ts";
 import { createFunctions } from "./functions.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";

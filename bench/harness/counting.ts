@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { until } from "../../localstack/e2e/weft.ts";
+import { until } from "../../tests/e2e/weft.ts";
 import { atEnd, temporaryFolder } from "./cleanup.ts";
 import { untilQuiet } from "./processes.ts";
 import { type Server, startServer } from "./server.ts";

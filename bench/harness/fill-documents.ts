@@ -2,7 +2,7 @@ import type { Deps } from "../../lib/deps.ts";
 import { countAccesses, planFirstAccess } from "../../lib/documents/access/grants.ts";
 import { findSeen, type Seen } from "../../lib/documents/access/seen.ts";
 import { commitChange } from "../../lib/documents/commit.ts";
-import { createChild, createDocument } from "../../lib/documents/documents/create.ts";
+import { createChild, createDocument } from "../../lib/documents/records/create.ts";
 import { planInsert } from "../../lib/documents/tree/place.ts";
 import { toSegment } from "../../lib/documents/tree/segment.ts";
 import type { StoredUser } from "../../lib/documents/users/table.ts";

@@ -1,21 +1,21 @@
 import type { Deps } from "../../lib/deps.ts";
 import { emitEvents } from "../../lib/events/publish.ts";
 import type { Write } from "../../lib/platform/tables.ts";
-import { artifactList } from "../../lib/workflow/artifacts/table.ts";
-import { noteLastFailure } from "../../lib/workflow/dead-letters/letters.ts";
-import { letterList } from "../../lib/workflow/dead-letters/table.ts";
-import { parseDefinition } from "../../lib/workflow/definition/parse.ts";
-import { saveWorkflow } from "../../lib/workflow/definitions/store.ts";
-import { CATALOG_KEY, catalogTable } from "../../lib/workflow/definitions/table.ts";
-import { indexTold } from "../../lib/workflow/lists/all-lists.ts";
-import { indexMarked } from "../../lib/workflow/lists/index-list.ts";
-import { eventBatches } from "../../lib/workflow/records/batches.ts";
-import { runMark } from "../../lib/workflow/runs/listed.ts";
-import { stepsMark } from "../../lib/workflow/runs/step-results.ts";
-import { runsTable, stepsTable } from "../../lib/workflow/runs/table.ts";
-import { madeKey, triggerStateTable } from "../../lib/workflow/schedules/table.ts";
-import { additions, newRow } from "../../lib/workflow/schedules/triggers.ts";
-import { workspaceList } from "../../lib/workflow/workspaces/records.ts";
+import { artifactList } from "../../lib/workflows/artifacts/table.ts";
+import { noteLastFailure } from "../../lib/workflows/dead-letters/letters.ts";
+import { letterList } from "../../lib/workflows/dead-letters/table.ts";
+import { indexTold } from "../../lib/workflows/lists/all-lists.ts";
+import { indexMarked } from "../../lib/workflows/lists/index-list.ts";
+import { eventBatches } from "../../lib/workflows/records/batches.ts";
+import { runMark } from "../../lib/workflows/runs/listed.ts";
+import { stepsMark } from "../../lib/workflows/runs/step-results.ts";
+import { runsTable, stepsTable } from "../../lib/workflows/runs/table.ts";
+import { madeKey, triggerStateTable } from "../../lib/workflows/schedules/table.ts";
+import { additions, newRow } from "../../lib/workflows/schedules/triggers.ts";
+import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
+import { saveWorkflow } from "../../lib/workflows/store/store.ts";
+import { CATALOG_KEY, catalogTable } from "../../lib/workflows/store/table.ts";
+import { workspaceList } from "../../lib/workflows/workspaces/records.ts";
 import {
   artifactDraft,
   catalogSize,

@@ -1,8 +1,8 @@
 import type { LastFailure } from "../../lib/events/consumer.ts";
 import type { EventDraft } from "../../lib/events/publish.ts";
-import type { Trigger } from "../../lib/workflow/definition/types.ts";
-import { NEW_RUN } from "../../lib/workflow/engine/history.ts";
-import { runKey, type StoredRun, type StoredStep, stepKey } from "../../lib/workflow/runs/table.ts";
+import { NEW_RUN } from "../../lib/workflows/engine/history.ts";
+import { runKey, type StoredRun, type StoredStep, stepKey } from "../../lib/workflows/runs/table.ts";
+import type { Trigger } from "../../lib/workflows/schema/types.ts";
 
 export const WORKSPACES = 5;
 export const STEPS_A_RUN = 20;

@@ -1,4 +1,4 @@
-import { startWeft, type Weft, type WeftOptions } from "../../localstack/e2e/weft.ts";
+import { startWeft, type Weft, type WeftOptions } from "../../tests/e2e/weft.ts";
 import { atEnd, temporaryFolder } from "./cleanup.ts";
 import { startCommand } from "./start.ts";
 

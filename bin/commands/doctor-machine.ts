@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, type Stats, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { readConfig } from "../../lib/platform/config.ts";
+import { readConfig } from "../../lib/settings/config.ts";
 import { readServerFile } from "../../localstack/server-file.ts";
 import type { Terminal } from "../command.ts";
 import { findUrl } from "../connection.ts";

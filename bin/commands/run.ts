@@ -1,4 +1,4 @@
-import type { Preferences } from "../../lib/workflow/definition/types.ts";
+import type { Preferences } from "../../lib/workflows/schema/types.ts";
 import {
   type Arguments,
   type Command,

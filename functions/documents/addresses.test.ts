@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, type Owners, startOwners } from "#lib/testing/test-owners.ts";
-import { until } from "../../localstack/e2e/weft.ts";
+import { until } from "../../tests/e2e/weft.ts";
 
 let owners: Owners;
 let anna: Caller;

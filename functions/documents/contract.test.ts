@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import { readConfig } from "#lib/platform/config.ts";
+import { readConfig } from "#lib/settings/config.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { type Person, person } from "#lib/testing/test-documents.ts";
 import { type Asked, type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";

@@ -1,6 +1,6 @@
 import { openDeps } from "#lib/deps.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
-import { stepConsumer } from "#lib/workflow/steps/consumer.ts";
+import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 
 export const consumer = stepConsumer("llm", { summary: "Answers llm steps", concurrency: 8 });
 

@@ -1,6 +1,6 @@
 import { openDeps } from "#lib/deps.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
-import { workspaceConsumer } from "#lib/workflow/steps/consumer.ts";
+import { workspaceConsumer } from "#lib/workflows/steps/consumer.ts";
 
 export const consumer = workspaceConsumer("remote-bash", ["remote-bash"], {
   summary: "Executes remote-bash steps",

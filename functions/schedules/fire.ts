@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
-import { fireDue } from "#lib/workflow/schedules/fire.ts";
+import { fireDue } from "#lib/workflows/schedules/fire.ts";
 
 export const consumer = defineConsumer({
   name: "fire",

@@ -2,12 +2,12 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { retainEvents } from "#lib/events/log/retain.ts";
-import { sweepLists } from "#lib/workflow/lists/all-lists.ts";
-import { sweepTurns } from "#lib/workflow/runs/admission.ts";
-import { retainRuns } from "#lib/workflow/runs/retain.ts";
-import { resendStalled } from "#lib/workflow/runs/sweep.ts";
-import { keepRules } from "#lib/workflow/schedules/rules.ts";
-import { forgetExpired } from "#lib/workflow/triggers/dedupe.ts";
+import { sweepLists } from "#lib/workflows/lists/all-lists.ts";
+import { sweepTurns } from "#lib/workflows/runs/admission.ts";
+import { retainRuns } from "#lib/workflows/runs/retain.ts";
+import { resendStalled } from "#lib/workflows/runs/sweep.ts";
+import { keepRules } from "#lib/workflows/schedules/rules.ts";
+import { forgetExpired } from "#lib/workflows/triggers/dedupe.ts";
 
 /** Events sent on in one sweep. */
 const EVENTS_MAX = 100;

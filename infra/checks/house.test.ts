@@ -13,7 +13,7 @@ describe("the house's rules", () => {
     },
   );
 
-  it.each(["lib/workflow/definition/types.ts", "lib/commons-house.ts", "lib/common-topics.ts"])(
+  it.each(["lib/workflows/schema/types.ts", "lib/commons-house.ts", "lib/common-topics.ts"])(
     "accept the name %s",
     (path) => {
       expect(rulesBroken(path)).toEqual([]);
@@ -58,11 +58,11 @@ describe("the house's rules", () => {
   });
 
   it("refuse that a service reads the environment", () => {
-    expect(rulesBroken("lib/workflow/a.ts", "const home = process.env.HOME;")).toEqual([
+    expect(rulesBroken("lib/workflows/a.ts", "const home = process.env.HOME;")).toEqual([
       "no-environment-in-services",
     ]);
-    expect(rulesBroken("lib/workflow/test-context.ts", "const home = process.env.HOME;")).toEqual([]);
-    expect(rulesBroken("lib/workflow/a.ts", " * never reads process.env")).toEqual([]);
+    expect(rulesBroken("lib/workflows/test-context.ts", "const home = process.env.HOME;")).toEqual([]);
+    expect(rulesBroken("lib/workflows/a.ts", " * never reads process.env")).toEqual([]);
     expect(rulesBroken("lib/platform/embedded/a.ts", "const home = process.env.HOME;")).toEqual([]);
   });
 

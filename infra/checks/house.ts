@@ -46,7 +46,8 @@ export const HOUSE_RULES: readonly HouseRule[] = [
   {
     name: "no-environment-in-services",
     message: "services are handed what they need and never read process.env",
-    applies: (path) => /^lib\/(?:workflow|documents|collaboration|events|http)\//.test(path) && !isTest(path),
+    applies: (path) =>
+      /^lib\/(?:workflows|documents|collaboration|events|http)\//.test(path) && !isTest(path),
     broken: ({ text }) => /\bprocess\.env\b/.test(withoutComments(text)),
   },
   {

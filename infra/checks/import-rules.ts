@@ -12,34 +12,34 @@ export interface ImportRule {
   readonly onlyTypes?: RegExp;
 }
 
-const WORKFLOW = /^lib\/workflow\//;
+const WORKFLOWS = /^lib\/workflows\//;
 const DOCUMENTS = /^lib\/(?:documents|collaboration)\//;
-const SERVICE = /^lib\/(?:workflow|documents|collaboration)\//;
+const SERVICE = /^lib\/(?:workflows|documents|collaboration)\//;
 
 /** The services, by name: a consumer serves one of them. */
-export const SERVICES: Readonly<Record<string, RegExp>> = { workflow: WORKFLOW, documents: DOCUMENTS };
+export const SERVICES: Readonly<Record<string, RegExp>> = { workflows: WORKFLOWS, documents: DOCUMENTS };
 
 export const IMPORT_RULES: readonly ImportRule[] = [
   {
     name: "workflow-endpoints",
     why: "an endpoint of the workflow service uses lib/http, its service, lib/events and lib/deps",
     from: /^functions\/workflows\//,
-    only: /^lib\/(?:http|workflow|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$|^examples\/workflow\.schema\.json$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+    only: /^lib\/(?:http|workflows|events|llm)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$|^examples\/workflow\.schema\.json$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "document-endpoints",
     why: "an endpoint of the document service uses lib/http, its service, lib/events and lib/deps",
     from: /^functions\/documents\//,
     only: /^lib\/(?:http|documents|collaboration|events)\/|^lib\/(?:deps|errors)\.ts$|^openapi\.json$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "consumers",
     why: "a consumer uses the service that it serves, lib/events and lib/deps",
-    from: /^functions\/(?:executors|schedules)\//,
-    only: /^lib\/(?:workflow|documents|collaboration|events)\/|^lib\/(?:deps|deps-asked|errors)\.ts$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+    from: /^functions\/(?:executors|consumers|schedules)\//,
+    only: /^lib\/(?:workflows|documents|collaboration|events)\/|^lib\/(?:deps|deps-asked|errors)\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "nothing-imports-functions",
@@ -58,7 +58,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "nothing-imports-localstack",
     why: "localstack/ runs the house, only bin/ and bench/ may start it",
     from: /./,
-    except: /^(?:localstack|bin|bench)\//,
+    except: /^(?:localstack|bin|bench|tests)\//,
     never: /^localstack\//,
   },
   {
@@ -72,7 +72,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "bench-on-what-runs",
     why: "a benchmark starts the house through localstack/, or fills a data folder through lib/",
     from: /^bench\//,
-    only: /^(?:bench|lib|localstack)\//,
+    only: /^(?:bench|lib|localstack|tests)\//,
   },
   {
     name: "lib-stands-alone",
@@ -81,57 +81,57 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     never: /^(?!lib\/)(?!npm:)(?!node:)/,
   },
   {
-    name: "workflow-not-documents",
+    name: "workflows-not-documents",
     why: "the two services meet on the bus and through lib/deps",
-    from: WORKFLOW,
+    from: WORKFLOWS,
     never: DOCUMENTS,
   },
   {
-    name: "documents-not-workflow",
+    name: "documents-not-workflows",
     why: "the two services meet on the bus and through lib/deps",
     from: DOCUMENTS,
-    never: WORKFLOW,
+    never: WORKFLOWS,
   },
   {
     name: "service-ports-by-type",
     why: "a service uses itself, lib/events, lib/ranked-index, errors, suggestions, and the types of the ports and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflow|documents|collaboration|events|ranked-index)\/|^lib\/(?:errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
+    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
   },
   {
     name: "events-below-services",
     why: "lib/events uses lib/ranked-index, errors, and the types of the ports and of a page",
     from: /^lib\/events\//,
     only: /^lib\/(?:events|ranked-index)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$|^lib\/http\/page\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/page\.ts$/,
   },
   {
     name: "index-below-events",
     why: "the ranked index knows the ports, and nothing of what it holds",
     from: /^lib\/ranked-index\//,
     only: /^lib\/ranked-index\//,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "http-below-services",
     why: "lib/http uses errors and the types of the ports",
     from: /^lib\/http\//,
     only: /^lib\/http\/|^lib\/errors\.ts$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "upgrades-know-what-is-stored",
     why: "lib/upgrades uses errors, the tables of the services and the types of the ports",
     from: /^lib\/upgrades\//,
-    only: /^lib\/upgrades\/|^lib\/errors\.ts$|^lib\/(?:workflow|documents)\/(?:.+\/)?table\.ts$/,
-    onlyTypes: /^lib\/platform\/[^/]+\.ts$/,
+    only: /^lib\/upgrades\/|^lib\/errors\.ts$|^lib\/(?:workflows|documents)\/(?:.+\/)?table\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "platform-stands-alone",
     why: "lib/platform uses nothing of ours but types",
     from: /^lib\/platform\//,
-    only: /^lib\/platform\//,
+    only: /^lib\/platform\/|^lib\/(?:conversion|settings)\//,
     onlyTypes: /^lib\//,
   },
   {
@@ -197,7 +197,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "hono-in-the-gateway",
     why: "functions take API Gateway's event; hono is the local gateway's",
     from: /./,
-    except: /^(?:localstack|bench)\//,
+    except: /^(?:localstack|bench|tests)\//,
     never: /^npm:(?:hono|@hono\/)/,
   },
 ];

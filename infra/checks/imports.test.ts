@@ -22,7 +22,7 @@ async function findingsIn(
 /** One import that breaks each rule, and that rule alone. */
 const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = {
   "workflow-endpoints": ["functions/workflows/runs/list.ts", "lib/documents/tree.ts"],
-  "document-endpoints": ["functions/documents/content/read.ts", "lib/workflow/runs.ts"],
+  "document-endpoints": ["functions/documents/content/read.ts", "lib/workflows/runs.ts"],
   consumers: ["functions/executors/bash.ts", "lib/http/route.ts"],
   "nothing-imports-functions": ["bin/weft.ts", "functions/executors/bash.ts"],
   "nothing-imports-infra": ["localstack/server.ts", "infra/scan.ts"],
@@ -30,13 +30,13 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
   "nothing-imports-bench": ["localstack/server.ts", "bench/harness/load.ts"],
   "bench-on-what-runs": ["bench/emits.ts", "openapi.json"],
   "lib-stands-alone": ["lib/deps.ts", "bench/load.ts"],
-  "workflow-not-documents": ["lib/workflow/runs.ts", "lib/documents/tree.ts"],
-  "documents-not-workflow": ["lib/collaboration/server.ts", "lib/workflow/runs.ts"],
-  "service-ports-by-type": ["lib/workflow/runs.ts", "lib/platform/clock.ts"],
-  "events-below-services": ["lib/events/publish.ts", "lib/workflow/runs.ts"],
+  "workflows-not-documents": ["lib/workflows/runs.ts", "lib/documents/tree.ts"],
+  "documents-not-workflows": ["lib/collaboration/server.ts", "lib/workflows/runs.ts"],
+  "service-ports-by-type": ["lib/workflows/runs.ts", "lib/platform/clock.ts"],
+  "events-below-services": ["lib/events/publish.ts", "lib/workflows/runs.ts"],
   "index-below-events": ["lib/ranked-index/postings.ts", "lib/events/publish.ts"],
   "http-below-services": ["lib/http/route.ts", "lib/events/publish.ts"],
-  "upgrades-know-what-is-stored": ["lib/upgrades/mark.ts", "lib/workflow/runs.ts"],
+  "upgrades-know-what-is-stored": ["lib/upgrades/mark.ts", "lib/workflows/runs.ts"],
   "platform-stands-alone": ["lib/platform/bus.ts", "lib/errors.ts"],
   "adapters-behind-deps": ["localstack/server.ts", "lib/platform/embedded/store.ts"],
   "one-platform-an-opener": ["lib/deps-aws.ts", "lib/platform/embedded/platform.ts"],
@@ -59,15 +59,15 @@ describe("the import rules", () => {
 
   it("aws-sdk-in-its-adapter and hono-in-the-gateway: packages have a home", async () => {
     const found = await findingsIn({
-      "lib/workflow/runs.ts":
+      "lib/workflows/runs.ts":
         'import { SQSClient } from "@aws-sdk/client-sqs";\nimport { Hono } from "hono";',
       "localstack/gateway.ts": 'import { Hono } from "hono/tiny";',
     });
 
     expect(found).toEqual([
-      "aws-sdk-in-its-adapter lib/workflow/runs.ts",
-      "hono-in-the-gateway lib/workflow/runs.ts",
-      "declared-packages lib/workflow/runs.ts",
+      "aws-sdk-in-its-adapter lib/workflows/runs.ts",
+      "hono-in-the-gateway lib/workflows/runs.ts",
+      "declared-packages lib/workflows/runs.ts",
     ]);
   });
 
@@ -81,21 +81,21 @@ describe("the import rules", () => {
     const found = await findingsIn(
       {
         "functions/workflows/runs/list.ts": 'import { open } from "#lib/documents/tree.ts";',
-        "lib/workflow/runs.ts": 'export const load = () => import("../documents/tree.ts");',
+        "lib/workflows/runs.ts": 'export const load = () => import("../documents/tree.ts");',
       },
       ["lib/documents/tree.ts"],
     );
 
     expect(found).toEqual([
       "workflow-endpoints functions/workflows/runs/list.ts",
-      "workflow-not-documents lib/workflow/runs.ts",
+      "workflows-not-documents lib/workflows/runs.ts",
     ]);
   });
 
   it("allow a service the types of the ports, the errors and derived ids", async () => {
     const found = await findingsIn(
       {
-        "lib/workflow/runs.ts": `import type { Clock } from "../platform/clock.ts";
+        "lib/workflows/runs.ts": `import type { Clock } from "../platform/clock.ts";
 import { ApiError } from "../errors.ts";
 import { derivedId } from "../platform/ids.ts";
 export type { Page } from "../platform/tables.ts";`,
@@ -108,32 +108,32 @@ export type { Page } from "../platform/tables.ts";`,
 
   it("count `import { type A }` as a run-time import, which it is after stripping", async () => {
     const found = await findingsIn(
-      { "lib/workflow/runs.ts": 'import { type Clock } from "../platform/clock.ts";' },
+      { "lib/workflows/runs.ts": 'import { type Clock } from "../platform/clock.ts";' },
       ["lib/platform/clock.ts"],
     );
 
-    expect(found).toEqual(["service-ports-by-type lib/workflow/runs.ts"]);
+    expect(found).toEqual(["service-ports-by-type lib/workflows/runs.ts"]);
   });
 
   it("forbid the types of the other service as well, inline ones too", async () => {
     const found = await findingsIn(
       {
-        "lib/workflow/a.ts": 'import type { Tree } from "../documents/tree.ts";',
-        "lib/workflow/b.ts": 'export type Tree = import("../documents/tree.ts").Tree;',
+        "lib/workflows/a.ts": 'import type { Tree } from "../documents/tree.ts";',
+        "lib/workflows/b.ts": 'export type Tree = import("../documents/tree.ts").Tree;',
       },
       ["lib/documents/tree.ts"],
     );
 
     expect(found).toEqual([
-      "workflow-not-documents lib/workflow/a.ts",
-      "workflow-not-documents lib/workflow/b.ts",
+      "workflows-not-documents lib/workflows/a.ts",
+      "workflows-not-documents lib/workflows/b.ts",
     ]);
   });
 
   it("leave tests alone", async () => {
     const found = await findingsIn(
       {
-        "lib/workflow/runs.test.ts":
+        "lib/workflows/runs.test.ts":
           'import "vitest";\nimport "../platform/embedded/store.ts";\nimport "../deps.ts";',
       },
       ["lib/platform/embedded/store.ts", "lib/deps.ts"],
@@ -144,8 +144,8 @@ export type { Page } from "../platform/tables.ts";`,
 
   it("refuse a consumer that serves two services", async () => {
     const found = await findingsIn(
-      { "functions/executors/a.ts": 'import "#lib/workflow/runs.ts";\nimport "#lib/documents/tree.ts";' },
-      ["lib/workflow/runs.ts", "lib/documents/tree.ts"],
+      { "functions/executors/a.ts": 'import "#lib/workflows/runs.ts";\nimport "#lib/documents/tree.ts";' },
+      ["lib/workflows/runs.ts", "lib/documents/tree.ts"],
     );
 
     expect(found).toEqual(["one-service functions/executors/a.ts"]);

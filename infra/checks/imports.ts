@@ -57,7 +57,7 @@ function breaks(rule: ImportRule, { from, to, typeOnly }: ImportEdge): boolean {
 export function findMixedServices(edges: readonly ImportEdge[]): Finding[] {
   const served = new Map<string, Set<string>>();
   for (const { from, to } of edges) {
-    if (!/^functions\/(?:executors|schedules)\//.test(from) || isTest(from)) continue;
+    if (!/^functions\/(?:executors|consumers|schedules)\//.test(from) || isTest(from)) continue;
     for (const [service, files] of Object.entries(SERVICES)) {
       if (files.test(to)) served.set(from, (served.get(from) ?? new Set()).add(service));
     }

@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 /** Folders that hold code of ours. */
-const FOLDERS = ["bench", "bin", "examples", "functions", "infra", "lib", "localstack", "web"];
+const FOLDERS = ["bench", "bin", "examples", "functions", "infra", "lib", "localstack", "tests", "web"];
 const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 
 /** Tests, what they lean on (`test-*.ts`), and the suite that every adapter has to pass. */

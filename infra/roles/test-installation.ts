@@ -9,12 +9,12 @@ import { openStoredAwsDeps } from "../../lib/deps-aws-stored.ts";
 import { openWorkerDeps } from "../../lib/deps-cloud.ts";
 import { composeDeps } from "../../lib/deps-compose.ts";
 import type { Handler } from "../../lib/http/handler.ts";
+import { openNetwork } from "../../lib/network/network.ts";
 import { parameterStore } from "../../lib/platform/aws/parameters.ts";
 import { blobsBucketOf } from "../../lib/platform/aws/platform.ts";
 import { converterName } from "../../lib/platform/conversions.ts";
 import { startRunner } from "../../lib/platform/embedded/runner/client.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
-import { openNetwork } from "../../lib/workflow/network/network.ts";
 import { type AnyHandler, createFunctions, type Functions } from "../../localstack/functions.ts";
 import { startGateway } from "../../localstack/gateway.ts";
 import { installLambdaRuntime } from "../../localstack/lambda-runtime.ts";
@@ -121,7 +121,7 @@ export async function openInstallation(
   const folder = await mkdtemp(join(tmpdir(), "weft-roles-"));
   const runner = await startRunner({
     log,
-    functionsModule: new URL("../../lib/workflow/functions/library.ts", import.meta.url),
+    functionsModule: new URL("../../lib/workflows/functions/library.ts", import.meta.url),
   });
 
   /** As the setting, but that it changes. */

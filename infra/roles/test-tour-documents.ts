@@ -2,7 +2,7 @@ import type { Deps } from "../../lib/deps.ts";
 import { stageAccesses } from "../../lib/documents/access/moved-rights.ts";
 import { accessId, accessKey } from "../../lib/documents/access/table.ts";
 import { versionBlob } from "../../lib/documents/content/table.ts";
-import { DOCUMENT_UPDATED_QUEUE, type UntoldMessage } from "../../lib/documents/documents/untold.ts";
+import { DOCUMENT_UPDATED_QUEUE, type UntoldMessage } from "../../lib/documents/records/untold.ts";
 import { planInvitation } from "../../lib/documents/sharing/invitations.ts";
 import { SEGMENTS, toSegment } from "../../lib/documents/tree/segment.ts";
 import { childrenOf, childrenTable, documentKey, documentsTable } from "../../lib/documents/tree/table.ts";

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import type { Ports } from "../../lib/platform/ports.ts";
 import type { Key } from "../../lib/platform/tables.ts";
-import { stepsMark } from "../../lib/workflow/runs/step-results.ts";
+import { stepsMark } from "../../lib/workflows/runs/step-results.ts";
 import {
   countersTable,
   runKey,
@@ -13,7 +13,7 @@ import {
   type StoredStep,
   stepKey,
   stepsTable,
-} from "../../lib/workflow/runs/table.ts";
+} from "../../lib/workflows/runs/table.ts";
 import type { Client } from "./test-tour-client.ts";
 
 const NUCLEI = { "template-id": "t", info: { name: "Open", severity: "high" }, host: "a.example.org" };

@@ -9,10 +9,10 @@ import {
   artifactList,
   artifactsTable,
   type StoredArtifact,
-} from "../../lib/workflow/artifacts/table.ts";
-import { indexRecords } from "../../lib/workflow/lists/index-list.ts";
-import type { ListDeps } from "../../lib/workflow/lists/list.ts";
-import { markWrite } from "../../lib/workflow/lists/table.ts";
+} from "../../lib/workflows/artifacts/table.ts";
+import { indexRecords } from "../../lib/workflows/lists/index-list.ts";
+import type { ListDeps } from "../../lib/workflows/lists/list.ts";
+import { markWrite } from "../../lib/workflows/lists/table.ts";
 import {
   historyKey,
   historyTable,
@@ -25,7 +25,7 @@ import {
   stepsTable,
   valueKey,
   valuesTable,
-} from "../../lib/workflow/runs/table.ts";
+} from "../../lib/workflows/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
 
 /** Longer ago than anything is kept. */

@@ -1,6 +1,6 @@
 import type { Ports } from "../../lib/platform/ports.ts";
-import { WAITING } from "../../lib/workflow/runs/admission.ts";
-import { runKey, runQueueTable, runsTable } from "../../lib/workflow/runs/table.ts";
+import { WAITING } from "../../lib/workflows/runs/admission.ts";
+import { runKey, runQueueTable, runsTable } from "../../lib/workflows/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, until } from "./test-tour-client.ts";
 

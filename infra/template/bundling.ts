@@ -23,7 +23,7 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
   // By its name in imports: a path would be written into each bundle, and differ with the folder it is made in.
   // Content is converted for readers, for servers and for scripts.
   "#lib/platform/aws/lambda-invoke.ts":
-    /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|executors\/conduct)\.ts$/,
+    /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|consumers\/conduct)\.ts$/,
 };
 
 /** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */
@@ -49,7 +49,7 @@ const ESBUILD = {
 const SCRIPT_PARTS = [
   "../lib/platform/aws/scripts-pool.ts",
   "../lib/platform/scripts/script-worker.ts",
-  "../lib/workflow/functions/library-without-files.ts",
+  "../lib/workflows/functions/library-without-files.ts",
   "../node_modules/quickjs-wasi/quickjs.wasm",
   "../node_modules/jq-wasm/dist/build/jq.wasm",
 ] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readConfig, settings } from "../../lib/platform/config.ts";
-import { documentSettings } from "../../lib/platform/document-settings.ts";
+import { readConfig, settings } from "../../lib/settings/config.ts";
+import { documentSettings } from "../../lib/settings/document-settings.ts";
 import { NOT_OF_FUNCTIONS, parameterOf, settingParameters } from "./step-settings.ts";
 
 interface Parameter {

@@ -1,4 +1,4 @@
-import { DOCUMENT_SECRETS, documentSettings } from "../../lib/platform/document-settings.ts";
+import { DOCUMENT_SECRETS, documentSettings } from "../../lib/settings/document-settings.ts";
 import { ref } from "./intrinsics.ts";
 import type { StackService } from "./services.ts";
 
@@ -9,7 +9,7 @@ const DOCUMENT_PARAMETER = "DocumentSettings";
 export const DOCUMENT_SECRETS_PARAMETER = "DocumentSecretsPath";
 
 interface StepSetting {
-  /** Of `lib/platform/config.ts`. */
+  /** Of `lib/settings/config.ts`. */
   readonly variable: string;
   readonly description: string;
   readonly otherwise: string;

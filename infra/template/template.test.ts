@@ -105,10 +105,10 @@ describe("the template's functions", () => {
 
   it("feeds the consumer of dead letters from every dead-letter queue, and gives it no queue", () => {
     expect(Object.keys(propertiesOf("DeadLettersFunction").Events as object)).toEqual([
-      "BashDeadLetterQueue",
       "ConductDeadLetterQueue",
       "IndexEventsDeadLetterQueue",
       "IndexEventsUndeliveredQueue",
+      "BashDeadLetterQueue",
       "FireDeadLetterQueue",
     ]);
     expect(nested.Resources).not.toHaveProperty("DeadLettersQueue");
@@ -116,7 +116,7 @@ describe("the template's functions", () => {
 
   it("gives the consumer of dead letters a queue where a schedule needs one, without its own dead letters", async () => {
     const { nested: scheduled } = await fixtureTemplates({
-      "functions/executors/dead-letters.ts": consumerSource(
+      "functions/consumers/dead-letters.ts": consumerSource(
         'name: "dead-letters", deadLetters: true, schedule: "rate(1 hour)"',
       ),
     });

@@ -1,4 +1,4 @@
-import type { DocumentSettingsRead } from "../platform/document-config.ts";
+import type { DocumentSettingsRead } from "../settings/document-config.ts";
 import type { AiReach } from "./access/abilities.ts";
 
 /** How the documents are set up. */

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { ThrottleScope } from "../platform/throttle-rates.ts";
+import type { ThrottleScope } from "../settings/throttle-rates.ts";
 import type { Listing } from "./page.ts";
 
 /** A token without its secret: what outlives a request is bound to it. */

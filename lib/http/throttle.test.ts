@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../errors.ts";
-import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../platform/throttle-rates.ts";
+import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../settings/throttle-rates.ts";
 import { testClock } from "../testing/test-deps.ts";
 import { memoryThrottle } from "./throttle.ts";
 

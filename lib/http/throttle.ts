@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../platform/throttle-rates.ts";
+import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../settings/throttle-rates.ts";
 
 /** Counts requests of each caller in the window that ends now. */
 export interface Throttle {

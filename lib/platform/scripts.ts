@@ -1,4 +1,4 @@
-import type { NetworkPolicy } from "./config.ts";
+import type { NetworkPolicy } from "../settings/config.ts";
 
 /** The scripts port: users' JavaScript, in a VM of its own inside a worker that can be ended. */
 

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
+import type { SmtpSettings } from "../settings/mail-settings.ts";
 import { isMailAddress, type Mailer } from "./mail.ts";
 import { type MailSender, messageOf } from "./mail-message.ts";
-import type { SmtpSettings } from "./mail-settings.ts";
 
 /** Waits for the server, milliseconds: to connect, for its first word, for each further one, and for all of them. */
 const WAITS = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 20_000, allMs: 45_000 };

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Answer, startWeft, type Weft } from "../../localstack/e2e/weft.ts";
+import { type Answer, startWeft, type Weft } from "../../tests/e2e/weft.ts";
 import { OWNER_ID } from "../documents/users/users.ts";
 
 /** Somebody who asks the server as themselves. */

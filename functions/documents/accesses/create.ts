@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/access/may.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { createAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessBody } from "#lib/documents/sharing/body.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { listAccesses } from "#lib/documents/sharing/accesses.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { accessRequestBody } from "#lib/documents/sharing/access-request-record.ts";
 import { askForAccess } from "#lib/documents/sharing/access-requests.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { base64Length, base64Of } from "#lib/documents/content/base64.ts";
 import { isKnown } from "#lib/documents/content/conditions.ts";
 import { readContent } from "#lib/documents/content/read.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";

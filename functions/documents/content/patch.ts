@@ -4,7 +4,7 @@ import { openDocument } from "#lib/documents/access/seen.ts";
 import { Base64Content } from "#lib/documents/content/base64.ts";
 import { CONTENT_BODY_MAX_BYTES, contentBody, contentOf } from "#lib/documents/content/body.ts";
 import { saveContent } from "#lib/documents/content/save.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { readLargeJson } from "#lib/http/large-json.ts";

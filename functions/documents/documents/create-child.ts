@@ -1,9 +1,9 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/access/may.ts";
 import { openDocument } from "#lib/documents/access/seen.ts";
-import { createBody, documentParams } from "#lib/documents/documents/body.ts";
-import { createChild } from "#lib/documents/documents/create.ts";
-import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
+import { createBody, documentParams } from "#lib/documents/records/body.ts";
+import { createChild } from "#lib/documents/records/create.ts";
+import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { createForOwner, serverAlone } from "#lib/documents/documents/create-for-owner.ts";
-import { forOwnerBody } from "#lib/documents/documents/for-owner-body.ts";
+import { createForOwner, serverAlone } from "#lib/documents/records/create-for-owner.ts";
+import { forOwnerBody } from "#lib/documents/records/for-owner-body.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

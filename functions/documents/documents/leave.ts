@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
 import { leaveDocument } from "#lib/documents/lists/leave.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

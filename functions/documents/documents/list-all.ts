@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
 import { listAll } from "#lib/documents/lists/list.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
+import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentRecord, toDocument } from "#lib/documents/documents/record.ts";
 import { listFavorites } from "#lib/documents/lists/list.ts";
+import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
-import { restoreDocument } from "#lib/documents/documents/delete.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
+import { restoreDocument } from "#lib/documents/records/delete.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

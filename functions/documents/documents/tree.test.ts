@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { NODES_MAX } from "#lib/documents/documents/tree.ts";
+import { NODES_MAX } from "#lib/documents/records/tree.ts";
 import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tree/table.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";

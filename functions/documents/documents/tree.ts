@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
-import { toTree, treeNode } from "#lib/documents/documents/record.ts";
-import { readTree } from "#lib/documents/documents/tree.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
+import { toTree, treeNode } from "#lib/documents/records/record.ts";
+import { readTree } from "#lib/documents/records/tree.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/access/may.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { createInvitation } from "#lib/documents/sharing/invitations.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { listInvitations } from "#lib/documents/sharing/invitations.ts";
 import { signedIn } from "#lib/documents/users/viewer.ts";

@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/access/may.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { commentBody } from "#lib/documents/threads/body.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
 import { createThread } from "#lib/documents/threads/threads.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { listThreads } from "#lib/documents/threads/read.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";

@@ -3,7 +3,7 @@ import * as jose from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { usersTable } from "#lib/documents/users/table.ts";
 import { planUser, usersByEmail } from "#lib/documents/users/users.ts";
-import { readConfig } from "#lib/platform/config.ts";
+import { readConfig } from "#lib/settings/config.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { type TestClock, type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
 import { startTestIssuer, type TestIssuer } from "#lib/testing/test-issuer.ts";

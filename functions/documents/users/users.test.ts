@@ -9,7 +9,7 @@ import {
 import { usersTable } from "#lib/documents/users/table.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { type NewUser, OWNER_ID, planUser } from "#lib/documents/users/users.ts";
-import { readConfig } from "#lib/platform/config.ts";
+import { readConfig } from "#lib/settings/config.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { route as create } from "../documents/create.ts";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { base64Of } from "#lib/documents/content/base64.ts";
 import { readVersion, versionIdParam } from "#lib/documents/content/versions.ts";
-import { documentParams } from "#lib/documents/documents/body.ts";
+import { documentParams } from "#lib/documents/records/body.ts";
 import { viewerOf } from "#lib/documents/users/viewer.ts";
 import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { openArtifact } from "#lib/workflow/artifacts/open.ts";
+import { openArtifact } from "#lib/workflows/artifacts/open.ts";
 
 /** Reference 1.6, GET /artifacts/:workspace_name. */
 export const route = defineRoute({

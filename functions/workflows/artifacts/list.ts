@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { artifactRecord, listArtifacts } from "#lib/workflow/artifacts/list.ts";
+import { artifactRecord, listArtifacts } from "#lib/workflows/artifacts/list.ts";
 
 /** Reference 1.6, GET /artifacts. */
 export const route = defineRoute({

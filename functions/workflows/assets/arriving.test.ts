@@ -4,7 +4,7 @@ import { readAll } from "#lib/events/read-all.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
-import { listEntriesTable, listPartitions } from "#lib/workflow/lists/table.ts";
+import { listEntriesTable, listPartitions } from "#lib/workflows/lists/table.ts";
 import { handler as importHandler } from "./import.ts";
 import { handler as listHandler } from "./list.ts";
 

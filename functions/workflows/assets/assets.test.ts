@@ -3,7 +3,7 @@ import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import type { RequestParts } from "#lib/testing/test-requests.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
-import { toCell } from "#lib/workflow/assets/export.ts";
+import { toCell } from "#lib/workflows/assets/export.ts";
 import { handler as listVulnerabilities } from "../vulnerabilities/list.ts";
 import { handler as listWorkspaces } from "../workspaces/list.ts";
 import { handler as diffHandler } from "./diff.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { diffBlob } from "#lib/workflow/diffs/table.ts";
-import { countersTable } from "#lib/workflow/runs/table.ts";
+import { diffBlob } from "#lib/workflows/diffs/table.ts";
+import { countersTable } from "#lib/workflows/runs/table.ts";
 import { handler as vulnerability } from "../vulnerabilities/create.ts";
 import { handler as listVulnerabilities } from "../vulnerabilities/diffs.ts";
 import { handler as keepVulnerabilities } from "../vulnerabilities/keep-diff.ts";

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { keptDiff, keptDiffs } from "#lib/workflow/diffs/kept.ts";
+import { keptDiff, keptDiffs } from "#lib/workflows/diffs/kept.ts";
 
 /** Reference 1.6, GET /assets/diffs. */
 export const route = defineRoute({

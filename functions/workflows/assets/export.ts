@@ -4,7 +4,7 @@ import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { assetsCsv } from "#lib/workflow/assets/export.ts";
+import { assetsCsv } from "#lib/workflows/assets/export.ts";
 
 export const route = defineRoute({
   service: "automation",

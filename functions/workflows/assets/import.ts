@@ -4,9 +4,9 @@ import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
-import { importAnswer, importFindings } from "#lib/workflow/records/import.ts";
-import { LINE_FORMATS } from "#lib/workflow/records/lines.ts";
-import { DEFAULT_WORKSPACE } from "#lib/workflow/records/settling.ts";
+import { importAnswer, importFindings } from "#lib/workflows/records/import.ts";
+import { LINE_FORMATS } from "#lib/workflows/records/lines.ts";
+import { DEFAULT_WORKSPACE } from "#lib/workflows/records/settling.ts";
 
 /** As much as a function is given at once: in JSON, quotes take twice their room. */
 const IMPORT_LIMIT_BYTES = 4 * 1024 * 1024;

@@ -3,8 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { assetRecord, listAssets } from "#lib/workflow/assets/list.ts";
-import { orgQuery } from "#lib/workflow/records/org.ts";
+import { assetRecord, listAssets } from "#lib/workflows/assets/list.ts";
+import { orgQuery } from "#lib/workflows/records/org.ts";
 
 /** Seed: workflow 4, GET /assets. */
 export const route = defineRoute({

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { assetStats, readAssetStats } from "#lib/workflow/assets/facets.ts";
+import { assetStats, readAssetStats } from "#lib/workflows/assets/facets.ts";
 
 /** Reference 1.6, GET /asset-stats. */
 export const route = defineRoute({

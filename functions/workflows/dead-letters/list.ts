@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { deadLetterRecord, listLetters } from "#lib/workflow/dead-letters/letters.ts";
+import { deadLetterRecord, listLetters } from "#lib/workflows/dead-letters/letters.ts";
 
 export const route = defineRoute({
   service: "automation",

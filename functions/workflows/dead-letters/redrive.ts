@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { redrive } from "#lib/workflow/dead-letters/letters.ts";
+import { redrive } from "#lib/workflows/dead-letters/letters.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { getReceiverStatus, receiverStatus } from "#lib/workflow/event-receiver/receiver.ts";
+import { getReceiverStatus, receiverStatus } from "#lib/workflows/event-receiver/receiver.ts";
 
 /** Seed: workflow 4, GET /event-receiver/status. */
 export const route = defineRoute({

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
-import { switchSchedule } from "#lib/workflow/schedules/manage.ts";
-import { hopToken, readCause } from "#lib/workflow/triggers/hops.ts";
+import { switchSchedule } from "#lib/workflows/schedules/manage.ts";
+import { hopToken, readCause } from "#lib/workflows/triggers/hops.ts";
 import * as create from "../runs/create.ts";
 import * as emit from "./emit.ts";
 

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { evaluateAnswer, evaluateBody, evaluateFunctions } from "#lib/workflow/evaluation/evaluate.ts";
+import { evaluateAnswer, evaluateBody, evaluateFunctions } from "#lib/workflows/evaluation/evaluate.ts";
 
 /** Reference 1.10, POST /functions/eval. Choice: infra/decisions/0042. */
 export const route = defineRoute({

@@ -3,7 +3,7 @@ import { openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { functionList, listFunctions } from "#lib/workflow/evaluation/listing.ts";
+import { functionList, listFunctions } from "#lib/workflows/evaluation/listing.ts";
 
 /** All at once: there are a few hundred, and they do not change. */
 export const route = defineRoute({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { checkReady } from "#lib/workflow/health/ready.ts";
+import { checkReady } from "#lib/workflows/health/ready.ts";
 
 export const route = defineRoute({
   service: "root",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { getJob, jobRecord } from "#lib/workflow/runs/jobs.ts";
+import { getJob, jobRecord } from "#lib/workflows/runs/jobs.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { answerChat, chatBody, chatCompletion, LLM_BODY_LIMIT_BYTES } from "#lib/workflow/llm/endpoints.ts";
+import { answerChat, chatBody, chatCompletion, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
 
 /** Reference: workflow 1.10. */
 export const route = defineRoute({

@@ -1,12 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import {
-  answerEmbeddings,
-  embeddings,
-  embeddingsBody,
-  LLM_BODY_LIMIT_BYTES,
-} from "#lib/workflow/llm/endpoints.ts";
+import { answerEmbeddings, embeddings, embeddingsBody, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
 
 /** Reference: workflow 1.10. */
 export const route = defineRoute({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { artifactRecord, artifactsOfRun } from "#lib/workflow/artifacts/list.ts";
+import { artifactRecord, artifactsOfRun } from "#lib/workflows/artifacts/list.ts";
 
 /** Reference 1.4, GET /runs/:id/artifacts. */
 export const route = defineRoute({

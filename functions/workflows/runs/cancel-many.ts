@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { cancelBody, cancelledAnswer, cancelRuns } from "#lib/workflow/runs/cancel.ts";
+import { cancelBody, cancelledAnswer, cancelRuns } from "#lib/workflows/runs/cancel.ts";
 
 export const route = defineRoute({
   service: "automation",

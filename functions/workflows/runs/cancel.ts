@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { cancelRun } from "#lib/workflow/runs/cancel.ts";
+import { cancelRun } from "#lib/workflows/runs/cancel.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { wholeNumber } from "#lib/http/page.ts";
 import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
-import { logRecord, readRunLog } from "#lib/workflow/runs/log.ts";
+import { logRecord, readRunLog } from "#lib/workflows/runs/log.ts";
 
 /** Lines of one answer; they have at most a mebibyte together. */
 const TAIL_MAX = 10_000;

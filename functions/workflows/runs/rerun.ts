@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { madeAgain, madeAgainAnswer, rerunBody, rerunRun } from "#lib/workflow/runs/again.ts";
+import { madeAgain, madeAgainAnswer, rerunBody, rerunRun } from "#lib/workflows/runs/again.ts";
 
 export const route = defineRoute({
   service: "automation",

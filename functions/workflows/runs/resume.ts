@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { madeAgain, madeAgainAnswer } from "#lib/workflow/runs/again.ts";
-import { resumeRun } from "#lib/workflow/runs/resume.ts";
+import { madeAgain, madeAgainAnswer } from "#lib/workflows/runs/again.ts";
+import { resumeRun } from "#lib/workflows/runs/resume.ts";
 
 export const route = defineRoute({
   service: "automation",

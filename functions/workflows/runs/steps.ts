@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listSteps, stepRecord } from "#lib/workflow/runs/read.ts";
+import { listSteps, stepRecord } from "#lib/workflows/runs/read.ts";
 
 export const route = defineRoute({
   service: "automation",

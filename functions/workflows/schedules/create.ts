@@ -2,9 +2,9 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { createBody } from "#lib/workflow/schedules/body.ts";
-import { createSchedule } from "#lib/workflow/schedules/manage.ts";
-import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+import { createBody } from "#lib/workflows/schedules/body.ts";
+import { createSchedule } from "#lib/workflows/schedules/manage.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { deleteSchedule } from "#lib/workflow/schedules/manage.ts";
+import { deleteSchedule } from "#lib/workflows/schedules/manage.ts";
 
 /** Choice for triggers that a workflow declares: infra/decisions/0043. */
 export const route = defineRoute({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { switchSchedule } from "#lib/workflow/schedules/manage.ts";
+import { switchSchedule } from "#lib/workflows/schedules/manage.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { getSchedule } from "#lib/workflow/schedules/manage.ts";
-import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+import { getSchedule } from "#lib/workflows/schedules/manage.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
 
 export const route = defineRoute({
   service: "automation",

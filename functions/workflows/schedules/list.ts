@@ -3,8 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listSchedules } from "#lib/workflow/schedules/list.ts";
-import { scheduleRecord } from "#lib/workflow/schedules/record.ts";
+import { listSchedules } from "#lib/workflows/schedules/list.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
 
 export const route = defineRoute({
   service: "automation",

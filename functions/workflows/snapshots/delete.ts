@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { deleteSnapshot } from "#lib/workflow/snapshots/store.ts";
+import { deleteSnapshot } from "#lib/workflows/snapshots/store.ts";
 
 /** Reference 1.9, DELETE /snapshots/:name. */
 export const route = defineRoute({

@@ -4,7 +4,7 @@ import { labelText } from "#lib/events/label-text.ts";
 import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { exportSnapshot } from "#lib/workflow/snapshots/export.ts";
+import { exportSnapshot } from "#lib/workflows/snapshots/export.ts";
 
 /** Reference 1.9, POST /snapshots/export. */
 export const route = defineRoute({

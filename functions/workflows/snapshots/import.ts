@@ -4,8 +4,8 @@ import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, textQuery } from "#lib/http/page.ts";
 import { type BytesBody, defineRoute } from "#lib/http/route.ts";
-import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflow/snapshots/import.ts";
-import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflow/snapshots/limits.ts";
+import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflows/snapshots/import.ts";
+import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflows/snapshots/limits.ts";
 
 /** It ends before the gateway stops waiting for it, which AWS does after 29 seconds. */
 const IMPORT_MAX_MS = 25_000;

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listSnapshots, snapshotList } from "#lib/workflow/snapshots/store.ts";
+import { listSnapshots, snapshotList } from "#lib/workflows/snapshots/store.ts";
 
 /** Reference 1.9, GET /snapshots. */
 export const route = defineRoute({

@@ -9,7 +9,7 @@ import { ZipFile } from "yazl";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
-import { importSnapshot } from "#lib/workflow/snapshots/import.ts";
+import { importSnapshot } from "#lib/workflows/snapshots/import.ts";
 import { handler as importAssets } from "../assets/import.ts";
 import { handler as assets } from "../assets/list.ts";
 import { handler as vulnerabilities } from "../vulnerabilities/list.ts";

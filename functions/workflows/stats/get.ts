@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { readStats, stats } from "#lib/workflow/records/stats.ts";
+import { readStats, stats } from "#lib/workflows/records/stats.ts";
 
 /** Reference 1.6, GET /stats. */
 export const route = defineRoute({

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listStepResults, stepRecord } from "#lib/workflow/runs/read.ts";
+import { listStepResults, stepRecord } from "#lib/workflows/runs/read.ts";
 
 /** Reference 1.6, GET /step-results. */
 export const route = defineRoute({

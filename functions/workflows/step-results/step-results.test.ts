@@ -3,8 +3,8 @@ import { emitEvent } from "#lib/events/emit.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { store } from "#lib/testing/test-workflows.ts";
-import { sweepLists } from "#lib/workflow/lists/all-lists.ts";
-import { startRun } from "#lib/workflow/runs/start.ts";
+import { sweepLists } from "#lib/workflows/lists/all-lists.ts";
+import { startRun } from "#lib/workflows/runs/start.ts";
 import { handler as names } from "../workspaces/names.ts";
 import { handler } from "./list.ts";
 

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { createVulnerability, vulnerabilityBody } from "#lib/workflow/vulnerabilities/create.ts";
-import { vulnerabilityRecord } from "#lib/workflow/vulnerabilities/list.ts";
+import { createVulnerability, vulnerabilityBody } from "#lib/workflows/vulnerabilities/create.ts";
+import { vulnerabilityRecord } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, POST /vulnerabilities. */
 export const route = defineRoute({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { deleteVulnerability, vulnerabilityId } from "#lib/workflow/vulnerabilities/list.ts";
+import { deleteVulnerability, vulnerabilityId } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, DELETE /vulnerabilities/:id. */
 export const route = defineRoute({

@@ -7,7 +7,7 @@ import {
   toRecord,
   vulnerabilityId,
   vulnerabilityRecord,
-} from "#lib/workflow/vulnerabilities/list.ts";
+} from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, GET /vulnerabilities/:id. */
 export const route = defineRoute({

@@ -3,8 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { orgQuery } from "#lib/workflow/records/org.ts";
-import { listVulnerabilities, vulnerabilityRecord } from "#lib/workflow/vulnerabilities/list.ts";
+import { orgQuery } from "#lib/workflows/records/org.ts";
+import { listVulnerabilities, vulnerabilityRecord } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, GET /vulnerabilities. */
 export const route = defineRoute({

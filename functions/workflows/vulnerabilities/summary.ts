@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { summarizeVulnerabilities, vulnerabilitySummary } from "#lib/workflow/vulnerabilities/list.ts";
+import { summarizeVulnerabilities, vulnerabilitySummary } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, GET /vulnerabilities/summary. */
 export const route = defineRoute({

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listWebhooks, webhookRecord } from "#lib/workflow/webhooks/list.ts";
+import { listWebhooks, webhookRecord } from "#lib/workflows/webhooks/list.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { receivedAnswer, receiveWebhook } from "#lib/workflow/webhooks/receive.ts";
+import { receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
 /** For callers that can only open an address; what stands in the query is the payload. Reference 1.8. */
 export const route = defineRoute({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
-import { payloadOf, receivedAnswer, receiveWebhook } from "#lib/workflow/webhooks/receive.ts";
+import { payloadOf, receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { findWorkflow } from "#lib/workflow/definitions/find.ts";
-import { loadRevision } from "#lib/workflow/definitions/store.ts";
-import { toWorkflowRecord, workflowRecord } from "#lib/workflow/definitions/upload.ts";
+import { findWorkflow } from "#lib/workflows/store/find.ts";
+import { loadRevision } from "#lib/workflows/store/store.ts";
+import { toWorkflowRecord, workflowRecord } from "#lib/workflows/store/upload.ts";
 
 export const route = defineRoute({
   service: "automation",

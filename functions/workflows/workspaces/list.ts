@@ -3,8 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { orgQuery } from "#lib/workflow/records/org.ts";
-import { listWorkspaces, workspaceRecord } from "#lib/workflow/workspaces/list.ts";
+import { orgQuery } from "#lib/workflows/records/org.ts";
+import { listWorkspaces, workspaceRecord } from "#lib/workflows/workspaces/list.ts";
 
 /** Reference 1.6, GET /workspaces. */
 export const route = defineRoute({

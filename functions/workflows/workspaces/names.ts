@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { workspaceNames } from "#lib/workflow/workspaces/list.ts";
+import { workspaceNames } from "#lib/workflows/workspaces/list.ts";
 
 /** Reference 1.6, GET /workspace-names. */
 export const route = defineRoute({

@@ -2,7 +2,7 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { openDocument } from "../access/seen.ts";
 import type { CommitDeps } from "../commit.ts";
-import { type CreateDeps, createChild, createDocument } from "../documents/create.ts";
+import { type CreateDeps, createChild, createDocument } from "../records/create.ts";
 import { COMMENT_MAX_BYTES } from "../threads/body.ts";
 import { createThread } from "../threads/threads.ts";
 import { documentKey, documentsTable } from "../tree/table.ts";

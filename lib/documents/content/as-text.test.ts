@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
+import { convert } from "../../conversion/convert.ts";
 import { documentAnswers } from "../../deps-asked.ts";
-import { convert } from "../../platform/conversion/convert.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { createDocument } from "../documents/create.ts";
-import { readDocument } from "../documents/read.ts";
+import { createDocument } from "../records/create.ts";
+import { readDocument } from "../records/read.ts";
 import { owner } from "../users/users.ts";
 import { contentBytes } from "./read.ts";
 import { saveContent } from "./save.ts";

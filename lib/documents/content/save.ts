@@ -4,7 +4,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { openDocument, type Seen, type SeenDeps } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
-import { tellLater } from "../documents/untold.ts";
+import { tellLater } from "../records/untold.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
 import type { Content } from "./body.ts";
 import { isMatch } from "./conditions.ts";

@@ -1,6 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { childIds } from "../documents/children.ts";
+import { childIds } from "../records/children.ts";
 import {
   childrenTable,
   DEPTH_MAX,

@@ -7,8 +7,8 @@ import { higherRole, isPrivileged, type Role, rolesUpTo } from "../access/roles.
 import { denied, findSeen, type Seen } from "../access/seen.ts";
 import { accessesTable, accessId, accessKey } from "../access/table.ts";
 import { commitChange } from "../commit.ts";
-import { documentEvent } from "../documents/events.ts";
 import { planMail } from "../mail/plan.ts";
+import { documentEvent } from "../records/events.ts";
 import type { StoredDocument } from "../tree/table.ts";
 import { type StoredUser, userKey, usersTable } from "../users/table.ts";
 import { findUser } from "../users/users.ts";

@@ -3,7 +3,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Role } from "../access/roles.ts";
 import type { SeenDeps, Viewer } from "../access/seen.ts";
 import type { CommitDeps } from "../commit.ts";
-import { documentEvent } from "../documents/events.ts";
+import { documentEvent } from "../records/events.ts";
 import type { StoredDocument } from "../tree/table.ts";
 
 export type SharingDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;

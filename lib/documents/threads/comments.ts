@@ -1,7 +1,7 @@
 import type { Write } from "../../platform/tables.ts";
 import { denied, type Seen, type Viewer } from "../access/seen.ts";
 import { commitChange } from "../commit.ts";
-import { documentEvent } from "../documents/events.ts";
+import { documentEvent } from "../records/events.ts";
 import { commentAbilities } from "./abilities.ts";
 import { type CommentPath, openComment, openThread, type ThreadPath } from "./read.ts";
 import { type CommentRecord, toComment } from "./record.ts";

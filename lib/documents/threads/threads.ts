@@ -2,7 +2,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { denied, openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
 import { type CommitDeps, commitChange } from "../commit.ts";
-import { documentEvent } from "../documents/events.ts";
+import { documentEvent } from "../records/events.ts";
 import { threadAbilities } from "./abilities.ts";
 import { openThread, readThread, type ThreadPath } from "./read.ts";
 import { commentsIn, type ThreadRecord } from "./record.ts";

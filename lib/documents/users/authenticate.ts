@@ -1,5 +1,5 @@
-import type { OidcSettings } from "../../platform/oidc-settings.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { OidcSettings } from "../../settings/oidc-settings.ts";
 import { userOf } from "./identified.ts";
 import { issuerTokens } from "./issuer-tokens.ts";
 import type { Scope } from "./table.ts";

@@ -1,4 +1,4 @@
-import type { OidcSettings } from "../../platform/oidc-settings.ts";
+import type { OidcSettings } from "../../settings/oidc-settings.ts";
 import { planDirectoryEntry } from "./directory.ts";
 import type { Identified } from "./issuer-tokens.ts";
 import { foldedEmail, type StoredUser, subKey, userIdentitiesTable, userKey, usersTable } from "./table.ts";

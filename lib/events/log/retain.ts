@@ -1,8 +1,8 @@
-import type { Retention } from "../../platform/config.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { clearOldest } from "../../ranked-index/clearing.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
+import type { Retention } from "../../settings/config.ts";
 import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";
 
 /** Records removed in one sweep. */

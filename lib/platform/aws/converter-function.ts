@@ -1,6 +1,6 @@
 import { S3Client } from "@aws-sdk/client-s3";
+import { convert } from "../../conversion/convert.ts";
 import type { Blobs } from "../blobs.ts";
-import { convert } from "../conversion/convert.ts";
 import {
   type ConversionAnswer,
   type ConversionRequest,

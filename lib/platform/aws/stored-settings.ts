@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SSMClient } from "@aws-sdk/client-ssm";
-import { DOCUMENT_SECRETS } from "../document-settings.ts";
+import { DOCUMENT_SECRETS } from "../../settings/document-settings.ts";
 import type { Environment } from "./clients.ts";
 import { readParameter } from "./parameters.ts";
 

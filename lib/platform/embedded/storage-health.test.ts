@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkReady } from "../../workflow/health/ready.ts";
+import { checkReady } from "../../workflows/health/ready.ts";
 import { PlatformFault } from "../faults.ts";
 import type { Tables } from "../tables.ts";
 import { storageHealth } from "./storage-health.ts";

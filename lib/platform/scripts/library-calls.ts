@@ -1,4 +1,4 @@
-import type { NetworkPolicy } from "../config.ts";
+import type { NetworkPolicy } from "../../settings/config.ts";
 import type { ScriptEvent } from "../scripts.ts";
 import type { ExecResult } from "./script-job.ts";
 import type { LogLevel, ScriptLogLine } from "./script-messages.ts";

@@ -1,4 +1,4 @@
-import type { NetworkPolicy } from "../config.ts";
+import type { NetworkPolicy } from "../../settings/config.ts";
 import type { ScriptEvent, ScriptOutcome, ScriptRequest } from "../scripts.ts";
 
 /** A script on its way to the thread that evaluates it. */

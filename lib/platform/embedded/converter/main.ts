@@ -9,7 +9,7 @@ function tell(message: FromConverter): void {
   process.send?.(message);
 }
 
-const { convert } = await import("../../conversion/convert.ts");
+const { convert } = await import("../../../conversion/convert.ts");
 
 process.on("message", async ({ id, conversion }: ToConverter) => {
   try {

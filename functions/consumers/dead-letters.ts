@@ -1,0 +1,25 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
+import { indexLetters, receiveLetter } from "#lib/workflows/dead-letters/letters.ts";
+
+export const consumer = defineConsumer({
+  name: "dead-letters",
+  summary: "Keeps messages that were given up where they are seen and can be redriven",
+  deadLetters: true,
+  queue: { maxReceiveCount: 100, batchSize: 10, concurrency: 2 },
+  timeoutSeconds: 60,
+  scripts: true,
+  run: async (messages, deps: Deps) => {
+    const failures = await eachMessage(messages, ({ id, queue, body }) =>
+      receiveLetter(deps, {
+        id,
+        queue: queue.replace(/-(?:dead-letters|undelivered)$/, ""),
+        body: body as string,
+      }),
+    );
+    await indexLetters(deps);
+    return failures;
+  },
+});
+
+export const handler = toConsumerHandler(consumer, openDeps);

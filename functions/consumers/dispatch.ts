@@ -1,0 +1,24 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
+import type { EventRecorded } from "#lib/events/publish.ts";
+import type { BusEnvelope } from "#lib/platform/bus.ts";
+import { dispatchEvent } from "#lib/workflows/triggers/dispatch.ts";
+
+export const consumer = defineConsumer({
+  name: "dispatch",
+  summary: "Starts the runs that an event triggers and marks the event as processed",
+  rule: {
+    source: ["weft.events"],
+    "detail-type": ["event.recorded"],
+    detail: { matched: [{ numeric: [">", 0] }] },
+  },
+  queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 8, eager: true },
+  timeoutSeconds: 60,
+  scripts: true,
+  run: (messages, deps: Deps) =>
+    eachMessage(messages, ({ body }) =>
+      dispatchEvent(deps, (body as BusEnvelope<EventRecorded>).detail.event_id),
+    ),
+});
+
+export const handler = toConsumerHandler(consumer, openDeps);

@@ -1,0 +1,22 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { removeOrphans } from "#lib/documents/content/orphans.ts";
+import { tellOfEdits, type UntoldMessage } from "#lib/documents/records/untold.ts";
+import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
+
+export const consumer = defineConsumer({
+  name: "document-updated",
+  summary: "Tells of the edits of a document, many of them at once, and removes what saves left behind",
+  queue: { maxReceiveCount: 8, batchSize: 10, concurrency: 4 },
+  timeoutSeconds: 60,
+  scripts: true,
+  run: (messages, deps: Deps) =>
+    eachMessage(messages, async ({ body }) => {
+      const asked = body as UntoldMessage;
+      await tellOfEdits(deps, asked);
+      const document = await deps.tables.get(documentsTable, documentKey(asked.document_id));
+      if (document !== undefined) await removeOrphans(deps, document);
+    }),
+});
+
+export const handler = toConsumerHandler(consumer, openDeps);

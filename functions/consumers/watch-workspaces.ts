@@ -1,0 +1,20 @@
+import { type Deps, openDeps } from "#lib/deps.ts";
+import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
+import type { BusEnvelope } from "#lib/platform/bus.ts";
+import { fireForLayer } from "#lib/workflows/watches/fire-layer.ts";
+import type { WorkspaceChanged } from "#lib/workflows/workspaces/changed.ts";
+
+export const consumer = defineConsumer({
+  name: "watch-workspaces",
+  summary: "Fires watch triggers for the files that steps change in workspaces that machines share",
+  rule: { source: ["weft.workspaces"], "detail-type": ["workspace.changed"] },
+  queue: { maxReceiveCount: 8, batchSize: 10, concurrency: 4 },
+  timeoutSeconds: 60,
+  scripts: true,
+  run: (messages, deps: Deps, { signal }) =>
+    eachMessage(messages, ({ body }) =>
+      fireForLayer(deps, (body as BusEnvelope<WorkspaceChanged>).detail, signal),
+    ),
+});
+
+export const handler = toConsumerHandler(consumer, openDeps);

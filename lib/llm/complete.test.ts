@@ -1,0 +1,483 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openNetwork } from "../network/network.ts";
+import {
+  type LlmServer,
+  refused,
+  replied,
+  silent,
+  startLlmServer,
+  streamed,
+} from "../testing/test-llm-server.ts";
+import { type ChatRequest, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
+import { callConfig, type LlmParameters } from "./config.ts";
+import { LlmFailed } from "./failure.ts";
+
+let server: LlmServer;
+let other: LlmServer;
+beforeEach(async () => {
+  [server, other] = await Promise.all([startLlmServer(), startLlmServer()]);
+});
+afterEach(async () => {
+  await Promise.all([server[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]);
+});
+
+const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
+const USER = { role: "user", content: "hi" };
+
+function depsOf(options: Partial<LlmDeps["llm"]> & { secrets?: Record<string, string> } = {}): LlmDeps {
+  const { secrets = {}, ...llm } = options;
+  const providers = [{ name: "default", baseUrl: server.baseUrl, apiKey: "key-of-default", model: "m1" }];
+  return {
+    network,
+    llm: { providers, allowedHosts: [], ...llm },
+    secrets: { get: async (name) => secrets[name], redact: (text) => text },
+  };
+}
+
+const both = (): LlmDeps =>
+  depsOf({
+    providers: [
+      { name: "one", baseUrl: server.baseUrl, apiKey: "key-of-one", model: "m1" },
+      { name: "two", baseUrl: other.baseUrl, apiKey: "key-of-two", model: "m2" },
+    ],
+  });
+
+interface Asked {
+  readonly deps?: LlmDeps;
+  readonly config?: LlmParameters;
+  readonly extra?: LlmParameters;
+  readonly stream?: boolean;
+  readonly budgetMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+function chat(request: Partial<ChatRequest> = {}, asked: Asked = {}) {
+  const { deps = depsOf(), budgetMs = 20_000, signal = new AbortController().signal, ...sources } = asked;
+  return completeChat(deps, callConfig(sources), { messages: [USER], ...request }, { budgetMs, signal });
+}
+
+const failure = (asked: Promise<unknown>): Promise<LlmFailed> =>
+  asked.then(
+    () => Promise.reject(new Error("it was answered")),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(LlmFailed);
+      return error as LlmFailed;
+    },
+  );
+
+const invalid = (sources: Parameters<typeof callConfig>[0]): string => {
+  try {
+    callConfig(sources);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe("a chat", () => {
+  it("sends messages, model and key, and answers flattened", async () => {
+    expect(await chat()).toEqual({
+      id: "chatcmpl-1",
+      model: "m1",
+      created: 1_700_000_000,
+      usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+      content: "you said: hi",
+      finish_reason: "stop",
+      role: "assistant",
+    });
+    expect(server.seen).toMatchObject([
+      { path: "/v1/chat/completions", headers: { authorization: "Bearer key-of-default" } },
+    ]);
+    expect(server.seen[0]?.body).toEqual({ model: "m1", messages: [USER] });
+    expect(Object.keys(server.seen[0]?.headers ?? {}).join(" ")).not.toMatch(/stainless/);
+  });
+
+  it("takes parts, tools and the choice of one, and gives back what the model asks of them", async () => {
+    const parts = [
+      { type: "text", text: "what is it?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+    ];
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+    const call = { id: "call_1", type: "function", function: { name: "look", arguments: '{"at":"x"}' } };
+    server.next(
+      replied({
+        choices: [
+          { finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } },
+        ],
+      }),
+    );
+    const messages = [{ role: "user", content: parts }];
+    const answer = await chat({ messages, tools, toolChoice: "look" });
+    expect(answer).toMatchObject({
+      content: "",
+      finish_reason: "tool_calls",
+      tool_calls: [call],
+      model: "m1",
+    });
+    expect(server.seen[0]?.body).toEqual({
+      ...{ model: "m1", messages, tools },
+      tool_choice: { type: "function", function: { name: "look" } },
+    });
+    await chat({ messages, tools, toolChoice: "auto" });
+    expect(server.seen[1]?.body["tool_choice"]).toBe("auto");
+    await chat({ messages, toolChoice: "none" });
+    expect(server.seen[2]?.body).not.toHaveProperty("tool_choice");
+  });
+
+  it("sends what the step says before the settings, extra parameters first, numbers as numbers", async () => {
+    const config = {
+      ...{
+        model: "mine",
+        temperature: "0.2",
+        max_tokens: 50,
+        top_k: "4",
+        n: 2,
+        custom_headers: { "x-own": "1" },
+      },
+      ...{ response_format: { type: "json_object" }, stop: ["."], messages: "never", input: "never" },
+    };
+    const answer = await chat({}, { config, extra: { max_tokens: "60", model: "extra" } });
+    expect(answer.all_contents).toEqual(["you said: hi", "you said: hi (1)"]);
+    expect(server.seen[0]?.body).toEqual({
+      ...{ model: "extra", messages: [USER], temperature: 0.2, max_tokens: 60, top_k: 4, n: 2 },
+      ...{ response_format: { type: "json_object" }, stop: ["."] },
+    });
+    expect(server.seen[0]?.headers["x-own"]).toBe("1");
+  });
+
+  it("streams where the step says so, else the extra parameters, else llm_config", async () => {
+    for (const [sources, streams] of [
+      [{ stream: true, extra: { stream: false } }, true],
+      [{ stream: false, config: { stream: true } }, false],
+      [{ extra: { stream: "true" }, config: { stream: false } }, true],
+      [{ config: { stream: true } }, true],
+      [{}, false],
+    ] as const) {
+      server.seen.length = 0;
+      expect(await chat({}, sources)).toMatchObject({
+        ...{
+          content: "you said: hi",
+          finish_reason: "stop",
+          role: "assistant",
+          model: "m1",
+          id: "chatcmpl-1",
+        },
+        usage: { total_tokens: 12 },
+      });
+      expect(server.seen[0]?.body["stream"] === true).toBe(streams);
+    }
+  });
+
+  it("puts a streamed answer together: tool calls in pieces, several choices, comments and odd pieces", async () => {
+    const piece = (index: number, delta: object, finish_reason?: string) => ({
+      choices: [{ index, delta, ...(finish_reason === undefined ? {} : { finish_reason }) }],
+    });
+    const call = (index: number, more: object) => ({ tool_calls: [{ index, ...more }] });
+    server.next(
+      streamed([
+        ": keep alive\n\n",
+        { id: "s1", choices: [] },
+        piece(1, { role: "assistant", content: "b" }),
+        piece(0, { role: "assistant", content: "a" }),
+        piece(0, call(1, { id: "c2", function: { name: "g", arguments: "{}" } })),
+        piece(0, call(0, { id: "c1", type: "function", function: { name: "f", arguments: '{"x"' } })),
+        piece(0, call(0, { function: { arguments: ":1}" } })),
+        piece(0, {}, "tool_calls"),
+        piece(1, { content: "é" }, "stop"),
+        { choices: null },
+      ]),
+    );
+    expect(await chat({}, { stream: true })).toMatchObject({
+      id: "s1",
+      content: "a",
+      all_contents: ["a", "bé"],
+      tool_calls: [
+        { id: "c1", type: "function", function: { name: "f", arguments: '{"x":1}' } },
+        { id: "c2", type: "function", function: { name: "g", arguments: "{}" } },
+      ],
+    });
+  });
+
+  it("takes a whole answer from a server that does not stream", async () => {
+    const whole = { choices: [{ finish_reason: "stop", message: { content: "whole" } }] };
+    server.next(replied(whole));
+    expect((await chat({}, { stream: true })).content).toBe("whole");
+  });
+
+  it("goes without a key to a provider that has none, and takes one from the secrets", async () => {
+    const one = { name: "default", baseUrl: server.baseUrl, model: "m" };
+    await chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "LLM_API_KEY" }] }) });
+    expect(server.seen[0]?.headers.authorization).toBeUndefined();
+    const secrets = { LLM_API_KEY: "from-the-secrets", OTHER: "other" };
+    await chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "OTHER" }], secrets }) });
+    expect(server.seen[1]?.headers.authorization).toBe("Bearer other");
+    const absent = chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "GONE" }] }) });
+    expect((await failure(absent)).message).toMatch(/there is no secret GONE/);
+  });
+});
+
+describe("embeddings", () => {
+  const embed = (input: readonly string[], config: LlmParameters = {}) =>
+    embedTexts(depsOf(), callConfig({ config }), input, {
+      ...{ budgetMs: 20_000, signal: new AbortController().signal },
+    });
+
+  it("come in the order of the inputs", async () => {
+    expect(await embed(["a", "bb", "ccc"], { dimensions: 2 })).toEqual({
+      model: "m1",
+      usage: { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 },
+      embeddings: [
+        [0, 1],
+        [1, 2],
+        [2, 3],
+      ],
+    });
+    expect(server.seen[0]).toMatchObject({
+      path: "/v1/embeddings",
+      body: { model: "m1", input: ["a", "bb", "ccc"], encoding_format: "float", dimensions: 2 },
+    });
+  });
+
+  it("that are fewer than the inputs are no answer", async () => {
+    server.next(replied({ data: [{ index: 0, embedding: [1] }] }));
+    expect((await failure(embed(["a", "b"], { max_retries: 1 }))).message).toMatch(
+      /1 embeddings for 2 inputs/,
+    );
+  });
+});
+
+describe("a provider that fails", () => {
+  it("is asked again after a 429, as late as it says", async () => {
+    server.next(refused(429, "slow down", { "retry-after": "1" }));
+    expect((await chat()).content).toBe("you said: hi");
+    const [first, second] = server.seen;
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(990);
+  });
+
+  it("is asked again after a 500, a cut connection and what is no answer, up to max_retries", async () => {
+    server.next(
+      refused(500, "oops"),
+      (outgoing) => void outgoing.destroy(),
+      replied("{broken", 200),
+      replied({ error: { message: "overloaded" } }),
+      replied("<html>", 200, { "content-type": "text/html" }),
+    );
+    const started = performance.now();
+    const failed = await failure(chat({}, { config: { max_retries: 3 } }));
+    expect([failed.message, server.seen.length]).toEqual([
+      expect.stringMatching(/^provider default: .*not JSON/),
+      3,
+    ]);
+    expect(performance.now() - started).toBeGreaterThan(1_490);
+    expect((await failure(chat({}, { config: { max_retries: 1 } }))).message).toMatch(/overloaded/);
+    expect((await failure(chat({}, { config: { max_retries: 0 } }))).message).toMatch(
+      /not of OpenAI's protocol/,
+    );
+    expect(server.seen).toHaveLength(5);
+  });
+
+  it("is left at once for the next one, which is told its own key and model", async () => {
+    for (const reply of [
+      refused(500, "x"),
+      refused(429, "x", { "retry-after": "30" }),
+      refused(401, "bad key"),
+    ]) {
+      server.next(reply);
+      other.seen.length = 0;
+      const started = performance.now();
+      expect(await chat({}, { deps: both() })).toMatchObject({ model: "m2", content: "you said: hi" });
+      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(other.seen[0]?.headers.authorization).toBe("Bearer key-of-two");
+    }
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(
+      Array(3).fill("Bearer key-of-one"),
+    );
+  });
+
+  it("is left for the next one when it does not answer in time", async () => {
+    server.next(silent);
+    const answer = await chat({}, { deps: both(), config: { timeout: "100ms" } });
+    expect(answer.model).toBe("m2");
+  });
+
+  it("says what each provider said when none answers; one that refuses the caller is asked once", async () => {
+    server.next(refused(401, "bad key"), refused(401, "bad key"));
+    other.next(refused(503, "busy"), refused(503, "still busy"));
+    const failed = await failure(chat({}, { deps: both(), config: { max_retries: 2 } }));
+    expect(failed.message).toBe("provider one: 401 bad key; provider two: 503 still busy");
+    expect([server.seen.length, other.seen.length]).toEqual([1, 2]);
+  });
+
+  it("that finds the request wrong is the last to be asked", async () => {
+    server.next(refused(400, "max_tokens is too large"));
+    expect((await failure(chat({}, { deps: both() }))).message).toBe(
+      "provider one: 400 max_tokens is too large",
+    );
+    expect(other.seen).toHaveLength(0);
+  });
+
+  it("and asks for more patience than a minute is not asked again", async () => {
+    server.next(refused(429, "quota", { "retry-after": "3600" }));
+    expect((await failure(chat())).message).toBe("provider default: 429 quota");
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe("a call ends", () => {
+  it("at its timeout, also in the middle of a stream", async () => {
+    server.next(silent);
+    const config = { timeout: 0.1, max_retries: 1 };
+    expect((await failure(chat({}, { config }))).message).toMatch(/did not answer within 100 ms/);
+    server.next((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "text/event-stream" });
+      outgoing.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "half" } }] })}\n\n`);
+    });
+    expect((await failure(chat({}, { config, stream: true }))).message).toMatch(
+      /did not answer within 100 ms/,
+    );
+  });
+
+  it("when the time for all tries is over", async () => {
+    server.next(silent, silent, silent);
+    const started = performance.now();
+    const failed = await failure(chat({}, { config: { timeout: "100ms", max_retries: 10 }, budgetMs: 300 }));
+    expect(failed.message).toMatch(/did not answer/);
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+
+  it("when it is cancelled", async () => {
+    server.next(silent);
+    const controller = new AbortController();
+    const asked = chat({}, { signal: controller.signal }).then(
+      () => "answered",
+      () => "ended",
+    );
+    setTimeout(() => controller.abort(), 30);
+    expect(await asked).toBe("ended");
+  });
+
+  it("where a streamed answer is cut short", async () => {
+    const half = { choices: [{ index: 0, delta: { content: "half" } }] };
+    server.next(streamed([half], ""));
+    const config = { max_retries: 1 };
+    expect((await failure(chat({}, { config, stream: true }))).message).toMatch(/ended too early/);
+    server.next(streamed([half, "data: {broken\n\n"]));
+    expect((await failure(chat({}, { config, stream: true }))).message).toMatch(/not JSON/);
+  });
+
+  it("where an answer is larger than any should be, without asking again", async () => {
+    const block = "x".repeat(1024 * 1024);
+    let sent = 0;
+    server.next((outgoing) => {
+      outgoing.writeHead(200, { "content-type": "application/json" });
+      const more = (): void => {
+        while (sent < 500 && outgoing.write(block)) sent += 1;
+      };
+      outgoing.on("drain", () => {
+        sent += 1;
+        more();
+      });
+      more();
+    });
+    expect((await failure(chat({}, { deps: both() }))).message).toMatch(/larger than 67108864 bytes/);
+    expect([server.seen.length, other.seen.length]).toEqual([1, 0]);
+    expect(sent).toBeLessThan(400);
+  });
+});
+
+describe("a key", () => {
+  const NOWHERE = "http://127.0.0.1:1/v1";
+
+  it("never goes to a base_url of another host, port or scheme, allowed or not", async () => {
+    const refusedAt = (base_url: string, allowedHosts: string[] = []) =>
+      failure(chat({}, { deps: depsOf({ allowedHosts }), config: { base_url, model: "m" } }));
+    expect((await refusedAt(other.baseUrl)).message).toBe(
+      `llm_config.base_url: LLM_ALLOWED_HOSTS does not have ${other.host}`,
+    );
+    for (const base_url of [
+      `http://${server.host}.evil.example.org/v1`,
+      `http://evil.example.org/${server.host}/v1`,
+      `http://${server.host}@evil.example.org/v1`,
+      `https://${server.host}/v1`,
+      "file:///etc/passwd",
+      "no url",
+    ])
+      expect((await refusedAt(base_url)).fault).toBe("invalid");
+    expect((await refusedAt(`${NOWHERE}?x=1`, ["127.0.0.1"])).message).toMatch(/does not have 127.0.0.1:1/);
+    const deps = depsOf({ allowedHosts: [other.host] });
+    await chat({}, { deps, config: { base_url: other.baseUrl, model: "m" } });
+    expect(other.seen[0]?.headers.authorization).toBeUndefined();
+    expect(JSON.stringify(other.seen)).not.toContain("key-of");
+    expect(server.seen).toHaveLength(0);
+  });
+
+  it("goes with a base_url of its own origin", async () => {
+    await chat({}, { config: { base_url: `${server.baseUrl}/chat/completions` } });
+    expect(server.seen[0]).toMatchObject({
+      path: "/v1/chat/completions",
+      headers: { authorization: "Bearer key-of-default" },
+    });
+  });
+
+  it("never follows a redirect", async () => {
+    for (const status of [301, 302, 303, 307, 308])
+      server.next((outgoing) => void outgoing.writeHead(status, { location: other.baseUrl }).end());
+    for (const status of [301, 302, 303, 307, 308])
+      expect((await failure(chat())).message).toMatch(new RegExp(`answered ${status}, and a redirect`));
+    expect([server.seen.length, other.seen.length]).toEqual([5, 0]);
+  });
+
+  it("is not for a workflow to set", () => {
+    expect(invalid({ config: { api_key: "mine" } })).toMatch(
+      /llm_config.api_key: keys come from LLM_API_KEY/,
+    );
+  });
+});
+
+describe("the configuration of a call", () => {
+  it.each([
+    [{ temperature: "hot" }, /llm_config.temperature: must be a number/],
+    [{ max_tokens: 0 }, /max_tokens: must be a whole number/],
+    [{ n: 1000 }, /n: must be 1 to 128/],
+    [{ timeout: "soon" }, /timeout: must be a duration/],
+    [{ max_retries: 99 }, /max_retries: must be 0 to 10/],
+    [{ stream: "maybe" }, /stream: must be true or false/],
+    [{ custom_headers: { "a b": "x" } }, /custom_headers.a b: is no name of a header/],
+    [{ custom_headers: { a: "x\r\nb: c" } }, /must not have line breaks/],
+    [{ model: 5 }, /model: must be text/],
+  ])("%j is refused", (config, message) => {
+    expect(invalid({ config })).toMatch(message);
+  });
+
+  it("without any provider, model, or the provider that it names, fails and says what to set", async () => {
+    const none = depsOf({ providers: [] });
+    expect((await failure(chat({}, { deps: none }))).message).toMatch(/set LLM_BASE_URL/);
+    expect((await failure(chat({}, { deps: none, config: { provider: "x" } }))).message).toMatch(
+      /LLM_BASE_URL/,
+    );
+    expect((await failure(chat({}, { deps: both(), config: { provider: "x" } }))).message).toMatch(
+      /no provider "x", there are: one, two/,
+    );
+    const bare = depsOf({ providers: [{ name: "default", baseUrl: server.baseUrl }] });
+    expect((await failure(chat({}, { deps: bare }))).message).toMatch(/LLM_MODEL/);
+  });
+
+  it("picks a provider by its name, and stays with it", async () => {
+    expect((await chat({}, { deps: both(), config: { provider: "two" } })).model).toBe("m2");
+    other.next(refused(401, "no"));
+    expect((await failure(chat({}, { deps: both(), config: { provider: "two" } }))).message).toMatch(
+      /two: 401/,
+    );
+    expect(server.seen).toHaveLength(0);
+  });
+
+  it("is under the address policy", async () => {
+    const deps = { ...depsOf(), network: openNetwork({ privateAddresses: "deny", loopback: "as private" }) };
+    expect((await failure(chat({}, { deps }))).message).toMatch(
+      /private address.*HTTP_STEP_PRIVATE_ADDRESSES/,
+    );
+    const metadata = [{ name: "default", baseUrl: "http://169.254.169.254/v1", model: "m" }];
+    expect((await failure(chat({}, { deps: depsOf({ providers: metadata }) }))).message).toMatch(/metadata/);
+    expect(server.seen).toHaveLength(0);
+  });
+});

@@ -1,0 +1,75 @@
+import type { Network } from "../network/network.ts";
+import type { Secrets } from "../platform/secrets.ts";
+import type { LlmSettings } from "../settings/llm-settings.ts";
+import type { ChatAnswer, EmbeddingAnswer } from "./answer.ts";
+import { type Call, callChat, callEmbeddings } from "./calls.ts";
+import type { CallConfig } from "./config.ts";
+import { chooseProviders } from "./providers.ts";
+import { askInTurn } from "./rotation.ts";
+
+export interface LlmDeps {
+  readonly llm: LlmSettings;
+  readonly network: Network;
+  readonly secrets: Secrets;
+}
+
+/** What bounds a call beside its configuration. */
+export interface Bounds {
+  /** For all requests and the waits between them, milliseconds. */
+  readonly budgetMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly unknown[];
+  readonly tools?: readonly unknown[];
+  /** `auto`, `none`, `required`, the name of a tool, or what the protocol says. */
+  readonly toolChoice?: unknown;
+}
+
+/**
+ * Asks a language model, at the first provider that answers. Tools are offered to the model, what it asks of
+ * them is in the answer. Throws LlmFailed. Seed: workflow 2.7 (llm).
+ */
+export function completeChat(
+  deps: LlmDeps,
+  config: CallConfig,
+  { messages, tools = [], toolChoice }: ChatRequest,
+  bounds: Bounds,
+): Promise<ChatAnswer> {
+  const offered =
+    tools.length === 0
+      ? {}
+      : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toToolChoice(toolChoice, tools) }) };
+  const body = { ...config.parameters, messages, ...offered };
+  return ask(deps, config, body, bounds, (call) => callChat(call, config.stream));
+}
+
+/** Asks for the embeddings of texts, likewise. Throws LlmFailed. */
+export function embedTexts(
+  deps: LlmDeps,
+  config: CallConfig,
+  input: readonly string[],
+  bounds: Bounds,
+): Promise<EmbeddingAnswer> {
+  return ask(deps, config, config.parameters, bounds, (call) => callEmbeddings(call, input));
+}
+
+async function ask<Answer>(
+  deps: LlmDeps,
+  config: CallConfig,
+  body: Call["body"],
+  { budgetMs, signal }: Bounds,
+  call: (call: Call) => Promise<Answer>,
+): Promise<Answer> {
+  const providers = await chooseProviders(deps.llm, config, deps.secrets);
+  const { tries, timeoutMs, headers } = config;
+  return askInTurn(providers, { tries, timeoutMs, budgetMs, signal }, (provider, ownTimeoutMs) =>
+    call({ network: deps.network, provider, headers, body, timeoutMs: ownTimeoutMs, signal }),
+  );
+}
+
+function toToolChoice(choice: unknown, tools: readonly unknown[]): unknown {
+  const isTool = tools.some((tool) => (tool as { function?: { name?: unknown } }).function?.name === choice);
+  return isTool ? { type: "function", function: { name: choice } } : choice;
+}

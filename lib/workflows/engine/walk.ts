@@ -1,0 +1,132 @@
+import type { Step } from "../schema/types.ts";
+import { evolve, type Frame, type HistoryEntry, type Phase, type RunState } from "./history.ts";
+import type { Program, ProgramModule } from "./program.ts";
+
+export type Request = Extract<HistoryEntry, { type: "step.requested" }>;
+
+/** Where a step's goto leads to end its module. */
+export const END = "_end";
+
+/** One decision under way: what it has added to the history so far, and the state that this makes. */
+export class Walk {
+  readonly program: Program;
+  readonly entries: HistoryEntry[] = [];
+  state: RunState;
+
+  constructor(program: Program, state: RunState) {
+    this.program = program;
+    this.state = state;
+  }
+
+  add(entry: HistoryEntry): void {
+    this.entries.push(entry);
+    this.state = evolve(this.state, entry);
+  }
+
+  /** What was asked for and is still wanted. */
+  requests(): Request[] {
+    return this.entries.filter((entry): entry is Request => {
+      return entry.type === "step.requested" && this.state.frames[entry.key]?.dispatch === entry.dispatch;
+    });
+  }
+
+  /** Asks for a step that nobody was asked for yet. */
+  ask(key: string, step: Step, frame: AskedFrame, phase: Phase): void {
+    const round = frame.round ?? this.state.jumps;
+    this.add(requestOf(key, step, { ...frame, round }, phase, this.state.dispatches + 1));
+  }
+
+  /** Asks once more for a step that is under way. */
+  askAgain(
+    key: string,
+    frame: Frame,
+    phase: Phase,
+    again: Partial<Pick<Frame, "attempt" | "interrupted" | "tries">> = {},
+  ): void {
+    const step = stepAt(this.program, frame);
+    if (step !== undefined) this.ask(key, step, { round: 0, ...frame, ...again }, phase);
+  }
+
+  /** Where a goto leads; undefined for a name that is not there, and where steps wait for named others. */
+  target(module: number, goto: string): { step: string; position: number } | undefined {
+    const { steps = [], waitsFor } = this.program.modules[module] ?? {};
+    if (waitsFor !== undefined) return undefined;
+    const position = goto === END ? steps.length : steps.findIndex(({ name }) => name === goto);
+    return position < 0 ? undefined : { step: goto, position };
+  }
+
+  endRun(status: "completed" | "failed", error?: string): void {
+    this.add({ type: "run.finished", status, ...(error === undefined ? {} : { error }) });
+  }
+}
+
+export type AskedFrame = Pick<Frame, "module" | "parent"> &
+  Partial<Pick<Frame, "position" | "items" | "attempt" | "interrupted" | "tries" | "round">>;
+
+/** The entry that asks for a step. */
+export function requestOf(
+  key: string,
+  step: Step,
+  frame: AskedFrame,
+  phase: Phase,
+  dispatch: number,
+): Request {
+  const { module, parent, position, attempt, interrupted, tries, round = 0, items } = frame;
+  return {
+    type: "step.requested",
+    key,
+    step: step.name,
+    step_type: step.type,
+    module,
+    ...(position === undefined ? {} : { position }),
+    phase,
+    parent,
+    dispatch,
+    ...(attempt === undefined ? {} : { attempt }),
+    ...(interrupted === undefined ? {} : { interrupted }),
+    ...(tries === undefined ? {} : { tries }),
+    ...(round === 0 ? {} : { round }),
+    ...(items === undefined ? {} : { items }),
+  };
+}
+
+/** The step that a frame is of; for what comes before and after a module's steps, one that stands for it. */
+export function stepAt(
+  program: Program,
+  { module, step, phase }: Pick<Frame, "module" | "step"> & { readonly phase: Frame["phase"] },
+): Step | undefined {
+  const holder = program.modules[module];
+  if (holder === undefined) return undefined;
+  return phase === "gate" || phase === "handlers" ? standIn(holder) : holder.byName.get(step);
+}
+
+const standIns = new WeakMap<ProgramModule, Step>();
+
+/** A step with the texts of a module's gate and handlers, for whatever looks for names in the texts of steps. */
+export function standIn(module: ProgramModule): Step {
+  const known = standIns.get(module);
+  if (known !== undefined) return known;
+  const { name, gate, handlers, reports } = module;
+  const step: Step = {
+    type: "function",
+    name,
+    exports: {},
+    on_success: handlers?.on_success ?? [],
+    on_error: handlers?.on_error ?? [],
+    ...(gate?.condition === undefined ? {} : { pre_condition: gate.condition }),
+    ...(gate === undefined ? {} : { gate }),
+    ...(reports === undefined ? {} : { reports }),
+  };
+  standIns.set(module, step);
+  return step;
+}
+
+export function isContainer(step: Step): boolean {
+  return step.type === "parallel-steps" || step.type === "foreach";
+}
+
+/** What is told of a container some of whose children failed. */
+export function errorOf(frame: Frame): { error: string } {
+  const { failed = 0, error = "failed", total = 0 } = frame.children ?? {};
+  return { error: total > 1 || failed > 1 ? `${failed} of ${total} failed, the first: ${error}` : error };
+}

@@ -1,0 +1,101 @@
+/** Requests and look-ups of functions, under the same address policy as http steps. */
+import { lookup } from "node:dns/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RequestFailed } from "../../network/failure.ts";
+import { type Network, openNetwork } from "../../network/network.ts";
+import { type HttpAnswer, sendRequest } from "../../network/request.ts";
+import type { NetworkPolicy } from "../../settings/config.ts";
+import { HTTP_METHOD } from "../schema/limits.ts";
+import type { Task } from "./library-types.ts";
+import { isRecord, textOf } from "./values.ts";
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const RESPONSE_MAX_BYTES = 10 * 1024 * 1024;
+const TRIES = 3;
+const RETRY_DELAY_MS = 200;
+const HEADERS_MAX = 100;
+/** Methods that may be sent again without doing their work twice. */
+const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
+
+interface Asked {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body?: string;
+  readonly policy: NetworkPolicy;
+}
+
+/** Throws what is wrong with it. */
+function toAsked(input: unknown): Asked {
+  const { url, method, headers, body, policy } = isRecord(input) ? input : {};
+  const address = URL.parse(textOf(url));
+  if (address === null || !/^https?:$/.test(address.protocol))
+    throw new Error("the address must be http or https");
+  const verb = textOf(method);
+  if (!HTTP_METHOD.test(verb)) throw new Error("that is no method");
+  const given = Object.entries(isRecord(headers) ? headers : {});
+  if (given.length > HEADERS_MAX) throw new Error(`there are more than ${HEADERS_MAX} headers`);
+  const sent = new Headers(given.map(([name, value]): [string, string] => [name, textOf(value)]));
+  const text = typeof body === "string" ? { body } : {};
+  return { url: address, method: verb, headers: sent, ...text, policy: toPolicy(policy) };
+}
+
+/** Where it says nothing that is known, what is private is out of reach. */
+function toPolicy(given: unknown): NetworkPolicy {
+  const { privateAddresses, loopback } = isRecord(given) ? given : {};
+  return {
+    privateAddresses: privateAddresses === "allow" ? "allow" : "deny",
+    loopback: loopback === "as private" ? "as private" : "deny",
+  };
+}
+
+const networks = new Map<string, Network>();
+
+function networkUnder(given: NetworkPolicy): Network {
+  const key = JSON.stringify(given);
+  const open = networks.get(key) ?? openNetwork(given);
+  networks.set(key, open);
+  return open;
+}
+
+/** Gives the status, headers and text of an answer, or the error where there is none; what may be is tried again. */
+export const sendHttp: Task = async (input, signal) => {
+  let asked: Asked;
+  try {
+    asked = toAsked(input);
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+  const { url, method, headers, body, policy } = asked;
+  const tries = REPEATABLE.has(method) ? TRIES : 1;
+  for (let number = 1; ; number += 1) {
+    try {
+      const answer = await sendRequest(networkUnder(policy), {
+        url,
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        timeoutMs: REQUEST_TIMEOUT_MS,
+        maxBytes: RESPONSE_MAX_BYTES,
+        signal,
+      });
+      if (answer.status < 500 || number >= tries) return shown(answer);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const passing = error instanceof RequestFailed && error.passing;
+      if (!passing || number >= tries)
+        return { error: error instanceof Error ? error.message : String(error) };
+    }
+    await sleep(RETRY_DELAY_MS * 2 ** (number - 1), undefined, { signal });
+  }
+};
+
+function shown({ status, headers, body }: HttpAnswer) {
+  return { status, headers, body: body.toString("utf8") };
+}
+
+/** The first address of a host's name, of IPv4 where it has one. */
+export const resolveHost: Task = async (input) => {
+  const found = await lookup(textOf(input), { all: true });
+  return (found.find(({ family }) => family === 4) ?? found[0])?.address ?? "";
+};

@@ -1,0 +1,239 @@
+import { composeEvents, type EventDeps, emitEvents } from "../../events/publish.ts";
+import type { BusEntry } from "../../platform/bus.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { type Decision, decide, waiting } from "../engine/decide.ts";
+import { isTerminal } from "../engine/history.ts";
+import type { Program } from "../engine/program.ts";
+import type { Definitions } from "../store/store.ts";
+import type { CatalogReader } from "../triggers/matcher.ts";
+import { layerEntries } from "../watches/tell-layer.ts";
+import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
+import {
+  type Admission,
+  type AdmissionDeps,
+  admit,
+  afterMove,
+  hadTurn,
+  leaveWrites,
+  passOn,
+} from "./admission.ts";
+import { closedSteps } from "./closed-steps.ts";
+import {
+  CONDUCT_QUEUE,
+  type ConductMessage,
+  overMark,
+  type StepEvents,
+  type StepReport,
+} from "./messages.ts";
+import { eventsOf, type InputMessage, resultWrites, runAfter, workspaceAfter } from "./moved-run.ts";
+import { mayReach } from "./moves.ts";
+import { commandEntries } from "./step-commands.ts";
+import { programOf } from "./steps-under-way.ts";
+import {
+  historyKey,
+  historyTable,
+  rootCauseOf,
+  runKey,
+  runsTable,
+  type StoredRun,
+  valueKey,
+  valuesTable,
+} from "./table.ts";
+
+export type ConductDeps = EventDeps &
+  AdmissionDeps &
+  Pick<Ports, "tables" | "bus" | "claims" | "timers"> & {
+    readonly catalog: CatalogReader;
+    readonly definitions: Definitions;
+    readonly sharesWorkspaces: boolean;
+    readonly undefinedNames: "empty" | "fail";
+  };
+
+const TRIES_MAX = 20;
+
+/** Takes a message of a run: an input that moves it on, or events that one of its steps generated. */
+export async function conduct(
+  deps: ConductDeps,
+  { run_id, input, report, events }: ConductMessage,
+): Promise<StoredRun | undefined> {
+  if (events !== undefined) await recordEvents(deps, run_id, events);
+  return input === undefined ? undefined : conductInput(deps, { run_id, input, report });
+}
+
+/**
+ * Takes one input of a run: decides, and commits the new state, its history, the step's row, its values and
+ * the events that tell of it together, on the condition that nobody moved the run meanwhile. An input that
+ * comes twice changes nothing the second time and sends again what may have been lost.
+ */
+async function conductInput(deps: ConductDeps, message: InputMessage): Promise<StoredRun | undefined> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const run = await deps.tables.get(runsTable, runKey(message.run_id));
+    if (run === undefined) {
+      deps.log.warn("conduct: no such run", { run: message.run_id });
+      return undefined;
+    }
+    if (isTerminal(run.status)) {
+      await tellWatchesAgain(deps, run, message.report);
+      return endSteps(deps, run);
+    }
+    const program = await programOf(deps, run);
+    const decision = decide(program, run.state, message.input);
+    if (decision.entries.length === 0) {
+      // A second command for a step would be the first of its number to a process that has just started.
+      if (deps.outbox.atomic !== true)
+        await deps.bus.publish(await commandEntries(deps, run, run.state, program, decision.requests));
+      await tellWatchesAgain(deps, run, message.report);
+      await setTimers(deps, run);
+      return run;
+    }
+    const admission = await admit(deps, run, message.input);
+    if (admission.is === "waits") return run;
+    if (admission.is === "changed") continue;
+    const commit = commitDecision(deps, run, program, decision, message, admission);
+    const committed = await commit.catch((error: unknown) => forgetting(deps, admission.slot, error));
+    if (committed === undefined) {
+      deps.runSlots.forget(admission.slot);
+      continue;
+    }
+    if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
+    await afterMove(deps, run, committed, admission.slot);
+    return endSteps(deps, committed);
+  }
+  throw new Error("the run is contended");
+}
+
+/** Sees that steps which wait to be tried again are told when their time comes; again does no harm. */
+export async function setTimers(deps: Pick<Ports, "timers">, { run_id, state }: StoredRun): Promise<void> {
+  for (const { input, at } of waiting(state)) {
+    const id = `retry:${run_id}:${input.dispatch}`;
+    const body = JSON.stringify({ run_id, input } satisfies ConductMessage);
+    await deps.timers.set(id, at, CONDUCT_QUEUE, { body, groupId: run_id, deduplicationId: id });
+  }
+}
+
+/** The place that the run was to have may be free or not. */
+function forgetting(deps: AdmissionDeps, slot: number | undefined, error: unknown): never {
+  deps.runSlots.forget(slot);
+  throw error;
+}
+
+/**
+ * Tells the executors of a run that was ended from outside that nobody waits for its steps any more. Until that
+ * is done the run counts as active, and the sweep finds it.
+ */
+export async function endSteps(
+  deps: Pick<Ports, "claims" | "tables" | "outbox" | "clock" | "ids">,
+  run: StoredRun,
+): Promise<StoredRun> {
+  if (!isTerminal(run.status) || run.active === undefined) return run;
+  await deps.claims.take(overMark(run.run_id));
+  if (hadTurn(run)) return passOn(deps, run);
+  const told = await deps.tables.update(runsTable, runKey(run.run_id), { remove: ["active", "moved_at"] }, [
+    ["version", "=", run.version],
+  ]);
+  return told ?? run;
+}
+
+/** Once: a message that comes again finds its mark. */
+async function recordEvents(deps: ConductDeps, runId: string, { id, drafts }: StepEvents): Promise<void> {
+  await emitEvents(deps, drafts, {
+    op: "put",
+    table: valuesTable,
+    item: { ...valueKey(runId, `#events:${id}`), json: "true" },
+    when: [["pk", "missing"]],
+  });
+}
+
+async function commitDecision(
+  deps: ConductDeps,
+  run: StoredRun,
+  program: Program,
+  decision: Decision,
+  received: InputMessage,
+  admission: Extract<Admission, { is: "in" }>,
+): Promise<StoredRun | undefined> {
+  const now = deps.clock.now();
+  const message = withWholeTime(run, received, now);
+  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
+  if (!mayReach(run.status, next.status))
+    throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
+  const { state } = next;
+  const files = await workspaceAfter(deps, run, message.report);
+  const commands = await commandEntries(deps, run, state, program, decision.requests, {
+    values: message.report?.values ?? {},
+    layers: files?.layers,
+  });
+  const events = await composeEvents(deps, eventsOf(run, next, program, decision, message, now));
+  const outcome = await deps.outbox.commit({
+    writes: [
+      { op: "put", table: runsTable, item: next, when: [["version", "=", run.version]] },
+      {
+        op: "put",
+        table: historyTable,
+        item: {
+          ...historyKey(run.run_id, run.state.entries),
+          at: next.updated_at,
+          entries: decision.entries,
+        },
+      },
+      ...resultWrites(run, program, decision, message, next.updated_at),
+      ...(files === undefined ? [] : [files.write]),
+      ...closedSteps(run, next, program, message.input),
+      ...(isTerminal(next.status) ? [] : admission.writes),
+      ...leaveWrites(run, next),
+      ...events.writes,
+    ],
+    publish: [
+      ...commands,
+      ...events.publish,
+      ...(await forWatches(deps, run, message.report, files?.layers)),
+    ],
+  });
+  if (!outcome.ok) return undefined;
+  if (next.status === "failed") logFailedRun(deps, next);
+  return next;
+}
+
+/** What tells watch triggers of files that a step has changed; nothing where the workspace has no such layer. */
+async function forWatches(
+  deps: Pick<ConductDeps, "catalog">,
+  run: StoredRun,
+  report: StepReport | undefined,
+  layers: readonly string[] = [],
+): Promise<BusEntry[]> {
+  const layer = report?.files?.layer;
+  const at = layer === undefined ? -1 : layers.lastIndexOf(layer);
+  if (layer === undefined || at < 0) return [];
+  return layerEntries(deps, {
+    ...{ workspace: run.workspace, layer, earlier: layers.slice(0, at) },
+    ...{ hop: run.hop + 1, root_cause: rootCauseOf(run) },
+  });
+}
+
+/** What the commit told may have been lost after it; told twice, nothing fires twice. */
+async function tellWatchesAgain(
+  deps: ConductDeps,
+  run: StoredRun,
+  report: StepReport | undefined,
+): Promise<void> {
+  if (deps.outbox.atomic === true || report?.files?.layer === undefined) return;
+  const workspace = await deps.tables.get(workspacesTable, workspaceKey(run.workspace));
+  await deps.bus.publish(await forWatches(deps, run, report, workspace?.layers));
+}
+
+/** A step that holds others took the time since it began, not that of leaving it alone. */
+function withWholeTime(run: StoredRun, message: InputMessage, now: number): InputMessage {
+  const { input, report } = message;
+  if (input.type !== "result" || report === undefined) return message;
+  const begun = run.begun[input.key];
+  if (begun === undefined || run.state.frames[input.key]?.phase !== "leave") return message;
+  return { ...message, report: { ...report, duration_ms: Math.max(0, now - Date.parse(begun)) } };
+}
+
+/** A run that is ended from outside: its steps may be under way. */
+const closes = ({ input }: InputMessage): boolean => input.type === "cancel" || input.type === "fail";
+
+/** The alarm on failed runs counts these lines. */
+export function logFailedRun(deps: Pick<Ports, "log">, run: StoredRun): void {
+  deps.log.warn("run failed", { run: run.run_id, workflow: run.workflow_name, error: run.error_message });
+}

@@ -1,0 +1,247 @@
+import { composeEvents, type EventDeps } from "../../events/publish.ts";
+import type { Commit } from "../../platform/outbox.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { type HistoryEntry, replay } from "../engine/history.ts";
+import { buildProgram, totalSteps } from "../engine/program.ts";
+import type { Definition } from "../schema/types.ts";
+import type { Definitions } from "../store/store.ts";
+import { jobTurn, waitWrite } from "./admission.ts";
+import { builtinValues } from "./builtins.ts";
+import type { Installation } from "./installation.ts";
+import { runMark } from "./listed.ts";
+import { CONDUCT_QUEUE } from "./messages.ts";
+import type { Numbers } from "./numbers.ts";
+import { paramValues } from "./params.ts";
+import { type Plan, planFor } from "./plan.ts";
+import {
+  historyKey,
+  historyTable,
+  memberKey,
+  numberKey,
+  rootCauseOf,
+  runKey,
+  runNamesTable,
+  runsTable,
+  type StoredRun,
+  type TriggerType,
+} from "./table.ts";
+import { TARGET_MAX_LENGTH } from "./targets.ts";
+import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "./values.ts";
+import { workspaceName } from "./workspace.ts";
+
+export interface RunRequest {
+  readonly runId: string;
+  readonly workflow: string;
+  /** The newest one where it is not given. */
+  readonly revision?: number;
+  readonly target: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly workspace?: string;
+  readonly triggerType: TriggerType;
+  readonly triggerName?: string;
+  readonly eventId?: string;
+  /** Of several runs that were asked for together; alone a run is a job of its own. */
+  readonly job?: RunJob;
+  readonly priority?: string;
+  /** Minutes that it may take from its start. */
+  readonly timeout?: number;
+  /** `{{HeuristicsCheck}}`, `{{threads}}` and `{{TargetFile}}`, where they are not the defaults. */
+  readonly heuristics?: string;
+  readonly threads?: number;
+  readonly targetFile?: string;
+  /** It is made, and starts when it is told to. */
+  readonly held?: boolean;
+  readonly hop?: number;
+  /** Its event or itself where it is not given. */
+  readonly rootCause?: string;
+  /** Further values that the run's templates may name. */
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+export interface RunJob {
+  readonly id: string;
+  /** Its place in the job, from 0. */
+  readonly index: number;
+  /** How many runs the job has, and how many of them may go at once. */
+  readonly size: number;
+  readonly width: number;
+}
+
+export type CreateDeps = Omit<EventDeps, "outbox"> &
+  Pick<Ports, "tables"> & {
+    readonly definitions: Definitions;
+    readonly runNumbers: Numbers;
+    readonly workspacesDir: string;
+    readonly installation: Installation;
+    readonly undefinedNames: "empty" | "fail";
+  };
+
+/** A parameter as it is shown with its run, characters; templates see all of it. */
+const SHOWN_PARAM_LENGTH = 1_000;
+
+/**
+ * What has to be committed to make a run: its row, its mark, its values and the message that starts it. A run that
+ * cannot start (a required parameter is missing, a module of a triggered flow is gone) is made all the same,
+ * as one that failed, with the reason. Throws `not_found` and `bad_request` for a workflow that is not there.
+ */
+export async function composeRun(
+  deps: CreateDeps,
+  request: RunRequest,
+  plan?: Plan,
+): Promise<{ commit: Commit; run: StoredRun }> {
+  const pinned = plan ?? (await planFor(deps, request));
+  const { definition } = pinned;
+  const program = buildProgram(
+    pinned.modules,
+    pinned.definitions,
+    definition.kind === "flow" ? { definition, params: request.params } : undefined,
+  );
+  const now = new Date(deps.clock.now()).toISOString();
+  const workspace = workspaceName(
+    request.workspace || request.params["space_name"] || request.target || definition.name,
+  );
+  const number = await deps.runNumbers.next();
+  const builtins = builtinValues({
+    ...request,
+    number,
+    random: deps.ids.random(),
+    workspace,
+    workspacesDir: deps.workspacesDir,
+    installation: deps.installation,
+    definition,
+    now,
+  });
+  const { values, params, trusted, problem } = paramValues(
+    definition.params,
+    { ...request.values, ...builtins },
+    {
+      ...request,
+      now: Date.parse(now),
+      undefinedNames: deps.undefinedNames === "fail" ? "fail" : definition.undefined,
+    },
+  );
+  const tooLong =
+    request.target.length > TARGET_MAX_LENGTH
+      ? `target: longer than ${TARGET_MAX_LENGTH} characters`
+      : undefined;
+  const failed = pinned.problem ?? tooLong ?? problem;
+  const entries: HistoryEntry[] =
+    failed === undefined ? [] : [{ type: "run.finished", status: "failed", error: failed }];
+  const run: StoredRun = {
+    ...runKey(request.runId),
+    run_id: request.runId,
+    number,
+    workflow_name: definition.name,
+    workflow_kind: definition.kind,
+    workflow_revision: pinned.revision,
+    modules: pinned.modules,
+    target: request.target.slice(0, TARGET_MAX_LENGTH),
+    params: shownParams(params),
+    status: failed === undefined ? "pending" : "failed",
+    workspace,
+    started_at: null,
+    completed_at: failed === undefined ? null : now,
+    error_message: failed ?? "",
+    created_at: now,
+    updated_at: now,
+    trigger_type: request.triggerType,
+    trigger_name: request.triggerName ?? "",
+    event_id: request.eventId ?? "",
+    run_group_id: request.job?.id ?? request.runId,
+    total_steps: totalSteps(program),
+    completed_steps: 0,
+    priority: request.priority ?? "normal",
+    hop: request.hop ?? 0,
+    root_cause: request.rootCause ?? (request.eventId || request.runId),
+    state: replay(entries),
+    begun: {},
+    version: 0,
+    ...(request.timeout === undefined ? {} : { timeout: request.timeout }),
+    ...(request.job !== undefined && request.job.width < request.job.size
+      ? { job_width: request.job.width }
+      : {}),
+    ...(failed === undefined ? { active: "1" } : {}),
+    ...(isUnlogged(definition) ? { unlogged: true } : {}),
+  };
+  const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
+  const base: BaseValues = { values, trusted, given };
+  const kept = await keepValue(deps, request.runId, base);
+  const failure = failed === undefined ? undefined : await composeEvents(deps, [failedEvent(run, failed)]);
+  const departure = departureOf(run, request, now);
+  return {
+    run: departure.run,
+    commit: {
+      writes: [
+        { op: "put", table: runsTable, item: departure.run, when: [["pk", "missing"]] },
+        runMark(run),
+        ...nameWrites(run, request),
+        ...departure.writes,
+        valueWrite(request.runId, BASE_VALUES, kept),
+        ...(failed === undefined
+          ? []
+          : [
+              {
+                op: "put",
+                table: historyTable,
+                item: { ...historyKey(request.runId, 0), at: now, entries },
+              } as const,
+            ]),
+        ...(failure?.writes ?? []),
+      ],
+      publish: failure?.publish ?? [],
+      send: departure.starts ? [startMessage(request.runId)] : [],
+    },
+  };
+}
+
+/** What else the run is found by. */
+function nameWrites({ run_id, number }: StoredRun, { job }: RunRequest): Write[] {
+  const keys = [numberKey(number), ...(job === undefined ? [] : [memberKey(job.id, job.index)])];
+  return keys.map((key) => ({ op: "put", table: runNamesTable, item: { ...key, run_id } }));
+}
+
+interface Departure {
+  readonly run: StoredRun;
+  readonly writes: readonly Write[];
+  readonly starts: boolean;
+}
+
+/** A run is sent off at once, or waits until it is told to start or one of its job has ended. */
+function departureOf(run: StoredRun, { held, job }: RunRequest, now: string): Departure {
+  if (run.status !== "pending" || held === true) return { run, writes: [], starts: false };
+  if (job === undefined || job.index < job.width)
+    return { run: { ...run, moved_at: now }, writes: [], starts: true };
+  const queued = jobTurn(run);
+  return { run: { ...run, queued }, writes: [waitWrite(queued, run.run_id)], starts: false };
+}
+
+/** What tells the conductor to begin. */
+export function startMessage(runId: string) {
+  const body = JSON.stringify({ run_id: runId, input: { type: "start" } });
+  return { queue: CONDUCT_QUEUE, messages: [{ body, groupId: runId, deduplicationId: `start:${runId}` }] };
+}
+
+function failedEvent(run: StoredRun, error: string) {
+  return {
+    topic: "run.failed",
+    name: `${run.workflow_name}-failed`,
+    source: "executor",
+    data_type: "scan",
+    workspace: run.workspace,
+    run_id: run.run_id,
+    workflow_name: run.workflow_name,
+    hop: run.hop + 1,
+    root_cause: rootCauseOf(run),
+    data: { scan_id: run.run_id, target: run.target, duration_ms: 0, error },
+  };
+}
+
+const isUnlogged = ({ preferences = {} }: Definition): boolean =>
+  preferences.disable_logging === true || preferences.silent === true;
+
+function shownParams(params: Readonly<Record<string, string>>): Record<string, string> {
+  const cut = (text: string): string =>
+    text.length > SHOWN_PARAM_LENGTH ? `${text.slice(0, SHOWN_PARAM_LENGTH)} [truncated]` : text;
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, cut(text)]));
+}

@@ -1,0 +1,172 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Key, TableSpec, Write } from "../../platform/tables.ts";
+import { clearOldest, type Verdict } from "../../ranked-index/clearing.ts";
+import type { Retention } from "../../settings/config.ts";
+import { forgetArtifacts } from "../artifacts/forget.ts";
+import { isTerminal } from "../engine/history.ts";
+import { type ListDeps, recordsOf } from "../lists/list.ts";
+import { entryKey, listEntriesTable } from "../lists/table.ts";
+import type { StepPaths } from "../steps/context.ts";
+import { runList, runMark } from "./listed.ts";
+import { indexSteps, STEPS_LIST, stepKeyOf } from "./step-results.ts";
+import {
+  historyTable,
+  jobPartition,
+  numberKey,
+  runKey,
+  runNamesTable,
+  runsTable,
+  type StoredRun,
+  stepsTable,
+  valuesTable,
+} from "./table.ts";
+
+/** Runs, and steps, removed in one sweep. */
+const RUNS_MAX = 300;
+const STEPS_MAX = 5_000;
+/** Runs whose belongings are removed at the same time. */
+const RUNS_AT_ONCE = 10;
+/** Writes of one transaction; blobs listed together. */
+const WRITES_AT_ONCE = 100;
+const BLOBS_AT_ONCE = 1_000;
+/** Runs that are listed anew in one transaction, three writes each. */
+const RELISTED_MAX = 30;
+
+export type RetainRunsDeps = ListDeps &
+  Pick<Ports, "tables" | "blobs" | "clock" | "ids" | "log"> & {
+    readonly paths: Pick<StepPaths, "logsDir">;
+    readonly retention: Retention;
+  };
+
+/**
+ * Removes runs that ended longer ago than the setting says, with all that belongs to them: steps, history, values,
+ * logs, artifacts. A run that is not over, or ended lately, and is in the way of younger ones is listed anew, before
+ * them. Answers how many were removed.
+ */
+export async function retainRuns(deps: RetainRunsDeps): Promise<number> {
+  const { runsMs } = deps.retention;
+  if (runsMs === undefined) return 0;
+  const before = new Date(deps.clock.now() - runsMs).toISOString();
+  const runs = {
+    name: runList.name,
+    index: deps.lists[runList.name],
+    judge: (ids: readonly string[]) => judgeRuns(deps, ids, before),
+    remove: async (ids: readonly string[]) => {
+      const found = await recordsOf(deps, runList, ids);
+      await removeRuns(
+        deps,
+        [...found.values()].filter((run) => isDue(run, before)),
+      );
+    },
+  };
+  const steps = {
+    name: STEPS_LIST,
+    index: deps.lists[STEPS_LIST],
+    judge: (keys: readonly string[]) => judgeSteps(deps, keys, before),
+    remove: (keys: readonly string[]) =>
+      deleteAll(
+        deps,
+        keys.map((key) => deletion(stepsTable, stepKeyOf(key))),
+      ),
+  };
+  const removed = await clearOldest(deps, runs, RUNS_MAX);
+  await clearOldest(deps, steps, STEPS_MAX);
+  if (removed > 0) deps.log.info("old runs removed", { count: removed });
+  return removed;
+}
+
+const isDue = ({ status, completed_at }: StoredRun, before: string): boolean =>
+  isTerminal(status) && completed_at !== null && completed_at < before;
+
+/**
+ * Those to be removed are all up to the first that is young. One that was made long ago and is to stay comes into the
+ * index again where it stands before one that is to go, or in front of nothing but its like.
+ */
+async function judgeRuns(deps: ListDeps, ids: readonly string[], before: string): Promise<Verdict> {
+  const runs = await recordsOf(deps, runList, ids);
+  const staying: { readonly place: number; readonly run: StoredRun }[] = [];
+  let count = 0;
+  for (const [place, id] of ids.entries()) {
+    const run = runs.get(id);
+    if (run === undefined || isDue(run, before)) count = place + 1;
+    else if (run.created_at >= before || staying.length === RELISTED_MAX) break;
+    else staying.push({ place, run });
+  }
+  if (count === 0 && staying.length === RELISTED_MAX) count = RELISTED_MAX;
+  const relisted = staying.filter(({ place }) => place < count);
+  return { count, writes: relisted.flatMap(({ run }) => listAnew(run)) };
+}
+
+/** On the condition that it is as it was read: one that moves on meanwhile is looked at again. */
+const listAnew = (run: StoredRun): Write[] => [
+  { op: "check", table: runsTable, key: runKey(run.run_id), when: [["version", "=", run.version]] },
+  { op: "delete", table: listEntriesTable, key: entryKey(runList.name, run.run_id) },
+  runMark(run),
+];
+
+/** Steps come into their list when their run is over, and go with it. */
+async function judgeSteps(deps: ListDeps, keys: readonly string[], before: string): Promise<Verdict> {
+  const owners = keys.map((key) => stepKeyOf(key).pk);
+  const runs = await recordsOf(deps, runList, [...new Set(owners)]);
+  const stays = owners.findIndex((id) => {
+    const run = runs.get(id);
+    return run !== undefined && !isDue(run, before);
+  });
+  return { count: stays < 0 ? keys.length : stays };
+}
+
+/** What is left of these runs. Their rows go last: who comes again finds by them what there was. */
+async function removeRuns(deps: RetainRunsDeps, runs: readonly StoredRun[]): Promise<void> {
+  for (const [job, members] of Map.groupBy(runs, ({ run_group_id }) => run_group_id)) {
+    for (let start = 0; start < members.length; start += RUNS_AT_ONCE)
+      await Promise.all(members.slice(start, start + RUNS_AT_ONCE).map((run) => removeBehind(deps, run)));
+    const ids = new Set(members.map(({ run_id }) => run_id));
+    const names = (await readAll(deps, runNamesTable, { pk: jobPartition(job) })).filter(({ run_id }) =>
+      ids.has(run_id),
+    );
+    const writes = [
+      ...names.map((name) => deletion(runNamesTable, name)),
+      ...members.map(({ number }) => deletion(runNamesTable, numberKey(number))),
+      ...members.map((run) => deletion(runsTable, run)),
+    ];
+    await deleteAll(deps, writes);
+  }
+}
+
+async function removeBehind(deps: RetainRunsDeps, { run_id }: StoredRun): Promise<void> {
+  await indexSteps(deps, [run_id]);
+  await forgetArtifacts(deps, run_id);
+  const prefix = `runs/${run_id}/`;
+  for (let keys = await blobsOf(deps, prefix); keys.length > 0; keys = await blobsOf(deps, prefix))
+    await deps.blobs.delete(keys);
+  await rm(join(deps.paths.logsDir, run_id), { recursive: true, force: true });
+  await deleteRows(deps, valuesTable, run_id);
+  await deleteRows(deps, historyTable, run_id);
+}
+
+async function deleteRows<Item extends Key>(
+  deps: Pick<Ports, "tables">,
+  table: TableSpec<Item>,
+  pk: string,
+): Promise<void> {
+  const items = await readAll(deps, table, { pk });
+  await deleteAll(
+    deps,
+    items.map((item) => deletion(table, item)),
+  );
+}
+
+const blobsOf = ({ blobs }: Pick<Ports, "blobs">, prefix: string): Promise<string[]> =>
+  blobs.list(prefix, { limit: BLOBS_AT_ONCE });
+
+function deletion<Item extends Key>(table: TableSpec<Item>, { pk, sk }: Key): Write {
+  return { op: "delete", table, key: { pk, sk } };
+}
+
+async function deleteAll(deps: Pick<Ports, "tables">, writes: readonly Write[]): Promise<void> {
+  for (let start = 0; start < writes.length; start += WRITES_AT_ONCE)
+    await deps.tables.write(writes.slice(start, start + WRITES_AT_ONCE));
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LeafStep } from "../schema/types.ts";
+import { type ItemResult, openBatchRecord } from "./batch-record.ts";
+import type { Attempt, LoopValue, Scope } from "./context.ts";
+import { deadlineOf } from "./deadline.ts";
+import { failureText, StepCancelled } from "./failure.ts";
+import { loadItems } from "./items.ts";
+import { attemptLeaf, type LeafResult, NO_OUTPUT } from "./leaf.ts";
+import { noteStep } from "./run-log.ts";
+import { bindLoop } from "./scope.ts";
+import { arrived } from "./travel.ts";
+
+/** Items of one foreach that run at the same time, at most. */
+export const PARALLEL_MAX = 256;
+/** Output of one batch that is kept, characters. */
+const OUTPUT_MAX_LENGTH = 4 * 1024 * 1024;
+const TRUNCATED = "[output truncated]";
+
+export interface BatchResult {
+  readonly failed: number;
+  readonly error?: string;
+  /** Outputs in the order of the items, a line each. */
+  readonly output: string;
+}
+
+export interface BatchLoop {
+  readonly variable: string;
+  readonly foreachKey: string;
+  readonly parallel: number;
+  readonly outer: readonly LoopValue[];
+}
+
+/**
+ * Works through the items of one batch, so many at a time; all of them run, whatever fails. Items whose results an
+ * earlier attempt has recorded are not done again.
+ */
+export async function runBatch(
+  attempt: Attempt,
+  step: LeafStep,
+  scope: Scope,
+  range: readonly [from: number, to: number],
+  loop: BatchLoop,
+): Promise<BatchResult> {
+  const { items, from } = await loadItems(attempt.deps, attempt.run.run_id, loop.foreachKey, range[0]);
+  const outputs = new Array<string>(range[1] - range[0]).fill("");
+  const record = await openBatchRecord(attempt, step);
+  let next = range[0];
+  let failed = 0;
+  let firstError: { index: number; error: string } | undefined;
+  let kept = 0;
+  let isOver = false;
+  const take = (index: number, { output, error }: ItemResult): ItemResult => {
+    if (error !== undefined) {
+      failed += 1;
+      if (firstError === undefined || index < firstError.index) firstError = { index, error };
+    }
+    kept += output.length;
+    const text = kept > OUTPUT_MAX_LENGTH ? TRUNCATED : output;
+    outputs[index - range[0]] = text;
+    return { output: text, ...(error === undefined ? {} : { error }) };
+  };
+  for (const [index, result] of record.done) take(index, result);
+  const work = async (): Promise<void> => {
+    while (next < range[1] && !isOver) {
+      if (attempt.signal.aborted) throw new StepCancelled();
+      const index = next;
+      next += 1;
+      if (record.done.has(index)) continue;
+      const result = await attemptItem(
+        attempt,
+        step,
+        scope,
+        loop,
+        index,
+        arrived(attempt.deps, items[index - from]),
+      );
+      const isFailed = result.status === "failed" && result.tolerated !== true;
+      const failure = isFailed ? { error: result.error ?? "failed" } : {};
+      record.add(index, take(index, { output: textOf(result.output), ...failure }));
+    }
+  };
+  const width = Math.max(1, Math.min(PARALLEL_MAX, loop.parallel, range[1] - range[0]));
+  // One that meets a fault ends the attempt: none of the others may go on beside the next one.
+  const ends = await Promise.allSettled(
+    Array.from({ length: width }, () =>
+      work().catch((thrown: unknown) => {
+        isOver = true;
+        throw thrown;
+      }),
+    ),
+  );
+  const fault = ends.find((end) => end.status === "rejected");
+  if (fault !== undefined) {
+    await record.keep();
+    throw fault.reason;
+  }
+  await record.close();
+  return {
+    failed,
+    ...(firstError === undefined ? {} : { error: firstError.error }),
+    output: outputs.join("\n"),
+  };
+}
+
+async function attemptItem(
+  attempt: Attempt,
+  step: LeafStep,
+  scope: Scope,
+  loop: BatchLoop,
+  index: number,
+  value: unknown,
+): Promise<LeafResult> {
+  const position = [...loop.outer.map((outer) => outer.index), index].join(".");
+  const key = `${attempt.request.key.split("#")[0]}#${position}`;
+  const item: Attempt = { ...attempt, step, request: { ...attempt.request, key } };
+  const inner = bindLoop(scope, { variable: loop.variable, value, index });
+  // Tries of an item are its batch's own affair: the conductor knows of batches only.
+  for (let tries = 1; ; tries += 1) {
+    const result = await attemptInTime({ ...item, tries }, inner, step);
+    if (result.status === "failed") noteStep(item, `failed: ${result.error ?? ""}`);
+    if (result.retryAt === undefined) return result;
+    await waitUntil(attempt, result.retryAt);
+  }
+}
+
+/** The step's own timeout is for each try of each item. */
+async function attemptInTime(attempt: Attempt, scope: Scope, step: LeafStep): Promise<LeafResult> {
+  let deadline: number | undefined;
+  try {
+    deadline = deadlineOf(step, scope, attempt.deadline, attempt.deps.clock.now());
+  } catch (thrown) {
+    return { ...NO_OUTPUT, status: "failed", error: attempt.deps.secrets.redact(failureText(thrown)) };
+  }
+  return attemptLeaf({ ...attempt, deadline }, scope, step);
+}
+
+async function waitUntil({ deps, signal }: Attempt, at: number): Promise<void> {
+  await sleep(Math.max(0, at - deps.clock.now()), undefined, { signal }).catch(() => {
+    throw new StepCancelled();
+  });
+}
+
+function textOf(output: unknown): string {
+  if (output === null || output === undefined) return "";
+  return typeof output === "string" ? output : JSON.stringify(output);
+}

@@ -1,0 +1,78 @@
+import type { StepWork } from "../runs/messages.ts";
+import { openValue } from "../runs/values.ts";
+import type { ForeachStep, ParallelSteps } from "../schema/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderValue } from "../templates/text.ts";
+import { PARALLEL_MAX } from "./batch.ts";
+import type { Attempt, Scope } from "./context.ts";
+import { timeoutOf } from "./deadline.ts";
+import { StepFailed } from "./failure.ts";
+import { layOutItems } from "./items.ts";
+import { begin, guarded, NO_OUTPUT } from "./leaf.ts";
+import { type Finding, shownText } from "./report.ts";
+import { streamOutput } from "./stream-output.ts";
+
+/** Output of all children of a container that is kept, characters. */
+const CHILDREN_OUTPUT_MAX = 10 * 1024 * 1024;
+
+/** Before the children: condition, message, how many children there are, and when they must be done. */
+export async function findEntered(attempt: Attempt, scope: Scope, startedAt: number): Promise<Finding> {
+  const { step } = attempt;
+  let entered: Pick<Finding, "total" | "parallel" | "deadline"> | undefined;
+  const result = await guarded(attempt, scope, { ...step, exports: {}, on_success: [] }, async () => {
+    if (!(await begin(attempt, scope, step))) return undefined;
+    const timeoutMs = timeoutOf(step, scope);
+    entered = {
+      ...(step.type === "foreach"
+        ? { total: await layOutItems(attempt, scope, step), parallel: parallelOf(step, scope) }
+        : { total: (step as ParallelSteps).parallel_steps.length, parallel: PARALLEL_MAX }),
+      ...(timeoutMs === undefined ? {} : { deadline: startedAt + timeoutMs }),
+    };
+    return NO_OUTPUT;
+  });
+  return result.status === "completed" ? { ...result, exports: {}, ...entered } : result;
+}
+
+/** How many items of a foreach run at once. Throws StepFailed for what is no positive whole number. */
+function parallelOf(step: ForeachStep, scope: Scope): number {
+  const value =
+    typeof step.parallel === "number"
+      ? step.parallel
+      : Number(renderValue(parseTemplate(step.parallel, scope), scope.values));
+  if (!Number.isInteger(value) || value < 1)
+    throw new StepFailed("parallel: must be a whole number of at least 1");
+  return Math.min(PARALLEL_MAX, value);
+}
+
+/** After the children: output, exports and handlers of the container, by how the children ended. */
+export async function findLeft(attempt: Attempt, scope: Scope, work: StepWork): Promise<Finding> {
+  const { failed = 0, error, outputs = [], deadline } = work.children ?? {};
+  const output = await childrenOutput(attempt, work, outputs);
+  return guarded(attempt, scope, attempt.step, async () => {
+    await streamOutput(attempt, scope, attempt.step, work, outputs);
+    if (deadline !== undefined && attempt.deps.clock.now() >= deadline) {
+      throw new StepFailed(`timed out after ${timeoutOf(attempt.step, scope) ?? 0} ms`);
+    }
+    if (failed > 0) throw new StepFailed(error ?? "failed");
+    return { ...NO_OUTPUT, output };
+  });
+}
+
+/** Outputs of the children, in their order; those of a foreach batch by batch. */
+async function childrenOutput(
+  { deps }: Attempt,
+  { values }: StepWork,
+  names: readonly string[],
+): Promise<string> {
+  const texts: string[] = [];
+  let length = 0;
+  for (const name of names) {
+    const kept = values[name];
+    if (kept === undefined || length > CHILDREN_OUTPUT_MAX) continue;
+    const text = shownText(await openValue(deps, kept));
+    if (text === "") continue;
+    texts.push(text);
+    length += text.length;
+  }
+  return texts.join("\n").slice(0, CHILDREN_OUTPUT_MAX);
+}

@@ -1,0 +1,33 @@
+import { parseDuration } from "../schema/durations.ts";
+import type { Step } from "../schema/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
+import type { Scope } from "./context.ts";
+import { StepFailed } from "./failure.ts";
+
+/** `timeout` of a step, milliseconds; undefined without one. Throws StepFailed for what is no duration. */
+export function timeoutOf(step: Step, scope: Scope): number | undefined {
+  const { timeout } = step;
+  if (timeout === undefined) return undefined;
+  const text =
+    typeof timeout === "number" ? timeout : renderText(parseTemplate(timeout, scope), scope.values).trim();
+  if (text === "" || text === "0") return undefined;
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined) throw new StepFailed(`timeout: not a duration: ${text}`);
+  return milliseconds === 0 ? undefined : milliseconds;
+}
+
+/**
+ * When an attempt must end, by the clock: the step's own timeout from now, and that of the foreach and
+ * parallel-steps around it. Undefined without any.
+ */
+export function deadlineOf(
+  step: Step,
+  scope: Scope,
+  around: number | undefined,
+  now: number,
+): number | undefined {
+  const own = timeoutOf(step, scope);
+  if (own === undefined) return around;
+  return Math.min(now + own, around ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,229 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Message } from "../../events/consumer.ts";
+import { eventLabelFault } from "../../events/control-characters.ts";
+import type { Request } from "../engine/walk.ts";
+import { TEMP_FOLDER } from "../runs/builtins.ts";
+import {
+  attemptMark,
+  type LoopPlace,
+  openWork,
+  overMark,
+  releaseMark,
+  type StepCommand,
+  type StepWork,
+  sendToConductor,
+} from "../runs/messages.ts";
+import type { FunctionStep, LeafStep } from "../schema/types.ts";
+import type { WorkspaceChange } from "../workspaces/layers.ts";
+import { runBatch } from "./batch.ts";
+import { findEntered, findLeft } from "./container.ts";
+import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
+import { deadlineOf } from "./deadline.ts";
+import { failureText, StepCancelled, StepFailed } from "./failure.ts";
+import { passGate, runHandlers } from "./gate.ts";
+import { loadItems } from "./items.ts";
+import { attemptLeaf, NO_OUTPUT } from "./leaf.ts";
+import { type Finding, noteStart, report, type Taken } from "./report.ts";
+import { bindLoop, openScope } from "./scope.ts";
+import { arrived } from "./travel.ts";
+import { watchRun } from "./watch.ts";
+
+/**
+ * Executes a step that was requested, and reports to the conductor. A copy of a delivery, and a step of a run
+ * that is over, are dropped. A delivery whose forerunner may have done the work goes back to the conductor,
+ * who knows whether the step is still wanted; it costs no attempt where it was the whole server that ended.
+ */
+export async function executeStep(
+  deps: StepDeps,
+  command: StepCommand,
+  { receiveCount, interrupted = 0 }: Pick<Message<unknown>, "receiveCount" | "interrupted">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run_id, request } = command;
+  const deliveries = receiveCount + interrupted;
+  const number = (request.attempt ?? 1) + deliveries - 1;
+  if (await deps.claims.isTaken(overMark(run_id))) return;
+  if (deliveries > 1 && !(await deps.claims.isTaken(releaseMark(run_id, request.dispatch, number - 1)))) {
+    const { key, dispatch } = request;
+    const spared = interrupted === 0 ? {} : { interrupted };
+    const input = { type: "lost", key, dispatch, attempt: number, ...spared } as const;
+    return sendToConductor(deps, { run_id, input }, `lost:${dispatch}:${number}`);
+  }
+  if (!(await deps.claims.take(attemptMark(run_id, request.dispatch, number)))) return;
+  const watch = watchRun(deps, run_id, signal);
+  try {
+    const taken = await open(deps, command, number, watch.signal);
+    await inWorkspace(deps, taken, async (finish) => {
+      const finding = await observed(deps, taken, () => find(taken));
+      if (watch.isOver()) return;
+      const { finding: concluded, files } = await finish(finding);
+      if (!watch.isOver()) await report(deps, taken, concluded, files);
+    });
+  } catch (thrown) {
+    if (watch.isOver() || (thrown instanceof StepCancelled && !signal.aborted)) return;
+    await deps.claims.take(releaseMark(run_id, request.dispatch, number)).catch((error: unknown) => {
+      deps.log.warn("a step could not be given back", { run: run_id, step: request.key, error });
+    });
+    throw thrown;
+  } finally {
+    watch.stop();
+  }
+}
+
+async function open(
+  deps: StepDeps,
+  command: StepCommand,
+  number: number,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const { run_id, request } = command;
+  const startedAt = deps.clock.now();
+  const work = await openWork(deps, command);
+  const { workflow_name, workspace: name, hop, hop_token = "", unlogged, undefined_names, step } = work;
+  const workspace = join(deps.paths.workspacesDir, name);
+  const logs = join(deps.paths.logsDir, run_id);
+  // Looking is much cheaper than making, and nearly always enough.
+  if (!existsSync(workspace)) await mkdir(workspace, { recursive: true });
+  if (!existsSync(logs)) await mkdir(logs, { recursive: true, mode: 0o700 });
+  let sent = 0;
+  const tries = request.tries ?? 1;
+  const attempt: Attempt = {
+    deps,
+    run: {
+      ...{ run_id, workflow_name, workspace: name, hop, hop_token },
+      ...(unlogged === true ? { unlogged } : {}),
+      ...(undefined_names === undefined ? {} : { undefined_names }),
+    },
+    step,
+    request,
+    number: number + tries - 1,
+    tries,
+    signal,
+    workspace,
+    logs,
+    deadline: undefined,
+    ...(work.absent === undefined ? {} : { absent: work.absent }),
+    emit: async (drafts) => {
+      for (const draft of drafts) {
+        const fault = eventLabelFault(draft);
+        if (fault !== undefined) throw new StepFailed(`event: ${fault}`);
+      }
+      sent += 1;
+      const id = `${request.dispatch}.${number}.${sent}`;
+      await sendToConductor(deps, { run_id, events: { id, drafts } }, `events:${id}`);
+    },
+  };
+  return { attempt, work, startedAt };
+}
+
+/** Does a step's work, and notes when it was done. */
+async function observed<Result>(
+  { stepActivity }: StepDeps,
+  { attempt, work }: Taken,
+  execute: () => Promise<Result>,
+): Promise<Result> {
+  const { run_id } = attempt.run;
+  const end = stepActivity?.begin({ run_id, root_cause: work.root_cause ?? run_id });
+  try {
+    return await execute();
+  } finally {
+    end?.();
+  }
+}
+
+type Finish = (finding: Finding) => Promise<{ readonly finding: Finding; readonly files?: WorkspaceChange }>;
+
+/**
+ * Does the work of a step in its workspace, which is first brought to what it is elsewhere where machines
+ * share it. A step whose files cannot be shared has failed.
+ */
+async function inWorkspace(
+  { workspaceSync }: StepDeps,
+  { attempt, work }: Taken,
+  execute: (finish: Finish) => Promise<void>,
+): Promise<void> {
+  if (workspaceSync === undefined || work.layers === undefined)
+    return execute(async (finding) => ({ finding }));
+  const opened = await workspaceSync.open(work.workspace, work.layers);
+  try {
+    await execute(async (finding) => {
+      try {
+        const files = await opened.finish();
+        return files === undefined ? { finding } : { finding, files };
+      } catch (thrown) {
+        if (!(thrown instanceof StepFailed)) throw thrown;
+        const error = attempt.deps.secrets.redact(failureText(thrown));
+        return { finding: { ...NO_OUTPUT, status: "failed", error } };
+      }
+    });
+  } finally {
+    opened.leave();
+  }
+}
+
+async function find(taken: Taken): Promise<Finding> {
+  const { attempt: opened, work, startedAt } = taken;
+  const { deps, request, step } = opened;
+  noteStart(opened);
+  try {
+    const loops = await openLoops(deps, opened.run.run_id, work.loops);
+    const variables = loops.map(({ variable }) => variable);
+    if (work.batch !== undefined) variables.push(work.batch.variable);
+    const scope = loops.reduce(bindLoop, await openScope(deps, work, variables, opened.number));
+    if ("TempDir" in scope.values || "TempFile" in scope.values) await makeTempFolder(opened.workspace);
+    if (request.items !== undefined && work.batch !== undefined) {
+      const inTime = { ...opened, deadline: work.deadline };
+      return await findBatch(inTime, scope, request.items, work.batch, loops);
+    }
+    const deadline = deadlineOf(step, scope, work.deadline, deps.clock.now());
+    const attempt = { ...opened, deadline };
+    if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
+    if (request.phase === "leave") return await findLeft(attempt, scope, work);
+    if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep, work.given);
+    if (request.phase === "handlers")
+      return await runHandlers(attempt, scope, step as FunctionStep, work.ended?.error);
+    return await attemptLeaf(attempt, scope, step as LeafStep);
+  } catch (thrown) {
+    if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError"))
+      throw thrown;
+    return { ...NO_OUTPUT, status: "failed", error: deps.secrets.redact(failureText(thrown)) };
+  }
+}
+
+/** `{{TempDir}}`: an earlier step may have removed it. */
+async function makeTempFolder(workspace: string): Promise<void> {
+  const path = join(workspace, TEMP_FOLDER);
+  if (!existsSync(path)) await mkdir(path, { recursive: true });
+}
+
+/** The loop variables around a step with their values, outermost first. */
+async function openLoops(deps: StepDeps, runId: string, places: readonly LoopPlace[]): Promise<LoopValue[]> {
+  return Promise.all(
+    places.map(async ({ variable, foreach_key, index }) => {
+      const { items, from } = await loadItems(deps, runId, foreach_key, index);
+      return { variable, value: arrived(deps, items[index - from] ?? ""), index };
+    }),
+  );
+}
+
+async function findBatch(
+  attempt: Attempt,
+  scope: Scope,
+  items: NonNullable<Request["items"]>,
+  batch: NonNullable<StepWork["batch"]>,
+  outer: readonly LoopValue[],
+): Promise<Finding> {
+  const { variable, foreach_key: foreachKey, parallel } = batch;
+  const loop = { variable, foreachKey, parallel, outer };
+  const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, loop);
+  const failed = result.failed > 0;
+  return {
+    ...NO_OUTPUT,
+    status: failed ? "failed" : "completed",
+    ...(failed ? { error: result.error ?? "failed" } : {}),
+    output: result.output,
+    failedItems: result.failed,
+  };
+}

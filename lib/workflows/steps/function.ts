@@ -1,0 +1,35 @@
+import type { FunctionStep } from "../schema/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
+import type { Attempt, Scope, StepOutput } from "./context.ts";
+import { type Evaluation, evaluateScript } from "./script.ts";
+
+/**
+ * Evaluates the functions of a step. The step's output is the result of the first; the others run for what
+ * they do. Throws StepFailed. Seed: workflow 2.7.
+ */
+export async function runFunction(attempt: Attempt, scope: Scope, step: FunctionStep): Promise<StepOutput> {
+  const sources = step.parallel_functions ?? step.functions ?? [step.function ?? ""];
+  const results: Evaluation[] = [];
+  if (step.parallel_functions !== undefined) {
+    const settled = await Promise.allSettled(sources.map((source) => evaluateScript(attempt, scope, source)));
+    for (const result of settled) {
+      if (result.status === "rejected") throw result.reason;
+      results.push(result.value);
+    }
+  } else {
+    for (const source of sources) {
+      const result = await evaluateScript(attempt, scope, source);
+      results.push(result);
+      if (result.skipped !== undefined) break;
+    }
+  }
+  const shown = { ...scope.values, ...("secrets" in scope.values ? { secrets: {} } : {}) };
+  return {
+    command: sources.map((source) => renderText(parseTemplate(source, scope), shown)).join("\n"),
+    output: results[0]?.value ?? null,
+    exports: {},
+    logFile: "",
+    ...(results.some(({ skipped }) => skipped !== undefined) ? { goto: "_end" } : {}),
+  };
+}

@@ -1,0 +1,111 @@
+import { redactJson } from "../../events/redact-json.ts";
+import { completeChat, embedTexts } from "../../llm/complete.ts";
+import { type CallConfig, callConfig, type LlmParameters } from "../../llm/config.ts";
+import { LlmFailed } from "../../llm/failure.ts";
+import { variableName } from "../runs/values.ts";
+import type { LlmStep } from "../schema/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText, renderValue } from "../templates/text.ts";
+import { remaining } from "./attempt.ts";
+import type { Attempt, Scope, StepOutput } from "./context.ts";
+import { StepFailed } from "./failure.ts";
+
+/** Time of all requests where the step has no timeout, milliseconds: a little less than a function of Lambda has. */
+const STEP_TIMEOUT_MS = 13 * 60 * 1000;
+/** Texts of one step, all values in. */
+const INPUT_MAX_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Asks a language model, or for embeddings. Placeholders in any text of the step are rendered once, so what a
+ * value brings is never a placeholder itself. Throws StepFailed. Seed: workflow 2.7 (llm).
+ */
+export async function runLlm(attempt: Attempt, scope: Scope, step: LlmStep): Promise<StepOutput> {
+  const config = callConfig({
+    stream: step.stream,
+    extra: valuesIn(step.extra_llm_parameters, scope),
+    config: valuesIn(step.llm_config, scope),
+  });
+  try {
+    return step.is_embedding
+      ? await embed(attempt, scope, step, config)
+      : await chat(attempt, scope, step, config);
+  } catch (thrown) {
+    if (!(thrown instanceof LlmFailed) || thrown.fault !== "failed") throw thrown;
+    throw new StepFailed(`the language model could not be asked: ${thrown.message}`, { cause: thrown });
+  }
+}
+
+async function chat(attempt: Attempt, scope: Scope, step: LlmStep, config: CallConfig): Promise<StepOutput> {
+  const messages = (step.messages ?? []).map((message) => textsIn(message, scope));
+  const tools = (step.tools ?? []).map((tool) => textsIn(tool, scope));
+  const toolChoice = textsIn(step.tool_choice, scope);
+  checkSize([messages, tools]);
+  const request = { messages, tools, ...(toolChoice === undefined ? {} : { toolChoice }) };
+  const answer = redacted(attempt, await completeChat(attempt.deps, config, request, boundsOf(attempt)));
+  const prefix = variableName(step.name);
+  return {
+    command: `chat with ${answer.model} (${counted(messages.length, "message")})`,
+    output: answer.content,
+    exports: { [`${prefix}_llm_resp`]: answer, [`${prefix}_content`]: answer.content },
+    logFile: "",
+  };
+}
+
+async function embed(attempt: Attempt, scope: Scope, step: LlmStep, config: CallConfig): Promise<StepOutput> {
+  const input = (step.embedding_input ?? []).flatMap((text) => inputsOf(text, scope));
+  if (input.length === 0) throw new StepFailed("embedding_input: there is nothing in it");
+  checkSize(input);
+  const answer = await embedTexts(attempt.deps, config, input, boundsOf(attempt));
+  const prefix = variableName(step.name);
+  return {
+    command: `embeddings by ${answer.model} (${counted(input.length, "text")})`,
+    output: `Generated ${answer.embeddings.length} embeddings`,
+    exports: { [`${prefix}_llm_resp`]: answer },
+    logFile: "",
+  };
+}
+
+function boundsOf(attempt: Attempt) {
+  return {
+    budgetMs: remaining(attempt, attempt.deadline === undefined ? STEP_TIMEOUT_MS : Infinity),
+    signal: attempt.signal,
+  };
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** The value with every text in it rendered as text. */
+function textsIn<Value>(value: Value, scope: Scope): Value {
+  return deeply(value, (text) => renderText(parseTemplate(text, scope), scope.values)) as Value;
+}
+
+/** The map with every text in it rendered; a lone placeholder gives its value as it is, a number a number. */
+function valuesIn(map: LlmParameters | undefined, scope: Scope): LlmParameters | undefined {
+  const rendered = deeply(map, (text) => renderValue(parseTemplate(text, scope), scope.values));
+  return rendered as LlmParameters | undefined;
+}
+
+function deeply(value: unknown, render: (text: string) => unknown): unknown {
+  if (typeof value === "string") return render(value);
+  if (Array.isArray(value)) return value.map((item) => deeply(item, render));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, deeply(item, render)]));
+}
+
+/** A lone placeholder may stand for a list: each of its items is a text to embed. */
+function inputsOf(text: string, scope: Scope): string[] {
+  const value = renderValue(parseTemplate(text, scope), scope.values);
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.map((item) => (typeof item === "string" ? item : (JSON.stringify(item) ?? "")));
+}
+
+function checkSize(texts: unknown): void {
+  if (Buffer.byteLength(JSON.stringify(texts)) > INPUT_MAX_BYTES)
+    throw new StepFailed(`the texts of the step are larger than ${INPUT_MAX_BYTES} bytes`);
+}
+
+function redacted<Value>(attempt: Attempt, value: Value): Value {
+  return redactJson(value, attempt.deps.secrets.redact);
+}

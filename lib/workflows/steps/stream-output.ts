@@ -1,0 +1,43 @@
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { StepWork } from "../runs/messages.ts";
+import { openValue } from "../runs/values.ts";
+import type { Step } from "../schema/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
+import { pathIn } from "./bash.ts";
+import type { Attempt, Scope } from "./context.ts";
+import { StepFailed } from "./failure.ts";
+import { STREAM_EXPORT } from "./names.ts";
+
+/**
+ * Writes the outputs of the items of a foreach, a line each and in their order, to the file that it names, batch by
+ * batch: as many as there are, flat in memory. `names` are the values that hold them. Throws StepFailed.
+ */
+export async function streamOutput(
+  attempt: Attempt,
+  scope: Scope,
+  step: Step,
+  { values }: StepWork,
+  names: readonly string[],
+): Promise<void> {
+  const source = step.type === "foreach" ? step.exports[STREAM_EXPORT] : undefined;
+  if (source === undefined) return;
+  const path = pathIn(attempt, renderText(parseTemplate(source, scope), scope.values));
+  let file: FileHandle | undefined;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    file = await open(path, "w");
+    for (const name of names) {
+      const kept = values[name];
+      const text = kept === undefined ? "" : String((await openValue(attempt.deps, kept)) ?? "");
+      if (text !== "") await file.write(`${text}\n`);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new StepFailed(`${STREAM_EXPORT}: ${path} could not be written: ${code}`, { cause: error });
+  } finally {
+    await file?.close();
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import type { Ports } from "../../platform/ports.ts";
+import type { Key, Write } from "../../platform/tables.ts";
+import { onceKey, type TriggerState, triggerStateTable } from "../schedules/table.ts";
+import { parseDuration } from "../schema/durations.ts";
+import type { EventTrigger } from "../schema/types.ts";
+import { parseTemplate } from "../templates/parse.ts";
+import { renderText } from "../templates/text.ts";
+import type { EventValues } from "./input.ts";
+
+/** Expired items deleted in one sweep. */
+const FORGOTTEN_AT_ONCE = 100;
+const FORGOTTEN_MAX = 5_000;
+
+export type Claim = { readonly taken: true } | { readonly taken: false; readonly write?: Write };
+
+/**
+ * Whether an event's key was taken within the trigger's window, which begins with the first event that has it. If
+ * not, the write that takes it belongs to the event's own transaction: its condition fails where another event was
+ * faster. `earlier` are the writes that the transaction has already. Reference 4; a trigger has keys of its own.
+ */
+export async function claimKey(
+  deps: Pick<Ports, "tables" | "clock">,
+  scheduleId: string,
+  trigger: Pick<EventTrigger, "dedupe_key" | "dedupe_window">,
+  values: EventValues,
+  earlier: readonly Write[],
+): Promise<Claim> {
+  const windowMs = parseDuration(trigger.dedupe_window ?? "") ?? 0;
+  if (trigger.dedupe_key === undefined || windowMs === 0) return { taken: false };
+  const text = renderText(parseTemplate(trigger.dedupe_key), values);
+  return text === ""
+    ? { taken: false }
+    : claimOnce(deps, onceKey(scheduleId, hashOf(text)), windowMs, earlier);
+}
+
+/** Likewise for any key that is taken for a time. */
+export async function claimOnce(
+  deps: Pick<Ports, "tables" | "clock">,
+  key: Key,
+  windowMs: number,
+  earlier: readonly Write[] = [],
+): Promise<Claim> {
+  if (earlier.some((write) => write.op === "put" && write.item.pk === key.pk && write.item.sk === key.sk))
+    return { taken: true };
+  const now = deps.clock.now();
+  const before = await deps.tables.get(triggerStateTable, key);
+  if (before?.until !== undefined && Date.parse(before.until) > now) return { taken: true };
+  const item: TriggerState = { ...key, expires: "1", until: new Date(now + windowMs).toISOString() };
+  return {
+    taken: false,
+    write: {
+      op: "put",
+      table: triggerStateTable,
+      item,
+      when: before?.until === undefined ? [["pk", "missing"]] : [["until", "=", before.until]],
+    },
+  };
+}
+
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** Deletes keys whose time is over. */
+export async function forgetExpired(deps: Pick<Ports, "tables" | "clock">): Promise<number> {
+  const to = new Date(deps.clock.now()).toISOString();
+  let forgotten = 0;
+  while (forgotten < FORGOTTEN_MAX) {
+    const { items } = await deps.tables.query(triggerStateTable, {
+      ...{ index: "expires", pk: "1", sk: { to }, limit: FORGOTTEN_AT_ONCE },
+    });
+    if (items.length === 0) break;
+    const gone = await Promise.all(
+      items.map(({ pk, sk, until = "" }) =>
+        deps.tables.write([
+          { op: "delete", table: triggerStateTable, key: { pk, sk }, when: [["until", "=", until]] },
+        ]),
+      ),
+    );
+    forgotten += items.length;
+    // An index may lag behind: what is gone is found again, and the next sweep looks anew.
+    if (!gone.some(({ ok }) => ok)) break;
+  }
+  return forgotten;
+}

@@ -1,0 +1,136 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { Write } from "../../platform/tables.ts";
+import { matchOf } from "../schedules/match.ts";
+import {
+  onceKey,
+  type StoredSchedule,
+  scheduleKey,
+  schedulesTable,
+  triggerStateTable,
+  webhookKey,
+} from "../schedules/table.ts";
+import { findNamed } from "../store/store.ts";
+import type { RateBreaker } from "../triggers/breaker.ts";
+import { claimOnce, hashOf } from "../triggers/dedupe.ts";
+import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
+import { type Proof, proveCaller, type WebhookCall } from "./caller.ts";
+
+export type WebhookDeps = FireNowDeps & {
+  readonly breaker: RateBreaker;
+  readonly receiverEnabled: boolean;
+};
+
+/** Answer to who calls a webhook. */
+export const receivedAnswer = z
+  .object({
+    message: z.string(),
+    event_id: z.string().optional(),
+    run_id: z.string().optional(),
+    workflow: z.string(),
+    triggered_workflows: z.array(z.string()),
+  })
+  .meta({ id: "ReceivedWebhook" });
+
+/** An id is this long at most; longer ones are not looked up. */
+const ID_MAX_LENGTH = 64;
+const ONCE_KEY_MAX_LENGTH = 256;
+const IDEMPOTENT_MS = 24 * 3_600_000;
+const TRIES_MAX = 3;
+
+/**
+ * Takes a request to a webhook: a `webhook.received` event with what was sent, and the run that it starts. The same
+ * signed request again, or the same `Idempotency-Key` within a day, starts nothing more. Throws `not_found` for an
+ * address that is unknown or off, `unauthorized`, `too_many_requests`.
+ */
+export async function receiveWebhook(
+  deps: WebhookDeps,
+  webhookId: string,
+  call: WebhookCall,
+  data: Readonly<Record<string, unknown>>,
+): Promise<z.infer<typeof receivedAnswer>> {
+  const schedule = await scheduleAt(deps, webhookId);
+  const { spec } = schedule;
+  if (!deps.receiverEnabled || !schedule.enabled || spec.type !== "webhook") throw unknown();
+  const proof = await proveCaller(deps, webhookId, spec, call);
+  const head = await findNamed(deps, schedule.workflow);
+  if (head === undefined) throw new ApiError("not_found", `Workflow not found: ${schedule.workflow}`);
+  const { revision } = head;
+  if (!(await deps.breaker.take(schedule.schedule_id)))
+    throw new ApiError("too_many_requests", `The webhook ${deps.breaker.reason}, try again later`);
+  const match = matchOf(schedule, revision, "webhook");
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const claims = await claimsOf(deps, schedule, proof, call);
+    if (claims === undefined)
+      return {
+        message: "Webhook was received before",
+        workflow: schedule.workflow,
+        triggered_workflows: [],
+      };
+    const draft = {
+      topic: "webhook.received",
+      name: `${schedule.trigger}-received`,
+      source: "api",
+      data_type: "webhook",
+      workflow_name: schedule.workflow,
+      data,
+    };
+    const fired = await fireNow(deps, schedule, match, draft, claims);
+    if (fired === undefined) continue;
+    return {
+      message: "Webhook received",
+      event_id: `evt_${fired.eventId}`,
+      run_id: fired.runId,
+      workflow: schedule.workflow,
+      triggered_workflows: [...fired.workflows],
+    };
+  }
+  throw new ApiError("conflict", "The webhook could not be recorded, try again");
+}
+
+async function scheduleAt(deps: WebhookDeps, webhookId: string): Promise<StoredSchedule> {
+  if (webhookId.length > ID_MAX_LENGTH) throw unknown();
+  const address = await deps.tables.get(triggerStateTable, webhookKey(webhookId));
+  const row =
+    address?.schedule_id === undefined
+      ? undefined
+      : await deps.tables.get(schedulesTable, scheduleKey(address.schedule_id));
+  if (row === undefined) throw unknown();
+  return row;
+}
+
+const unknown = (): ApiError => new ApiError("not_found", "Webhook not found");
+
+/** The writes that take what may come once, or undefined where it came before. */
+async function claimsOf(
+  deps: WebhookDeps,
+  { schedule_id }: StoredSchedule,
+  proof: Proof | undefined,
+  { headers }: WebhookCall,
+): Promise<Write[] | undefined> {
+  const writes: Write[] = [];
+  const once: [string, number][] = [];
+  if (proof !== undefined) once.push([`signature ${proof.signature}`, proof.onceForMs]);
+  const delivery = headers["idempotency-key"];
+  if (delivery !== undefined && delivery !== "")
+    once.push([`delivery ${delivery.slice(0, ONCE_KEY_MAX_LENGTH)}`, IDEMPOTENT_MS]);
+  for (const [text, onceForMs] of once) {
+    const claim = await claimOnce(deps, onceKey(schedule_id, hashOf(text)), onceForMs);
+    if (claim.taken) return undefined;
+    if (claim.write !== undefined) writes.push(claim.write);
+  }
+  return writes;
+}
+
+/** The payload of a webhook's event: a JSON object as it is, else all that was sent as `body`. */
+export function payloadOf(body: string): Readonly<Record<string, unknown>> {
+  if (body.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>;
+    return { body: value };
+  } catch {
+    return { body };
+  }
+}

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
+import { type Page, startWeft, type Weft } from "./weft.ts";
+
+let weft: Weft;
+beforeAll(async () => {
+  weft = await startWeft();
+});
+afterAll(() => weft[Symbol.asyncDispose]());
+
+const assets = async (query: Record<string, string>) =>
+  (await weft.get<Page<AssetRecord>>(`/assets?${new URLSearchParams({ limit: "100", ...query })}`)).data;
+
+describe("GET /assets", () => {
+  test.each([
+    ["asset_value", "a.example"],
+    ["value", "b.example"],
+    ["url", "https://c.example/x"],
+    ["host", "d.example"],
+  ])("an assets.new with %s is an asset as soon as it is answered", async (key, value) => {
+    await weft.emit({ topic: "assets.new", workspace: "keys", data: { [key]: value } });
+    const [asset] = await assets({ workspace: "keys" });
+    expect(asset).toMatchObject({ workspace: "keys", asset_value: value, id: expect.any(Number) });
+    expect(Date.parse(asset?.created_at ?? "")).not.toBeNaN();
+  });
+
+  test("asset.discovered does the same; the first key that is not empty counts", async () => {
+    const data = { host: "last", url: "third", value: "second", asset_value: "" };
+    await weft.emit({ topic: "asset.discovered", workspace: "first", data });
+    expect((await assets({ workspace: "first" })).map((asset) => asset.asset_value)).toEqual(["second"]);
+  });
+
+  test.each([[{}], [{ value: "" }], [{ value: "  " }], [{ value: 7 }], [{ value: null }], [{ name: "x" }]])(
+    "data without a value makes none, and the event is logged: %j",
+    async (data) => {
+      const before = (await weft.events({ topic: "assets.new", workspace: "none" })).length;
+      await weft.emit({ topic: "assets.new", workspace: "none", data });
+      expect(await assets({ workspace: "none" })).toEqual([]);
+      expect((await weft.events({ topic: "assets.new", workspace: "none" })).length).toBe(before + 1);
+    },
+  );
+
+  test("the same value in a workspace is one asset, brought up to date, and no second event comes of it", async () => {
+    const before = (await weft.events()).length;
+    const emit = (data: Record<string, unknown>) =>
+      weft.emit({ topic: "assets.new", workspace: "same", data });
+    await emit({ value: "x.example", title: "Old", status_code: 200 });
+    const [first] = await assets({ workspace: "same" });
+    await emit({ value: "x.example", title: "New" });
+    const found = await assets({ workspace: "same" });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({
+      id: first?.id,
+      created_at: first?.created_at,
+      title: "New",
+      status_code: 200,
+    });
+    expect(Date.parse(found[0]?.last_seen_at ?? "")).toBeGreaterThanOrEqual(
+      Date.parse(first?.last_seen_at ?? ""),
+    );
+    await weft.emit({ topic: "assets.new", workspace: "other", data: { value: "x.example" } });
+    expect((await assets({ search: "x.example" })).length).toBe(2);
+    expect((await weft.events()).length).toBe(before + 3);
+  });
+
+  test("its type is guessed where the event names none", async () => {
+    const kinds = {
+      "https://e.example/": "url",
+      "10.0.0.1": "ip",
+      "e.example": "domain",
+      "::1": "ip",
+      "one two": "unknown",
+    };
+    for (const value of Object.keys(kinds))
+      await weft.emit({ topic: "assets.new", workspace: "kinds", data: { value } });
+    await weft.emit({
+      topic: "assets.new",
+      workspace: "kinds",
+      data: { value: "f.example", asset_type: "host" },
+    });
+    const found = Object.fromEntries(
+      (await assets({ workspace: "kinds" })).map((asset) => [asset.asset_value, asset.asset_type]),
+    );
+    expect(found).toEqual({ ...kinds, "f.example": "host" });
+  });
+
+  test("an asset cannot take over the record's own fields", async () => {
+    const data = {
+      value: "own",
+      id: 999_999,
+      created_at: "1970",
+      workspace: "elsewhere",
+      list: "x",
+      pk: "p",
+      sk: "s",
+    };
+    await weft.emit({ topic: "assets.new", workspace: "own", data });
+    const [asset] = await assets({ workspace: "own" });
+    expect(asset).toMatchObject({ workspace: "own", asset_value: "own" });
+    expect(asset?.id).not.toBe(999_999);
+    expect(asset).not.toHaveProperty("pk");
+    expect(asset?.created_at).toMatch(/^20/);
+  });
+
+  test("an asset is found by what is known of it now, and not by what was", async () => {
+    const emit = (source: string, title: string) =>
+      weft.emit({ topic: "assets.new", workspace: "changes", data: { value: "c.example", source, title } });
+    const found = (query: Record<string, string>) => assets({ workspace: "changes", ...query });
+    await emit("first", "Blue door");
+    expect(await found({ source: "first", search: "blue" })).toHaveLength(1);
+    await emit("second", "Green door");
+    await expect.poll(() => found({ source: "second", search: "GREEN D" })).toHaveLength(1);
+    expect([await found({ source: "first" }), await found({ search: "blue" })]).toEqual([[], []]);
+    expect(await found({ search: "door" })).toHaveLength(1);
+  });
+
+  test("filters combine, pages add up, newest first", async () => {
+    const values = Array.from({ length: 25 }, (_, index) => `p${index}.example`);
+    for (const value of values)
+      await weft.emit({ topic: "assets.new", workspace: "paged", source: "s", data: { value } });
+    const page = await weft.get<Page<AssetRecord>>("/assets?workspace=paged&offset=20&limit=20");
+    expect(page.pagination).toEqual({ total: 25, offset: 20, limit: 20 });
+    expect(page.data.map((asset) => asset.asset_value)).toEqual(values.slice(0, 5).reverse());
+    expect(
+      (await assets({ workspace: "paged", search: "P1", source: "s", asset_type: "domain" })).length,
+    ).toBe(11);
+    expect(await assets({ workspace: "paged", source: "other" })).toEqual([]);
+  });
+});

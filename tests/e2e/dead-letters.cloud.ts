@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type * as z from "zod";
+import type { deadLetterRecord } from "../../lib/workflows/dead-letters/letters.ts";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { newStack, sendRaw, startOver, takeItem, WEFT } from "./test-aws.ts";
+import { type Page, until, type Weft } from "./weft.ts";
+
+const run = promisify(execFile);
+/** The five deliveries of a message to `dispatch` that fails, with the pauses between them. */
+const GIVEN_UP_WITHIN_MS = 30_000;
+
+const WORKFLOW = `
+name: greet
+triggers:
+  - {name: on-guest, type: event, topic: custom.guest, input: {target: event_data.name}}
+steps:
+  - {name: hello, type: bash, command: "echo hello {{Target}}"}
+`;
+
+type Letters = Page<z.infer<typeof deadLetterRecord>>;
+
+/** `weft dead-letters`, as a person beside the server calls it. */
+async function command(weft: Weft, ...args: string[]): Promise<string> {
+  const env = { ...process.env, WEFT_DATA_DIR: weft.dataDir };
+  return (await run(process.execPath, [WEFT, "dead-letters", ...args], { env })).stdout;
+}
+
+/** Waits for the letter of a queue that its dead-letter queue delivered. */
+async function letterOf(weft: Weft, queue: string) {
+  const delivered = (line: string): boolean =>
+    line.includes('"message dead-lettered"') && line.includes(`"queue":"${queue}"`);
+  await until(
+    `a message in the dead-letter queue of ${queue}`,
+    () => weft.log().split("\n").some(delivered),
+    GIVEN_UP_WITHIN_MS,
+  );
+  const { data } = await weft.get<Letters>("/dead-letters");
+  const letter = data.find((one) => one.queue === queue);
+  if (letter === undefined) throw new Error(`${queue} has no dead letter`);
+  return letter;
+}
+
+/** Waits for the one run that ends well, which greets. */
+async function runOf(weft: Weft, name: string): Promise<void> {
+  const [run] = await until("the run", async () => {
+    const { data } = await weft.get<Page<RunRecord>>("/runs?status=completed");
+    return data.length > 0 && data;
+  });
+  expect((await weft.steps(run?.run_id ?? ""))["hello"]?.output.trim()).toBe(`hello ${name}`);
+}
+
+test("a message that nobody can read comes to the dead letters and keeps no other from its way", async () => {
+  const stack = newStack();
+  await using weft = await startOver(stack);
+  await weft.save(WORKFLOW);
+  await sendRaw(`${stack}-dispatch`, "this is no JSON");
+  await weft.emit({ topic: "custom.guest", data: { name: "Ada" } });
+
+  const letter = await letterOf(weft, "dispatch");
+  expect(letter).toMatchObject({ body: "this is no JSON" });
+  expect(letter.error).toMatch(/JSON/);
+  expect(await command(weft)).toContain(letter.id);
+  await runOf(weft, "Ada");
+}, 90_000);
+
+test("an event that was given up can be sent again once its cause is gone, and runs to its end", async () => {
+  const stack = newStack();
+  await using weft = await startOver(stack);
+  await weft.save(WORKFLOW);
+  const putBack = await takeItem(`${stack}-workflow-revisions`, "greet", "00000001");
+  const { event_id } = await weft.emit({ topic: "custom.guest", data: { name: "Grace" } });
+  const letter = await letterOf(weft, "dispatch");
+  expect(JSON.parse(letter.body)).toMatchObject({ detail: { event_id: event_id.replace("evt_", "") } });
+  const [waiting] = await weft.events({ topic: "custom.guest" });
+  expect(waiting).toMatchObject({ processed: false, error: expect.stringMatching(/./) });
+
+  await putBack();
+  expect(await command(weft, "redrive", letter.id)).toBe(`redriven ${letter.id}\n`);
+  await runOf(weft, "Grace");
+  expect((await weft.get<Letters>("/dead-letters")).data).toEqual([]);
+  const processed = async () => (await weft.events({ topic: "custom.guest", processed: "true" }))[0];
+  expect(await until("the event to be processed", processed)).toMatchObject({ error: "" });
+}, 90_000);

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DocumentRecord } from "../../lib/documents/records/record.ts";
+import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { newStack, startOver } from "./test-aws.ts";
+import { type Answer, type Page, type RequestOptions, until, type Weft } from "./weft.ts";
+
+const BASE = "//api/v1.0";
+const RUNBOOKS = "4b9d1f60-7c2e-4a53-9e18-6f0a2d5c8b31";
+/** Edits are told of half a minute after the first; what a killed server held comes back as late. */
+const TOLD_WITHIN_MS = 150_000;
+
+const REPORTING = `
+name: reporting
+params: [{name: parent, default: ""}]
+steps:
+  - name: write
+    type: function
+    function: 'const id = document_create("Report", "# Report", parent); document_append(id, "one"); document_append(id, "two"); document_comment(id, "written"); document_read(id)'
+`;
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+let dataDir: string;
+let weft: Weft;
+const stack = newStack();
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "weft-documents-"));
+  weft = await startOver(stack, dataDir);
+});
+afterAll(async () => {
+  await weft?.[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** The server dies, and the next one finds what it left in AWS's services. */
+async function another(): Promise<void> {
+  await weft.kill9();
+  weft = await startOver(stack, dataDir);
+}
+
+const ask = (method: string, path: string, options?: RequestOptions): Promise<Answer> =>
+  weft.call(method, BASE + path, options);
+async function good<Body>(method: string, path: string, options?: RequestOptions): Promise<Body> {
+  const { status, text, json } = await ask(method, path, options);
+  if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+  return json as Body;
+}
+const make = (title: string, parent?: string, more: object = {}): Promise<DocumentRecord> =>
+  good("POST", parent === undefined ? "/documents/" : `/documents/${parent}/children/`, {
+    body: { title, ...more },
+  });
+const save = (id: string, text: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  ask("PATCH", `/documents/${id}/content/`, { body: { content: base64(text) }, headers });
+const titles = async (path: string): Promise<(string | null)[]> =>
+  (await good<{ results: DocumentRecord[] }>("GET", path)).results.map(({ title }) => title);
+
+test("a tree of documents, its rights, contents and comments are whole after each kill", async () => {
+  const email = `${randomUUID()}@example.org`;
+  const { token, data } = await good<{ token: string; data: { user: string } }>("POST", "/access-tokens/", {
+    body: { email, name: "Ada" },
+  });
+  const root = await make("Handbook");
+  const [first, second] = [await make("First", root.id), await make("Second", root.id)];
+  const deep = await make("Deep", first.id);
+  expect((await ask("GET", `/documents/${root.id}/`, { token })).status).toBe(403);
+  await good("POST", `/documents/${first.id}/accesses/`, { body: { user_id: data.user, role: "editor" } });
+  await another();
+
+  // Rights come down the tree, and end where the share does.
+  expect((await ask("GET", `/documents/${deep.id}/`, { token })).status).toBe(200);
+  expect((await ask("GET", `/documents/${second.id}/`, { token })).status).toBe(403);
+  expect(await save(deep.id, "one")).toMatchObject({ status: 204 });
+  const { headers, text } = await ask("GET", `/documents/${deep.id}/content/`, { token });
+  expect(text).toBe("one");
+  const etag = headers.get("etag") ?? "";
+  expect(await save(deep.id, "two", { "if-match": etag })).toMatchObject({ status: 204 });
+  expect(await save(deep.id, "three", { "if-match": etag })).toMatchObject({ status: 412 });
+  const thread = await good<ThreadRecord>("POST", `/documents/${deep.id}/threads/`, {
+    body: { body: [{ type: "paragraph" }] },
+    token,
+  });
+  await another();
+
+  expect((await ask("GET", `/documents/${deep.id}/content/`)).text).toBe("two");
+  const { versions } = await good<{ versions: { version_id: string }[] }>(
+    "GET",
+    `/documents/${deep.id}/versions/`,
+  );
+  expect(versions).toHaveLength(1);
+  const version = await good<{ content: string }>(
+    "GET",
+    `/documents/${deep.id}/versions/${versions[0]?.version_id}/`,
+  );
+  expect(version.content).toBe(base64("one"));
+  const threads = await good<ThreadRecord[]>("GET", `/documents/${deep.id}/threads/`);
+  expect(threads.map(({ id }) => id)).toEqual([thread.id]);
+
+  // What lies in it moves along, and the right that came from above ends.
+  await good("POST", `/documents/${deep.id}/move/`, {
+    body: { target_document_id: second.id, position: "last-child" },
+  });
+  expect((await ask("GET", `/documents/${deep.id}/`, { token })).status).toBe(403);
+  expect(await titles(`/documents/${second.id}/children/`)).toEqual(["Deep"]);
+  expect((await ask("DELETE", `/documents/${second.id}/`)).status).toBe(204);
+  await another();
+
+  expect(await titles(`/documents/${root.id}/children/`)).toEqual(["First"]);
+  expect((await ask("GET", `/documents/${deep.id}/`, { token })).status).toBe(404);
+  expect(await titles("/documents/trashbin/")).toEqual(["Second"]);
+  await good("POST", `/documents/${second.id}/restore/`);
+  expect((await ask("POST", `/documents/${second.id}/restore/`)).status).toBe(400);
+  await another();
+
+  expect(await titles(`/documents/${root.id}/children/`)).toEqual(["First", "Second"]);
+  expect((await ask("GET", `/documents/${deep.id}/content/`)).text).toBe("two");
+  expect(await titles("/documents/search/?q=deep")).toEqual(["Deep"]);
+  const found = await good<{ results: unknown[] }>("GET", "/documents/search/?q=deep", { token });
+  expect(found.results).toEqual([]);
+  const topics = (await weft.events())
+    .map(({ topic }) => topic)
+    .filter((topic) => !topic.endsWith(".updated"));
+  expect(topics.filter((topic) => topic.startsWith("documents."))).toEqual(
+    [...["created", "created", "created", "created", "shared", "commented", "moved", "deleted", "restored"]]
+      .map((name) => `documents.${name}`)
+      .reverse(),
+  );
+}, 300_000);
+
+test("workflows hear of edits and write documents themselves, also where servers are killed meanwhile", async () => {
+  await weft.save(await readFile(new URL("../../examples/check-runbooks.yaml", import.meta.url), "utf8"));
+  await weft.save(REPORTING);
+  await make("Runbooks", undefined, { id: RUNBOOKS });
+  const [lacking, whole] = [await make("Database", RUNBOOKS), await make("Queue", RUNBOOKS)];
+  expect(await save(lacking.id, "# Symptoms\nslow\n")).toMatchObject({ status: 204 });
+  expect(await save(whole.id, "# Symptoms\n\n## Steps\n\n## Rollback\n")).toMatchObject({ status: 204 });
+  await weft.start({ module: "reporting", params: { parent: RUNBOOKS } });
+  await another();
+
+  const runs = async (workflow: string): Promise<readonly RunRecord[]> =>
+    (await weft.get<Page<RunRecord>>(`/runs?workflow=${workflow}&status=completed`)).data;
+  const [report] = await until(
+    "the report",
+    async () => {
+      const done = await runs("reporting");
+      return done.length > 0 && done;
+    },
+    TOLD_WITHIN_MS,
+  );
+  expect((await weft.steps(report?.run_id ?? ""))["write"]?.output).toBe("# Report\none\ntwo");
+  expect(await titles(`/documents/${RUNBOOKS}/children/`)).toEqual(["Database", "Queue", "Report"]);
+  await until(
+    "the runs of all three edits",
+    async () => (await runs("check-runbooks")).length === 3,
+    TOLD_WITHIN_MS,
+  );
+  const commented = await good<ThreadRecord[]>("GET", `/documents/${lacking.id}/threads/`);
+  expect(JSON.stringify(commented[0]?.comments[0]?.body)).toContain("steps, rollback");
+  expect(commented).toHaveLength(1);
+  expect(await good("GET", `/documents/${whole.id}/threads/`)).toEqual([]);
+}, 400_000);

@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
+import { makeRepository } from "./audited-repository.ts";
+import { type Page, startWeft, until, type Weft } from "./weft.ts";
+
+const EXAMPLES = new URL("../../examples/", import.meta.url);
+const TOKEN = "0123456789abcdef-examples";
+
+let folder: string;
+let weft: Weft | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-killed-"));
+});
+afterEach(async () => {
+  await weft?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<Weft> {
+  weft = await startWeft({
+    dataDir: join(folder, "data"),
+    env: { WEFT_ACCESS_TOKEN: TOKEN },
+    files: { "secrets.env": `WEFT_TOKEN=${TOKEN}\n` },
+  });
+  return weft;
+}
+
+const values = (events: readonly { data: string }[]): string[] =>
+  events.map(({ data }) => (JSON.parse(data) as { value: string }).value);
+
+test("findings are filed once each though the server is killed while they are filed", async () => {
+  const expected = [...(await makeRepository(join(folder, "audited")))].sort();
+  const first = await start();
+  for (const name of ["audit-repository", "file-findings"]) {
+    await first.save(await readFile(new URL(`${name}.yaml`, EXAMPLES), "utf8"));
+  }
+  const params = { weft_url: `${first.url}/automation` };
+  await first.start({ module: "audit-repository", target: join(folder, "audited"), params });
+  await until("some of the findings to be filed", async () => {
+    const told = await first.events({ topic: "custom.finding.filed" });
+    return told.length >= 3;
+  });
+  await first.kill9();
+
+  const second = await start();
+  const filed = await until("all findings to be filed", async () => {
+    const told = await second.events({ topic: "custom.finding.filed" });
+    return new Set(values(told)).size === expected.length && told;
+  });
+  const ended = async (status: string) =>
+    (await second.get<Page<unknown>>(`/runs?workflow=file-findings&status=${status}`)).pagination.total;
+  await until("the end of every run", async () => (await ended("completed")) >= expected.length);
+  expect(await ended("failed")).toBe(0);
+  expect([...new Set(values(filed))].sort()).toEqual(expected);
+
+  const { data } = await second.get<Page<AssetRecord>>("/assets?limit=10000");
+  expect(data.map(({ asset_value }) => asset_value).sort()).toEqual(expected);
+  const file = join(folder, "data", "workspaces", data[0]!.workspace, "findings.jsonl");
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { value: string }).value).sort()).toEqual(expected);
+});

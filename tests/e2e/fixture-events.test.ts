@@ -1,0 +1,239 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LlmServer, replied, startLlmServer } from "../../lib/testing/test-llm-server.ts";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { asFiles, readFixtures } from "./fixture-files.ts";
+import { type Page, startWeft, until, type Weft } from "./weft.ts";
+
+let weft: Weft;
+let model: LlmServer;
+let server: Server;
+let base: string;
+const seen: string[] = [];
+
+beforeAll(async () => {
+  server = createServer(async (incoming, outgoing) => {
+    let body = "";
+    for await (const chunk of incoming) body += String(chunk);
+    const { method = "", url = "" } = incoming;
+    seen.push(`${method} ${url} ${body}`.trim());
+    const status = { "/missing": 404, "/broken": 500 }[url] ?? (method === "POST" ? 201 : 200);
+    outgoing.writeHead(status, { "content-type": "application/json" }).end('{"items":["first","second"]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  model = await startLlmServer();
+  weft = await startWeft({
+    files: asFiles(await readFixtures()),
+    env: { LLM_BASE_URL: model.baseUrl, LLM_MODEL: "small" },
+  });
+});
+afterAll(async () => {
+  await weft[Symbol.asyncDispose]();
+  await model[Symbol.asyncDispose]();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const runsOf = async (workflow: string): Promise<readonly RunRecord[]> =>
+  (await weft.get<Page<RunRecord>>(`/runs?workflow=${workflow}`)).data;
+
+/** Outputs of the runs of a workflow, once there are so many and all are over, the oldest first. */
+async function told(workflow: string, runs = 1): Promise<string[]> {
+  const all = await until(`${runs} runs of ${workflow}`, async () => {
+    const found = await runsOf(workflow);
+    return found.length >= runs && found.every(({ status }) => status !== "running" && status !== "pending")
+      ? found
+      : undefined;
+  });
+  expect(all).toHaveLength(runs);
+  const texts: string[] = [];
+  for (const { run_id, status, error_message } of [...all].reverse()) {
+    expect([status, error_message]).toEqual(["completed", ""]);
+    texts.push(...Object.values(await weft.steps(run_id)).map(({ output }) => output));
+  }
+  return texts;
+}
+
+const started = async (topic: string, data: object, more: object = {}): Promise<readonly string[]> =>
+  (await weft.emit({ topic, data, ...more })).triggered_workflows;
+
+describe("events set off the workflows that their authors expect", () => {
+  test("by filters over the event and its data, once a key", async () => {
+    const web = { kind: "web", host: "h1.example" };
+    expect(await started("discovery.host", web, { source: "sensor" })).toEqual(["new-host"]);
+    expect(await started("discovery.host", web, { source: "sensor" })).toEqual([]);
+    expect(await started("discovery.host", web, { source: "rumour" })).toEqual([]);
+    expect(await started("discovery.host", { ...web, kind: "mail" }, { source: "sensor" })).toEqual([]);
+    expect(await started("discovery.host", { ...web, host: "h2.example" }, { source: "sensor" })).toEqual([
+      "new-host",
+    ]);
+    expect(await told("new-host", 2)).toEqual(["h1.example", "h2.example"]);
+    const byHand = await weft.call("POST", "/runs", { body: { module: "new-host", target: "x" } });
+    expect([byHand.status, byHand.message]).toEqual([400, expect.stringContaining("manual trigger is off")]);
+  });
+
+  test("by all filters, over topics of a pattern", async () => {
+    expect(await started("meter.kitchen", { value: 12, unit: "kW" })).toEqual(["choosy"]);
+    expect(await started("meter.hall.upper", { value: 5, unit: "kW" })).toEqual([]);
+    expect(await started("meter.hall.upper", { value: 50, unit: "W" })).toEqual([]);
+    expect(await started("meters", { value: 50, unit: "kW" })).toEqual([]);
+    expect(await told("choosy")).toEqual(["12"]);
+  });
+
+  test("once in a window, by a key of the source and the data", async () => {
+    const ring = (source: string, door: string) => started("bell.rung", { door }, { source });
+    expect([await ring("a", "front"), await ring("a", "front"), await ring("b", "front")]).toEqual([
+      ["once-a-door"],
+      [],
+      ["once-a-door"],
+    ]);
+    expect(await ring("a", "back")).toEqual(["once-a-door"]);
+    expect(await told("once-a-door", 3)).toEqual(["front", "front", "back"]);
+  });
+
+  test("by functions in filters, and in what they take", async () => {
+    expect(await started("page.seen", { url: "https://a.example/" })).toEqual([]);
+    expect(await started("page.seen", {})).toEqual([]);
+    expect(await started("page.seen", { url: "https://a.example/admin" })).toEqual(["with-functions"]);
+    expect(await told("with-functions")).toEqual(["HTTPS://A.EXAMPLE/ADMIN"]);
+  });
+
+  test("with parts of the event as their parameters", async () => {
+    const customer = { name: "Ada", city: "  Rome " };
+    await started("order.placed", { customer, lines: [{ what: "tea" }] }, { source: "shop" });
+    expect(await told("taken-apart")).toEqual(["Ada|Rome|tea|order.placed|shop|always||"]);
+  });
+
+  test("with the event and its envelope as values", async () => {
+    await started("letter.come", { stamp: "red" }, { source: "post", data_type: "letter" });
+    expect(await told("whole-envelope")).toEqual(["letter.come post letter", "red", "letter.come"]);
+  });
+
+  test("that a run of another sends, one by one or a line of a file each", async () => {
+    expect((await weft.run({ module: "relay-start", target: "Bo" })).status).toBe("completed");
+    expect(await told("relay-end")).toEqual([expect.stringMatching(/^Bo arrived in \S+$/)]);
+    const [relayed] = await runsOf("relay-end");
+    expect(relayed).toMatchObject({ trigger_type: "event", trigger_name: "on-pass", target: "Bo" });
+    expect((await weft.run({ module: "post-lines" })).status).toBe("completed");
+    expect((await told("take-lines", 2)).sort()).toEqual(["took n1", "took n2"]);
+  });
+
+  test("of every topic", async () => {
+    expect(await started("any.thing", {}, { source: "a-test-of-everything" })).toEqual(["everything"]);
+    expect(await told("everything")).toEqual(["any.thing"]);
+  });
+});
+
+describe("clocks, files and hands", () => {
+  test("a clock of a minute has its next minute, and works by hand as well", async () => {
+    const { data } = await weft.get<{ data: { next_run: string } }>("/schedules/sch_each-minute:tick");
+    const ahead = Date.parse(data.next_run) - Date.now();
+    expect(ahead).toBeGreaterThan(-2_000);
+    expect(ahead).toBeLessThanOrEqual(60_000);
+    const { json } = await weft.call("POST", "/schedules/sch_each-minute:tick/trigger");
+    expect((await weft.ended((json as { run_id: string }).run_id)).status).toBe("completed");
+    expect((await weft.run({ module: "each-minute" })).status).toBe("completed");
+  });
+
+  test("a file in a folder is the target", async () => {
+    const box = join(weft.dataDir, "workspaces", "drop-box");
+    await mkdir(box, { recursive: true });
+    await writeFile(join(box, "letter.txt"), "dear all");
+    expect(await told("drop-box")).toEqual(["dear all"]);
+  });
+
+  test("a file that goes on changing makes one run, once it rests", async () => {
+    const box = join(weft.dataDir, "workspaces", "patient");
+    await mkdir(box, { recursive: true });
+    let text = "";
+    for (let line = 1; line <= 5; line += 1) {
+      text += `line ${line}\n`;
+      await writeFile(join(box, "busy.log"), text);
+      await writeFile(join(box, "other.txt"), text);
+    }
+    expect(await told("patient-box")).toEqual(["5"]);
+  });
+
+  test("every field of a trigger is kept", async () => {
+    type Schedule = {
+      trigger_name: string;
+      trigger_type: string;
+      is_enabled: boolean;
+      workflow_name: string;
+    };
+    const { data } = await weft.get<Page<Schedule>>("/schedules?limit=1000");
+    const own = data.filter(({ workflow_name }) => workflow_name === "every-field");
+    expect(own.map(({ trigger_name: name, is_enabled: on }) => [name, on]).sort()).toEqual([
+      ["by-hand", true],
+      ["dropped", false],
+      ["found", false],
+      ["hook", false],
+      ["nightly", false],
+    ]);
+    expect((await weft.run({ flow: "every-field" })).status).toBe("completed");
+  });
+});
+
+async function outputs(module: string, params: object): Promise<Record<string, string>> {
+  const run = await weft.run({ module, target: "tea", params });
+  expect([run.status, run.error_message]).toEqual(["completed", ""]);
+  const steps = Object.values(await weft.steps(run.run_id));
+  return Object.fromEntries(
+    steps.map(({ step_name, status, output }) => [step_name, status === "failed" ? "failed" : output]),
+  );
+}
+
+describe("requests to a server, and to a model", () => {
+  const items = '{"items":["first","second"]}';
+
+  test("an answer is the output of its step, and has parts", async () => {
+    expect(await outputs("ask-politely", { base })).toEqual({ ask: items });
+    expect((await outputs("use-the-answer", { base }))["tell"]).toBe("200 200 first application/json");
+    expect(seen.splice(0)).toEqual(["GET /items", "GET /items?of=tea"]);
+  });
+
+  test("methods, bodies, a way by the status, and a failure that is borne", async () => {
+    expect(await outputs("every-request", { base })).toEqual({
+      ...{ put: items, find: items, make: items, drop: items, lost: "failed", tell: `${items} 201 200` },
+    });
+    expect(seen.splice(0)).toEqual([
+      ...['PUT /items/1 {"for": "tea"}', "GET /missing", "POST /items name=tea", "DELETE /items/1"],
+      ...["GET /broken", "GET /broken", "GET /broken"],
+    ]);
+  });
+
+  test("a model answers, calls tools and makes vectors", async () => {
+    const choice = (message: object, finish_reason = "stop") =>
+      replied({ choices: [{ finish_reason, message: { role: "assistant", ...message } }] });
+    model.next(choice({ content: "leaves" }));
+    expect((await outputs("ask-a-model", {}))["tell"]).toBe("leaves stop");
+    expect(model.seen[0]?.body).toMatchObject({
+      messages: [{}, { content: "What is tea?" }],
+      max_tokens: 10,
+    });
+    const call = { id: "c1", type: "function", function: { name: "weather", arguments: "{}" } };
+    model.next(choice({ content: null, tool_calls: [call] }, "tool_calls"));
+    model.next(replied({ data: [0, 1].map((index) => ({ index, embedding: [index, 1] })) }));
+    expect((await outputs("every-model-call", {}))["tell"]).toBe("weather 2 Generated 2 embeddings");
+  });
+
+  test("one workflow has steps of every type, and skips those that have no machine to go to", async () => {
+    model.next(
+      replied({ choices: [{ finish_reason: "stop", message: { role: "assistant", content: "hi" } }] }),
+    );
+    expect(await outputs("one-of-every-type", { base })).toEqual({
+      ...{
+        "by-shell": "shell",
+        "by-script": "script",
+        "by-loop": "1\n2",
+        "at-once": "once",
+        "at-once-1": "once",
+      },
+      ...{ "by-request": items, "by-model": "hi", "by-container": "", "by-host": "" },
+    });
+  });
+});

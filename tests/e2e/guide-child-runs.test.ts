@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
+import { startWeft, type Weft } from "./weft.ts";
+
+let weft: Weft;
+beforeAll(async () => {
+  weft = await startWeft();
+  const guide = await readFile(new URL("../../docs/runs-in-scripts.md", import.meta.url), "utf8");
+  const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => yaml);
+  expect(blocks).toHaveLength(3);
+  for (const yaml of blocks) {
+    expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
+    await weft.save(yaml);
+  }
+});
+afterAll(() => weft[Symbol.asyncDispose]());
+
+test("the workflows of the guide start runs, which end by themselves", async () => {
+  const run = await weft.run({ module: "look-at-all", target: "all", workspace: "all" });
+  expect(run).toMatchObject({ status: "completed", error_message: "" });
+  const { start, seen } = await weft.steps(run.run_id);
+  const ids = String(start?.output).split(" ");
+  expect(new Set(ids).size).toBe(2);
+  expect(JSON.parse(seen?.output ?? "")).toMatchObject({ run_uuid: ids[0], workflow_name: "look-closer" });
+  for (const [index, id] of ids.entries()) {
+    expect(await weft.ended(id)).toMatchObject({ status: "completed" });
+    const { look } = await weft.steps(id);
+    expect(look?.output.trim()).toBe(`${"ab"[index]}.example at depth 2`);
+  }
+});
+
+test("the workflow of the guide keeps a copy of a workspace, and brings it back", async () => {
+  const made = await weft.run({ module: "look-closer", target: "acme", workspace: "acme" });
+  expect(made.status).toBe("completed");
+  const run = await weft.run({ module: "keep-a-copy", target: "acme", workspace: "copies" });
+  expect(run).toMatchObject({ status: "completed", error_message: "" });
+  const { pack, restore } = await weft.steps(run.run_id);
+  expect(pack?.output).toMatch(/copies.acme\.zip$/);
+  expect(restore?.output).toBe("acme");
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { newStack, scheduledRules, silence, startOver } from "./test-aws.ts";
+import { type Page, until, type Weft } from "./weft.ts";
+
+const MINUTE_MS = 60_000;
+/** A rule fires once a minute, and the run takes a moment. */
+const FIRED_WITHIN_MS = 90_000;
+
+const WORKFLOW = `
+name: tick
+triggers:
+  - {name: each-minute, type: cron, schedule: "* * * * *"}
+steps:
+  - {name: tell, type: bash, command: "echo ticked"}
+`;
+
+interface Fire {
+  readonly slot: string;
+  readonly schedule: string;
+}
+
+const untilTime = (what: string, time: number): Promise<true> =>
+  until(what, () => Date.now() >= time, time - Date.now() + MINUTE_MS);
+
+async function fires(weft: Weft): Promise<readonly Fire[]> {
+  const events = await weft.events({ topic: "schedule.triggered" });
+  return events.map(({ data }) => JSON.parse(data) as Fire);
+}
+
+/** Waits for a fire that is not among `before` and for its run. */
+async function firesAgain(weft: Weft, before: number): Promise<void> {
+  const all = await until(
+    "a fire",
+    async () => {
+      const now = await fires(weft);
+      return now.length > before && now;
+    },
+    FIRED_WITHIN_MS,
+  );
+  expect(all[0]).toMatchObject({ schedule: "* * * * *" });
+  expect(new Set(all.map(({ slot }) => slot)).size).toBe(all.length);
+  const runs = await until("the run of each fire", async () => {
+    const { data } = await weft.get<Page<RunRecord>>("/runs?workflow=tick&status=completed");
+    return data.length >= all.length && data;
+  });
+  expect(runs[0]).toMatchObject({ trigger_type: "cron", trigger_name: "each-minute" });
+}
+
+test.concurrent("the rule of each minute fires what is due, and nothing here does without it", async () => {
+  const stack = newStack();
+  await using weft = await startOver(stack);
+  const wake = await silence(`${stack}-fire`);
+  await weft.save(WORKFLOW);
+  // The rules of single expressions, so that the other is seen alone.
+  for (const rule of await scheduledRules(`${stack}-schedule-`)) await silence(rule);
+  const silentFrom = Date.now();
+  const nextSlot = (Math.floor(silentFrom / MINUTE_MS) + 1) * MINUTE_MS;
+  await untilTime("a slot to pass, and a minute", nextSlot + MINUTE_MS);
+  const before = await fires(weft);
+  expect(before.filter(({ slot }) => Date.parse(slot) > silentFrom)).toEqual([]);
+
+  await wake();
+  await firesAgain(weft, before.length);
+});
+
+test.concurrent("the rule of an expression fires its schedules alone", async () => {
+  const stack = newStack();
+  await using weft = await startOver(stack);
+  await silence(`${stack}-fire`);
+  await weft.save(WORKFLOW);
+  expect(await scheduledRules(`${stack}-schedule-`)).toHaveLength(1);
+  await firesAgain(weft, 0);
+});

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type * as z from "zod";
+import type { emitAnswer } from "../../lib/events/emit.ts";
+import type { EventRecord } from "../../lib/events/log/list.ts";
+import type { historyRecord, RunRecord, stepRecord } from "../../lib/workflows/runs/read.ts";
+import type { savedAnswer } from "../../lib/workflows/store/upload.ts";
+
+const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
+const POLL_MS = 20;
+/** Over emulators a start makes all resources first. */
+const READY_MS = 90_000;
+
+export interface WeftOptions {
+  /** A new temporary folder where it is not given; that one is removed at the end. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Files laid into the data folder before the start, by path. `secrets.env` is made readable by its owner alone. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** The program and its first arguments; the server itself where it is not given. */
+  readonly program?: readonly string[];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined where it is no JSON. */
+  readonly json: unknown;
+  /** `message` of an error body; empty where there is none. */
+  readonly message: string;
+}
+
+export type StepRecord = z.infer<typeof stepRecord>;
+export interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly pagination: { readonly total: number; readonly offset: number; readonly limit: number };
+}
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Another token, or none where it is null. */
+  readonly token?: string | null;
+}
+
+/** A server of its own process, and what a client does with it. */
+export interface Weft extends AsyncDisposable {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly token: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** What it has written to standard error so far: its log. */
+  log(): string;
+  /** `path` below `/automation`, or from the root where it starts with `//`. A text body is sent as it is, without a content type. */
+  call(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Rejects where the answer is an error. */
+  get<Body>(path: string): Promise<Body>;
+  /** Stores a workflow from YAML. */
+  save(yaml: string): Promise<z.infer<typeof savedAnswer>>;
+  emit(body: Readonly<Record<string, unknown>>): Promise<z.infer<typeof emitAnswer>>;
+  /** The log, newest first, 10,000 records unless the query says otherwise. */
+  events(query?: Readonly<Record<string, string>>): Promise<readonly EventRecord[]>;
+  /** Starts a run and gives its id. */
+  start(body: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Waits for the end of a run and gives its record. */
+  ended(runId: string): Promise<RunRecord>;
+  run(body: Readonly<Record<string, unknown>>): Promise<RunRecord>;
+  /** Steps of a run, by name. */
+  steps(runId: string): Promise<Readonly<Record<string, StepRecord>>>;
+  history(runId: string): Promise<readonly z.infer<typeof historyRecord>[]>;
+  /** Asks it to stop; resolves with its exit code. */
+  stop(): Promise<number | null>;
+  kill9(): Promise<void>;
+}
+
+/** Waits until `check` gives something truthy, and gives that. Throws with what it waited for. */
+export async function until<T>(
+  what: string,
+  check: () => Promise<T> | T,
+  timeoutMs = 20_000,
+): Promise<Exclude<T, undefined | null | false>> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await check();
+    if (found) return found as Exclude<T, undefined | null | false>;
+    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+const OVER = new Set(["completed", "failed", "cancelled"]);
+
+/** Starts a server and waits for its ready line. Rejects with its log when it does not come up. */
+export async function startWeft(options: WeftOptions = {}): Promise<Weft> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "weft-e2e-")));
+  for (const [path, text] of Object.entries(options.files ?? {})) {
+    await mkdir(join(dataDir, path, ".."), { recursive: true });
+    await writeFile(join(dataDir, path), text, { mode: 0o600 });
+  }
+  const [program = process.execPath, ...args] = options.program ?? [process.execPath, SERVER];
+  const child = spawn(program, args, {
+    env: { ...process.env, PORT: "0", WEFT_ACCESS_TOKEN: "", ...options.env, WEFT_DATA_DIR: dataDir },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let out = "";
+  let log = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    log += chunk.toString();
+  });
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  let over = false;
+  void closed.then(() => {
+    over = true;
+  });
+  const removed = async (): Promise<void> => {
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  };
+  await until("the ready line", () => over || out.includes("\n"), READY_MS);
+  const url = / automation=(\S+)\/automation/.exec(out)?.[1];
+  if (url === undefined) {
+    await closed;
+    await removed();
+    throw new Error(`the server did not start: ${log}`);
+  }
+  const token =
+    options.env?.WEFT_ACCESS_TOKEN ?? (await readFile(join(dataDir, "access-token"), "utf8")).trim();
+
+  const call: Weft["call"] = async (method, path, { body, headers, token: other = token } = {}) => {
+    const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+    // As bytes: fetch would give a text a content type of its own.
+    const sent = typeof body === "string" ? Buffer.from(body) : raw ? body : JSON.stringify(body);
+    const response = await fetch(path.startsWith("//") ? url + path.slice(1) : `${url}/automation${path}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(other === null ? {} : { authorization: `Bearer ${other}` }),
+        ...(raw ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent as string }),
+    });
+    const text = await response.text();
+    const json = parsed(text);
+    const message = (json as { message?: unknown } | undefined)?.message;
+    const shown = typeof message === "string" ? message : "";
+    return { status: response.status, headers: response.headers, text, json, message: shown };
+  };
+  const good = async <Body>(method: string, path: string, options?: RequestOptions): Promise<Body> => {
+    const answer = await call(method, path, options);
+    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+    return answer.json as Body;
+  };
+  const start: Weft["start"] = async (body) =>
+    (await good<{ run_id: string }>("POST", "/runs", { body })).run_id;
+  const ended: Weft["ended"] = (runId) =>
+    until(
+      `the end of run ${runId}`,
+      async () => {
+        const { data } = await good<{ data: RunRecord }>("GET", `/runs/${runId}`);
+        return OVER.has(data.status) && data;
+      },
+      60_000,
+    );
+  return {
+    url,
+    dataDir,
+    token,
+    pid: child.pid as number,
+    child,
+    log: () => log,
+    call,
+    get: (path) => good("GET", path),
+    save: (yaml) =>
+      good("POST", "/workflows", { body: yaml, headers: { "content-type": "application/yaml" } }),
+    emit: (body) => good("POST", "/events/emit", { body }),
+    events: async (query = {}) =>
+      (
+        await good<Page<EventRecord>>(
+          "GET",
+          `/event-logs?${new URLSearchParams({ limit: "10000", ...query })}`,
+        )
+      ).data,
+    start,
+    ended,
+    run: async (body) => ended(await start(body)),
+    steps: async (runId) => {
+      const { data } = await good<{ data: StepRecord[] }>("GET", `/runs/${runId}/steps`);
+      return Object.fromEntries(data.map((step) => [step.step_name, step]));
+    },
+    history: async (runId) =>
+      (await good<{ data: z.infer<typeof historyRecord>[] }>("GET", `/runs/${runId}/history`)).data,
+    stop: () => {
+      child.kill("SIGTERM");
+      return closed;
+    },
+    kill9: async () => {
+      child.kill("SIGKILL");
+      await closed;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await closed;
+      await removed();
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

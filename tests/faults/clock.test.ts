@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import { SERVER_UNDER_TEST } from "./edited-template.ts";
+
+const HOUR = 3_600_000;
+
+let folder: string;
+let weft: Weft;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weft-clock-"));
+});
+afterEach(async () => {
+  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function start(aheadMs: number): Promise<Weft> {
+  weft = await startWeft({
+    program: SERVER_UNDER_TEST,
+    dataDir: join(folder, "data"),
+    env: { WEFT_TEST_AHEAD_MS: String(aheadMs) },
+  });
+  return weft;
+}
+
+const advance = (ms: number) => void weft.child.stdin?.write(`advance ${ms}\n`);
+const runs = async () => (await weft.get<Page<RunRecord>>("/runs?workflow=hourly&limit=100")).data;
+const allOver = (count: number) =>
+  until(`${count} runs to be over`, async () => {
+    const data = await runs();
+    return data.length >= count && data.every((run) => run.completed_at !== null) && data;
+  });
+const triggered = async () =>
+  (await weft.events({ topic: "schedule.triggered" })).map((event) => ({
+    ...event,
+    data: JSON.parse(event.data) as Record<string, unknown>,
+  }));
+
+const YAML = `name: hourly
+triggers: [{name: tick, type: cron, schedule: "0 * * * *"}, {name: off, type: cron, schedule: "* * * * *", enabled: false}]
+steps: [{name: s, type: bash, command: "true"}]`;
+
+test("a clock that passes schedules while the service is down or up makes one catch-up run each, recorded", async () => {
+  await start(0);
+  await weft.save(YAML);
+  const base = Math.floor(Date.now() / HOUR) * HOUR;
+  expect(await weft.stop()).toBe(0);
+
+  await start(base + 5.5 * HOUR - Date.now());
+  const [first] = await allOver(1);
+  expect(first).toMatchObject({ status: "completed", trigger_type: "cron", trigger_name: "tick" });
+  const [event] = await triggered();
+  expect(event).toMatchObject({
+    source: "scheduler",
+    data_type: "schedule",
+    name: "tick-triggered",
+    workflow_name: "hourly",
+    event_id: first?.event_id,
+    data: {
+      trigger_type: "cron",
+      schedule: "0 * * * *",
+      slot: new Date(base + 5 * HOUR).toISOString(),
+      missed: 4,
+    },
+  });
+
+  advance(HOUR);
+  await allOver(2);
+  advance(3 * HOUR);
+  await allOver(3);
+  const data = (await triggered()).reverse().map((each) => [each.data["slot"], each.data["missed"]]);
+  expect(data).toEqual([
+    [new Date(base + 5 * HOUR).toISOString(), 4],
+    [new Date(base + 6 * HOUR).toISOString(), 0],
+    [new Date(base + 9 * HOUR).toISOString(), 2],
+  ]);
+  const { data: listed } = await weft.get<{ data: { triggers: { name: string; next_run: string }[] }[] }>(
+    "/event-receiver/workflows",
+  );
+  expect(listed[0]?.triggers[0]).toMatchObject({
+    name: "tick",
+    next_run: new Date(base + 10 * HOUR).toISOString(),
+  });
+  expect((await runs()).length).toBe(3);
+
+  // Back to before what was fired: nothing is fired a second time.
+  advance(-4 * HOUR);
+  await weft.emit({ topic: "custom.later" });
+  await until(
+    "a later event to be processed",
+    async () => (await weft.events({ processed: "false" })).length === 0,
+  );
+  expect((await runs()).length).toBe(3);
+});
+
+test("without the scheduler nothing fires, and what was missed is caught up once it is on again", async () => {
+  await start(0);
+  await weft.save(YAML);
+  await weft.kill9();
+  const ahead = { WEFT_TEST_AHEAD_MS: String(2 * HOUR) };
+  const dataDir = join(folder, "data");
+  weft = await startWeft({
+    program: SERVER_UNDER_TEST,
+    dataDir,
+    env: { ...ahead, SCHEDULER_ENABLED: "false" },
+  });
+  advance(HOUR);
+  await weft.save("name: other\nsteps: [{name: s, type: bash, command: 'true'}]");
+  await weft.run({ module: "other" });
+  expect(await runs()).toEqual([]);
+  await weft.kill9();
+  await start(3 * HOUR);
+  await allOver(1);
+  expect((await triggered()).length).toBe(1);
+});

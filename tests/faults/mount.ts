@@ -1,0 +1,56 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { until } from "../e2e/weft.ts";
+
+const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
+
+/** A file system of its own, seen only inside a mount namespace of its own. */
+export interface PrivateMount extends AsyncDisposable {
+  /** Where it is mounted. */
+  readonly path: string;
+  /** What starts a server inside. */
+  readonly server: readonly string[];
+  /** Runs a shell command inside and gives what it wrote. */
+  sh(command: string): Promise<string>;
+}
+
+/** Mounts a tmpfs of so many bytes (`4m`). Needs root, or user namespaces. */
+export async function mountPrivate(size: string): Promise<PrivateMount> {
+  const path = await mkdtemp(join(tmpdir(), "weft-mount-"));
+  const unshare = process.getuid?.() === 0 ? ["-m"] : ["-r", "-m"];
+  const script = `mount -t tmpfs -o size=${size} weft "$0" && echo mounted && exec sleep infinity`;
+  const holder: ChildProcess = spawn("unshare", [...unshare, "sh", "-c", script, path], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  holder.stdout?.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  holder.stderr?.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const ended = new Promise((resolve) => holder.once("close", resolve));
+  await until("the mount", () => said.includes("mounted") || holder.exitCode !== null);
+  if (!said.includes("mounted")) throw new Error(`no private mount: ${said}`);
+  const target = [
+    "-t",
+    String(holder.pid),
+    "-m",
+    ...(process.getuid?.() === 0 ? [] : ["-U", "--preserve-credentials"]),
+  ];
+  return {
+    path,
+    server: ["nsenter", ...target, "--", process.execPath, SERVER],
+    sh: async (command) =>
+      (await promisify(execFile)("nsenter", [...target, "--", "sh", "-ec", command, path])).stdout,
+    [Symbol.asyncDispose]: async () => {
+      holder.kill("SIGKILL");
+      await ended;
+      await rmdir(path);
+    },
+  };
+}

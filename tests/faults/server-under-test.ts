@@ -1,0 +1,42 @@
+/**
+ * The server with what a test must reach into: another template (`WEFT_TEST_TEMPLATE`) and a clock that is
+ * ahead of the machine's (`WEFT_TEST_AHEAD_MS`), by a further `advance <ms>` on standard input too.
+ */
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
+import { jsonLog } from "../../lib/platform/json-log.ts";
+import { readConfig } from "../../lib/settings/config.ts";
+import { startPlatform } from "../../localstack/platform.ts";
+import { readTemplate } from "../../localstack/template.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const config = readConfig(process.env);
+const template = readTemplate(process.env["WEFT_TEST_TEMPLATE"] ?? `${ROOT}/template.yaml`);
+const log = jsonLog({ write: (line) => void process.stderr.write(line), level: "info" });
+let ahead = Number(process.env["WEFT_TEST_AHEAD_MS"] ?? 0);
+
+const opened = await openEmbeddedDeps({
+  dataDir: config.dataDir,
+  resources: template.resources,
+  config,
+  log,
+  schedulerEnabled: config.schedulerEnabled,
+  clock: { now: () => Date.now() + ahead },
+});
+const platform = await startPlatform({
+  template,
+  root: ROOT,
+  opened,
+  log,
+  host: config.host,
+  port: config.port,
+});
+process.on("SIGTERM", () => {
+  void platform.close().then(() => process.exit(0));
+});
+createInterface({ input: process.stdin }).on("line", (line) => {
+  ahead += Number(/^advance (-?\d+)$/.exec(line)?.[1] ?? 0);
+  void opened.poke();
+});
+process.stdout.write(`weft ready  automation=${platform.url}/automation\n`);

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { composeDeps } from "../../lib/deps-compose.ts";
+import { resendPending } from "../../lib/events/log/process.ts";
+import { hashToken, ownerAuthenticator } from "../../lib/http/auth.ts";
+import { openAws } from "../../lib/platform/aws/platform.ts";
+import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
+import { readConfig } from "../../lib/settings/config.ts";
+import { tables } from "../../lib/tables.ts";
+import { CONDUCT_QUEUE } from "../../lib/workflows/runs/messages.ts";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
+import { resendStalled } from "../../lib/workflows/runs/sweep.ts";
+import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import type { AwsProxy } from "./test-aws-proxy.ts";
+
+const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
+/** Longer than anything waits for a sweep. */
+const LATER_MS = 10 * 60_000;
+/** Time that work has before the sweeps come, and between two of them. */
+const BY_ITSELF_MS = 8_000;
+const SWEPT_EVERY_MS = 3_000;
+const DONE_MS = 90_000;
+const PAUSE_MS = 250;
+const CONDUCT = { name: CONDUCT_QUEUE, fifo: true, visibilitySeconds: 60, retentionSeconds: 345_600 };
+
+export const STEPS = ["first", "second", "third"] as const;
+export const WORKFLOW = `name: relay
+triggers: [{name: called, type: event, topic: custom.relay, input: {target: event_data.target}}]
+steps:
+  - {name: first, type: bash, command: "echo {{Target}}; sleep 0.2"}
+  - {name: second, type: function, function: 'to_upper_case("{{first_output}}")'}
+  - {name: third, type: bash, command: "echo {{second_output}}"}
+`;
+
+/** The server over a stack of its own, whose resources are made where they are missing, behind a proxy. */
+export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): Promise<Weft> {
+  return startWeft({
+    ...(dataDir === undefined ? {} : { dataDir }),
+    program: [process.execPath, WEFT, "start", "--localstack"],
+    env: { ...proxy.environment, WEFT_STACK: stack },
+  });
+}
+
+/** What the callers of a server were told of their events. */
+export interface Told {
+  /** Ids of events whose record was acknowledged. */
+  readonly acknowledged: string[];
+  /** Statuses and messages of the refusals. */
+  readonly refusals: [status: number, message: string][];
+}
+
+/** Emits an event that starts a run of WORKFLOW, once. */
+export async function emitRelay(weft: Weft, told: Told, target: string, more = {}): Promise<void> {
+  const body = { topic: "custom.relay", data: { target, ...more } };
+  const { status, message, json } = await weft.call("POST", "/events/emit", { body });
+  if (status >= 300) told.refusals.push([status, message]);
+  else told.acknowledged.push((json as { event_id: string }).event_id.slice("evt_".length));
+}
+
+/** What the scheduled sweeps of the next minutes would do, which no emulator here fires by itself. */
+async function sweepLater(stack: string, laterMs: number): Promise<void> {
+  const nothing = { run: () => Promise.reject(new Error("nothing runs here")) };
+  const platform = await openAws({
+    ...{ stack, log: silentLog, commands: nothing, scripts: nothing },
+    resources: { tables: Object.values(tables), queues: [CONDUCT], rules: [], schedules: [] },
+    clock: { now: () => Date.now() + laterMs },
+  });
+  const deps = composeDeps(platform.ports, readConfig({}), {
+    auth: ownerAuthenticator(hashToken("nobody asks")),
+    paths: { workspacesDir: "", logsDir: "", snapshotsDir: "" },
+    queueNames: [],
+    sharesWorkspaces: true,
+  });
+  try {
+    await resendPending(deps, 100);
+    await resendStalled(deps);
+  } finally {
+    await platform.close();
+  }
+}
+
+/** True for runs of which every acknowledged event has one, and which all are over. */
+async function overRuns(weft: Weft, told: Told): Promise<readonly RunRecord[] | undefined> {
+  const answer = await weft.call("GET", "/runs?limit=1000");
+  if (answer.status !== 200) return undefined;
+  const { data } = answer.json as Page<RunRecord>;
+  const known = new Set(data.map(({ event_id }) => event_id));
+  const there = told.acknowledged.every((id) => known.has(id));
+  return there && data.every(({ completed_at }) => completed_at !== null) ? data : undefined;
+}
+
+/** Waits until all that was acknowledged is done, or so long: what a fault stops need not go on before its end. */
+export async function workOn(weft: Weft, told: Told, atMostMs: number): Promise<void> {
+  const end = performance.now() + atMostMs;
+  while (performance.now() < end && (await overRuns(weft, told)) === undefined) await sleep(PAUSE_MS);
+}
+
+/** Waits until all is done that was recorded, acknowledged or not, with the sweeps' help; gives the runs. */
+export async function allRuns(weft: Weft, stack: string, told: Told): Promise<readonly RunRecord[]> {
+  await workOn(weft, told, BY_ITSELF_MS);
+  let laterMs = 0;
+  return until(
+    "the end of all runs",
+    async () => {
+      laterMs += LATER_MS;
+      await sweepLater(stack, laterMs);
+      await workOn(weft, told, SWEPT_EVERY_MS);
+      const unprocessed = await weft.events({ processed: "false" });
+      return unprocessed.length === 0 && overRuns(weft, told);
+    },
+    DONE_MS,
+  );
+}
+
+/** What is wrong with the records, which nothing may be: anything acknowledged that is lost, anything doubled. */
+export async function relayFaults(weft: Weft, told: Told, runs: readonly RunRecord[]): Promise<string[]> {
+  const faults: string[] = [];
+  await until(
+    "all events to be processed",
+    async () => (await weft.events({ processed: "false" })).length === 0,
+  );
+  const events = await weft.events();
+  const ids = events.map(({ event_id }) => event_id);
+  if (new Set(ids).size !== ids.length) faults.push("an event is in the log twice");
+  for (const id of told.acknowledged) if (!ids.includes(id)) faults.push(`event ${id} is lost`);
+  const numbers = events.map(({ id }) => id).toSorted((a, b) => a - b);
+  if (numbers.some((id, at) => id !== at + 1)) faults.push(`numbers of records: ${numbers.join()}`);
+  for (const { topic, error } of events) if (error !== "") faults.push(`${topic}: ${error}`);
+  const emitted = events.filter(({ topic }) => topic === "custom.relay").map(({ event_id }) => event_id);
+  const causes = runs.map(({ event_id }) => event_id);
+  if (causes.toSorted().join() !== emitted.toSorted().join())
+    faults.push(`${emitted.length} events with runs of ${causes.join()}`);
+  for (const topic of new Set(events.map((event) => event.topic))) {
+    const { pagination } = await weft.get<Page<unknown>>(`/event-logs?limit=1&topic=${topic}`);
+    const count = events.filter((event) => event.topic === topic).length;
+    if (pagination.total !== count) faults.push(`${count} of ${topic}, counted as ${pagination.total}`);
+  }
+  const wanted = ["run.completed", "run.started", ...STEPS.map(() => "step.completed")].join();
+  for (const { run_id, status, error_message } of runs) {
+    if (status !== "completed") faults.push(`${run_id} ${status}: ${error_message}`);
+    const topics = events.filter((event) => event.run_id === run_id).map(({ topic }) => topic);
+    if (topics.toSorted().join() !== wanted) faults.push(`${run_id} told of ${topics.toSorted().join()}`);
+    const finished = (await weft.history(run_id)).flatMap((entry) =>
+      entry.type === "step.finished" ? [String(entry.key)] : [],
+    );
+    if (finished.join() !== STEPS.join()) faults.push(`${run_id}: results of ${finished.join()}`);
+  }
+  const { pagination } = await weft.get<Page<unknown>>("/dead-letters?limit=1");
+  if (pagination.total > 0) faults.push(`${pagination.total} dead letters`);
+  return faults;
+}
