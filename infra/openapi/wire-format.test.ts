@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+
+/** Digest of openapi.json without its prose. A change of the HTTP interface changes it; a change of wording does not. */
+const WIRE_FORMAT = "7e5161c46d94be4b518748e4134eccb7c17d554c719fbe94c65a3e104bd677c0";
+
+const PROSE: ReadonlySet<string> = new Set(["description", "summary", "title"]);
+
+it("openapi.json describes the released HTTP interface: update WIRE_FORMAT only with an intended change of the interface", async () => {
+  const document: unknown = JSON.parse(
+    await readFile(new URL("../../openapi.json", import.meta.url), "utf8"),
+  );
+
+  const digest = createHash("sha256")
+    .update(JSON.stringify(withoutProse(document)))
+    .digest("hex");
+
+  expect(digest).toBe(WIRE_FORMAT);
+});
+
+/** Removes texts for people. Properties that are called `description` are kept: they are objects. */
+function withoutProse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutProse);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).filter(([key, of]) => !(PROSE.has(key) && typeof of === "string"));
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, of]) => [key, withoutProse(of)]),
+  );
+}
