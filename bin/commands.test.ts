@@ -103,7 +103,12 @@ describe("weft validate", () => {
     expect(json).toMatchObject({
       valid: false,
       files: [
-        { file: "bad.yaml", valid: false, errors: [{ line: 4, column: 11, path: "steps[0].type" }, {}, {}] },
+        {
+          file: "bad.yaml",
+          valid: false,
+          errors: [{ line: 4, column: 11, path: "steps[0].type" }, { path: "steps[1]" }],
+          warnings: [expect.stringMatching(/^steps\[1\]\.name: .*more than once/)],
+        },
         { file: "good.yaml", valid: true, name: "good", kind: "module", errors: [], warnings: [] },
       ],
     });
