@@ -53,9 +53,9 @@ export const settings = z.object({
         "Further hosts that the gateway accepts in the Host header, with commas between; `.example.org` includes subdomains, `*` accepts any. Loopback names, HOST and the host of PUBLIC_URL are accepted anyway",
       default: "",
     }),
-  WEFT_DATA_DIR: text("../platform/.weft").meta({
+  WEFT_DATA_DIR: text("./.weft").meta({
     description: "The one folder that everything lies in",
-    default: "../platform/.weft",
+    default: "./.weft",
   }),
   WEFT_ACCESS_TOKEN: z
     .string()

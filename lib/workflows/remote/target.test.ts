@@ -38,7 +38,7 @@ describe("threat 25: volumes", () => {
   it.each([
     ["./data:/d", "workspaces/w/data", "/d", false],
     [".:/d:ro", "workspaces/w", "/d", true],
-    ["./b:/d/e:rw", "workspaces/w/b", "/d/e", false],
+    ["./a/../b:/d/./e:rw", "workspaces/w/b", "/d/e", false],
     ["./to-shared/x:/d", "shared/x", "/d", false],
   ])("%s", async (volume, source, target, readOnly) => {
     const { mounts } = await docker({ volumes: [volume] });
@@ -57,16 +57,16 @@ describe("threat 25: volumes", () => {
     "/etc/passwd:/host",
     "/var/run/docker.sock:/var/run/docker.sock",
     "..:/host",
-    "../..:/host",
-    "../..:/host",
+    "./../..:/host",
+    "./a/../../..:/host",
     "./out:/host",
     "./out/ssl:/host",
-    "./etc:/host:ro",
-    "./token:/host",
+    "./out/../etc:/host:ro",
+    "./to-shared/../token:/host",
     "/proc/self/root:/host",
   ])("outside of what is allowed: %s", async (volume) => {
     // `..` behind a link is taken as it is written: there is no such folder in the workspace then.
-    if (volume === "./etc:/host:ro" || volume === "./token:/host") {
+    if (volume === "./out/../etc:/host:ro" || volume === "./to-shared/../token:/host") {
       const { mounts } = await docker({ volumes: [volume] });
       expect(mounts[0]?.source.startsWith(`${workspace}/`)).toBe(true);
       return;
@@ -84,7 +84,7 @@ describe("threat 25: volumes", () => {
     await expect(docker({ volumes: ["./dangling:/d"] })).rejects.toThrow(/step_runner_config\.volumes\[0\]/);
   });
 
-  it.each(["data:/d", "./data", "./data:d", "./data:/", "./data:", ":/d", "./data:/d:z"])(
+  it.each(["data:/d", "./data", "./data:d", "./data:/", "./data:/a/..", ":/d", "./data:/d:z"])(
     "no volume: %s",
     async (volume) => {
       await expect(docker({ volumes: [volume] })).rejects.toThrow(/^step_runner_config\.volumes\[0\]: /);
