@@ -16,6 +16,12 @@ const WORKFLOWS = /^lib\/workflows\//;
 const DOCUMENTS = /^lib\/(?:documents|collaboration)\//;
 const SERVICE = /^lib\/(?:workflows|documents|collaboration)\//;
 
+/**
+ * The folders of a service, lowest first: each imports only those before it, types included. A file directly in the
+ * service that imports a folder, or that a folder imports, is named like one.
+ */
+export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {};
+
 /** The services, by name: a consumer serves one of them. */
 export const SERVICES: Readonly<Record<string, RegExp>> = { workflows: WORKFLOWS, documents: DOCUMENTS };
 

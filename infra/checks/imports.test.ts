@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeTree } from "../fixture-tree.ts";
 import { importGraph } from "./import-graph.ts";
 import { IMPORT_RULES } from "./import-rules.ts";
-import { checkImports } from "./imports.ts";
+import { checkImports, findUpwardImports } from "./imports.ts";
 
 const MANIFEST = JSON.stringify({ dependencies: { zod: "4", hono: "4" }, devDependencies: { vitest: "5" } });
 
@@ -149,6 +149,56 @@ export type { Page } from "../platform/tables.ts";`,
     );
 
     expect(found).toEqual(["one-service functions/executors/a.ts"]);
+  });
+});
+
+describe("the folder order", () => {
+  const ORDER = { "lib/workflows": ["schema", "store", "runs"] };
+
+  async function upwardIn(files: Readonly<Record<string, string>>): Promise<string[]> {
+    const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
+    const edges = await importGraph("/", sources);
+    return findUpwardImports(edges, new Set(Object.keys(files)), ORDER).map(
+      ({ path, rule, message }) => `${rule} ${path} ${message}`,
+    );
+  }
+
+  it("lets a folder import those below it", async () => {
+    const found = await upwardIn({
+      "lib/workflows/runs/start.ts":
+        'import "../store/store.ts";\nimport type { Step } from "../schema/types.ts";',
+      "lib/workflows/store/store.ts": 'import "./table.ts";\nimport "../schema/parse.ts";',
+      "lib/workflows/store/store.test.ts": 'import "../runs/start.ts";',
+      "lib/documents/tree/move.ts": 'import "../access/check.ts";',
+    });
+
+    expect(found).toEqual([]);
+  });
+
+  it("forbids imports of a higher folder, of types as well", async () => {
+    const found = await upwardIn({
+      "lib/workflows/schema/parse.ts": 'import "../store/table.ts";',
+      "lib/workflows/store/store.ts": 'import type { StoredRun } from "../runs/table.ts";',
+    });
+
+    expect(found).toEqual([
+      "folder-order lib/workflows/schema/parse.ts imports lib/workflows/store/table.ts: schema comes before store in the folder order, so it may not import it",
+      "folder-order lib/workflows/store/store.ts imports lib/workflows/runs/table.ts: store comes before runs in the folder order, so it may not import it",
+    ]);
+  });
+
+  it("names every folder, and every file beside the folders that is imported", async () => {
+    const found = await upwardIn({
+      "lib/workflows/watches/watch.ts": "export {};",
+      "lib/workflows/runs/start.ts": 'import "../commit.ts";',
+      "lib/workflows/limits.ts": "export {};",
+    });
+
+    const missing = 'is missing from FOLDER_ORDER["lib/workflows"] in infra/checks/import-rules.ts';
+    expect(found).toEqual([
+      `folder-order lib/workflows/watches ${missing}`,
+      `folder-order lib/workflows/commit.ts ${missing}`,
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ImportEdge, importGraph } from "./import-graph.ts";
-import { IMPORT_RULES, type ImportRule, SERVICES } from "./import-rules.ts";
+import { FOLDER_ORDER, IMPORT_RULES, type ImportRule, SERVICES } from "./import-rules.ts";
 import { type Finding, isTest, listSources } from "./sources.ts";
 
 /** Packages as package.json declares them. */
@@ -25,6 +25,7 @@ export async function checkImports(root: string): Promise<Finding[]> {
   return [
     ...findForbidden(edges),
     ...findMixedServices(edges),
+    ...findUpwardImports(edges, known),
     ...findCycles(edges),
     ...findUndeclared(edges, packages),
     ...findMissing(edges, known),
@@ -69,6 +70,41 @@ export function findMixedServices(edges: readonly ImportEdge[]): Finding[] {
       rule: "one-service",
       message: `serves ${[...services].join(" and ")}`,
     }));
+}
+
+/** Imports of a service that lead to a higher folder of it, and folders that the order does not name. */
+export function findUpwardImports(
+  edges: readonly ImportEdge[],
+  known: ReadonlySet<string>,
+  orders: Readonly<Record<string, readonly string[]>> = FOLDER_ORDER,
+): Finding[] {
+  return Object.entries(orders).flatMap(([service, order]) => {
+    const prefix = `${service}/`;
+    const own = edges.filter(({ from, to }) => from.startsWith(prefix) && to.startsWith(prefix));
+    const layerOf = (path: string): string => path.slice(prefix.length).replace(/\/.*/s, "");
+    const between = own
+      .map((edge) => ({ ...edge, source: layerOf(edge.from), target: layerOf(edge.to) }))
+      .filter(({ from, source, target }) => source !== target && !isTest(from));
+    const folders = [...known].filter((path) => path.startsWith(prefix) && path.includes("/", prefix.length));
+    const used = [...folders.map(layerOf), ...between.flatMap(({ source, target }) => [source, target])];
+    const unnamed = [...new Set(used)].filter((layer) => !order.includes(layer));
+    return [
+      ...unnamed.map((layer) => ({
+        path: `${prefix}${layer}`,
+        rule: "folder-order",
+        message: `is missing from FOLDER_ORDER["${service}"] in infra/checks/import-rules.ts`,
+      })),
+      ...between
+        .filter(
+          ({ source, target }) => order.includes(source) && order.indexOf(target) > order.indexOf(source),
+        )
+        .map(({ from, to, source, target }) => ({
+          path: from,
+          rule: "folder-order",
+          message: `imports ${to}: ${source} comes before ${target} in the folder order, so it may not import it`,
+        })),
+    ];
+  });
 }
 
 /** Cycles of run-time imports; those of types alone are harmless. One finding a cycle, at its first file. */
