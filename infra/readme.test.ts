@@ -8,8 +8,8 @@ import { endpointsTable, pages, settingsTable, withParts } from "./readme.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-describe("the README", () => {
-  it("and the guide have the tables that the code gives", async () => {
+describe("the README and the guides", () => {
+  it("contain the tables that are generated from the code", async () => {
     const found = await pages(ROOT);
     for (const { before, after } of found) expect(before).toBe(after);
     const text = found.map(({ after }) => after).join("");
@@ -22,13 +22,19 @@ describe("the README", () => {
     }
   });
 
-  it("and the documents name no file that is not there", async () => {
+  it("are short: the README has fewer than 150 lines", async () => {
+    const readme = await readFile(join(ROOT, "README.md"), "utf8");
+    expect(readme.split("\n").length).toBeLessThan(150);
+  });
+
+  it("link only to files that exist", async () => {
     const decisions = (await readdir(join(ROOT, "infra/decisions"))).map((name) => `infra/decisions/${name}`);
     for (const path of [
       "README.md",
       "CONTRIBUTING.md",
       "SECURITY.md",
       "CHANGELOG.md",
+      "ARCHITECTURE.md",
       "docs/workflows.md",
       ...decisions,
     ]) {
@@ -39,14 +45,14 @@ describe("the README", () => {
     }
   });
 
-  it("shows workflows that are accepted", async () => {
+  it("show valid workflows", async () => {
     const guide = await readFile(join(ROOT, "docs/workflows.md"), "utf8");
     const shown = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text);
     expect(shown.length).toBeGreaterThan(0);
     for (const yaml of shown) expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
   });
 
-  it("shows what has no default and what needs no token", () => {
+  it("show settings without a default and endpoints without a token", () => {
     expect(settingsTable().split("\n")).toContainEqual(
       expect.stringMatching(/^\| `WEFT_ACCESS_TOKEN` \| {2}\| \S/),
     );
@@ -60,7 +66,7 @@ describe("the README", () => {
     ]);
   });
 
-  it("changes nothing but what stands between the markers", () => {
+  it("keep the text outside the markers", () => {
     const text = "a\n<!-- one -->\nold\n<!-- /one -->\nb <!-- two --><!-- /two -->\n";
     const once = withParts(text, { one: "1", two: "$&" });
     expect(once).toBe("a\n<!-- one -->\n\n1\n\n<!-- /one -->\nb <!-- two -->\n\n$&\n\n<!-- /two -->\n");

@@ -11,14 +11,16 @@ import { commandGuide, exitCodeTable } from "./command-guide.ts";
 import { parameterOf } from "./template/step-settings.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
-const README_FILE = "README.md";
+const SETTINGS_FILE = "docs/settings.md";
+const ENDPOINTS_FILE = "docs/endpoints.md";
+const PERFORMANCE_FILE = "docs/performance.md";
 const FUNCTIONS_FILE = "docs/functions.md";
 const FUNCTIONS_JSON_FILE = "lib/workflows/evaluation/functions.json";
 const COMMANDS_FILE = "docs/cli.md";
 const BENCH_FILE = "bench/README.md";
 const BENCH_RESULTS_FILE = "bench/results.json";
 
-/** What the README shows of an OpenAPI document. */
+/** The part of an OpenAPI document that `docs/endpoints.md` shows. */
 export interface Endpoints {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -188,11 +190,9 @@ export async function pages(root: string): Promise<Page[]> {
   const counts = results.filter(({ name }) => name === "counts");
   const timed = results.filter((result) => !counts.includes(result));
   const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    [README_FILE]: {
-      settings: settingsTable(),
-      endpoints: endpointsTable(document),
-      figures: figuresTable(timed),
-    },
+    [SETTINGS_FILE]: { settings: settingsTable() },
+    [ENDPOINTS_FILE]: { endpoints: endpointsTable(document) },
+    [PERFORMANCE_FILE]: { figures: figuresTable(timed) },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
     [COMMANDS_FILE]: { commands: commandGuide(commands), exits: exitCodeTable() },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },

@@ -20,7 +20,7 @@ const RUNS_AT_ONCE = 100;
 const STEPS_AT_ONCE = 256;
 const USERS_LIST_LIMIT = 5;
 
-/** The settings, one row each, over the environment; those of documents are rows of `documentSettings`. From here come the template's environment and the README's table. */
+/** The settings, one row each, over the environment; those of documents are rows of `documentSettings`. From here come the template's environment and the table of `docs/settings.md`. */
 export const settings = z.object({
   PORT: text("3000")
     .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, "must be a port, 0 to 65535")

@@ -26,7 +26,7 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft guide "));
   await linkClone(folder);
-  // npx takes seconds to find the same command; the tour of the README goes that way.
+  // npx needs seconds to find the same command; readme-tour.test.ts runs the real one.
   const npx = join(folder, "shims", "npx");
   await mkdir(join(folder, "shims"));
   await writeFile(npx, `#!/bin/sh\n[ "$1" = weft ] && shift && exec "${process.execPath}" "${WEFT}" "$@"\n`);

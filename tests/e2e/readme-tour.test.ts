@@ -17,19 +17,19 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** A block of the README: `server` is for the first terminal, `tour` for the second. */
+/** A block of a page: `server` is for the first terminal, `tour` for the second. */
 interface Block {
   readonly terminal: string;
   readonly text: string;
 }
 
-async function blocks(): Promise<Block[]> {
-  const readme = await readFile(join(ROOT, "README.md"), "utf8");
-  const found = readme.matchAll(/^```sh (server|tour)\n([\s\S]*?)^```$/gm);
+async function blocksOf(page: string): Promise<Block[]> {
+  const text = await readFile(join(ROOT, page), "utf8");
+  const found = text.matchAll(/^```sh (server|tour)\n([\s\S]*?)^```$/gm);
   return [...found].map(([, terminal = "", text = ""]) => ({ terminal, text }));
 }
 
-/** One script of both terminals: what the first one runs goes to the background until it answers. */
+/** One script of both terminals: the server runs in the background, and the script waits until it responds. */
 function scriptOf(tour: readonly Block[]): string {
   const parts = tour.map(({ terminal, text }) =>
     terminal === "tour" ? text : `(${text.trim()}) >> server.log 2>&1 &\n${UNTIL_UP}`,
@@ -37,7 +37,7 @@ function scriptOf(tour: readonly Block[]): string {
   return `set -e\n${parts.join("")}`;
 }
 
-/** What a clone has, by links, with a file of its own that is worth an audit. */
+/** A clone made of links, with one file that the audit reports. */
 async function makeClone(): Promise<void> {
   await linkClone(folder);
   await writeFile(join(folder, "notes and more.txt"), `nothing\n${NOTE}: something\n`);
@@ -51,17 +51,34 @@ async function makeClone(): Promise<void> {
   }
 }
 
-test("the README's tour works when it is pasted, in its own folder and with its own port", {
-  timeout: TOUR_MAX_MS + 30_000,
-}, async () => {
+/** Pastes a tour into a clone with its own data folder and port. Gives the output of both terminals. */
+async function pasteTour(tour: readonly Block[]): Promise<{ out: string; all: string; token: string }> {
   await makeClone();
-  const tour = await blocks();
-  expect(tour.map(({ terminal }) => terminal).filter((terminal) => terminal === "server").length).toBe(2);
   const dataDir = join(folder, "data");
   const env = { PORT: String(await freePort()), WEFT_DATA_DIR: dataDir };
   const { code, out } = await paste(scriptOf(tour), env, { folder, mostMs: TOUR_MAX_MS });
-  const said = `${out}\n${await readFile(join(folder, "server.log"), "utf8")}`;
-  expect(code, said).toBe(0);
+  const all = `${out}\n${await readFile(join(folder, "server.log"), "utf8")}`;
+  expect(code, all).toBe(0);
+  return { out, all, token: (await readFile(join(dataDir, "access-token"), "utf8")).trim() };
+}
+
+test("the README's tour works when it is pasted", { timeout: TOUR_MAX_MS + 30_000 }, async () => {
+  const blocks = await blocksOf("README.md");
+  expect(blocks.map(({ terminal, text }) => [terminal, text.trim().split("\n").length < 20])).toEqual([
+    ["tour", true],
+  ]);
+  const { out, all, token } = await pasteTour([{ terminal: "server", text: "npm start" }, ...blocks]);
+  expect(out).toContain('"message":"Workflow saved","name":"begin-minutes"');
+  expect(out).toContain("\n# Present\n\n# Decided\n");
+  expect(out).toMatch(/begin-minutes.*(?:running|completed)/);
+  expect(out).toContain("documents.created");
+  expect(all).not.toContain(token);
+});
+
+test("the long tour works when it is pasted", { timeout: TOUR_MAX_MS + 30_000 }, async () => {
+  const tour = await blocksOf("docs/tour.md");
+  expect(tour.map(({ terminal }) => terminal).filter((terminal) => terminal === "server").length).toBe(2);
+  const { out, all, token } = await pasteTour(tour);
 
   const audited = [
     "completed  list-files",
@@ -96,6 +113,5 @@ test("the README's tour works when it is pasted, in its own folder and with its 
   ]) {
     expect(out).toContain(`"message":"Workflow saved","name":"${name}"`);
   }
-  const token = (await readFile(join(dataDir, "access-token"), "utf8")).trim();
-  expect(said).not.toContain(token);
+  expect(all).not.toContain(token);
 });
