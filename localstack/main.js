@@ -1,4 +1,4 @@
-// What `npm start` runs. Plain JavaScript: the type stripper is only loaded where there is no bundle of the sources.
+// The program of `npm start`. Plain JavaScript: a start from the bundle does not load the type stripper.
 import { openServer } from "./bundle/open.js";
 
 const { runServer } = await openServer();

@@ -1,13 +1,13 @@
-import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { readTemplateFiles, type Template } from "../template.ts";
-import { bundlesIn, isInUse, removeBundle, removeDrafts, stampOf, writeManifest } from "./find.js";
+import { bundleFolder } from "./open.js";
 
-const ATTEMPTS = 3;
+/** A server may load a part of the bundle that it started from for this long, milliseconds. */
+const UNUSED_MAX_MS = 7 * 86_400_000;
 
 /** What a start loads from a bundle's folder; it has what `localstack/server.ts` has. */
 const ENTRY = "localstack/server.ts";
@@ -28,7 +28,7 @@ const SETTINGS = [
   "lib/package.json",
   "tsconfig.json",
   "node_modules/.package-lock.json",
-  ...["build.ts", "find.js"].map((name) => `localstack/bundle/${name}`),
+  ...["build.ts"].map((name) => `localstack/bundle/${name}`),
 ];
 
 /**
@@ -54,58 +54,51 @@ const OPTIONS = {
   sourcemap: "external",
   sourcesContent: false,
   metafile: true,
+  write: false,
   logLevel: "silent",
 } satisfies BuildOptions;
 
 /**
- * Bundles the server with the functions of the template at `root` into a folder of its own below `cache`, and answers
- * it. Removes the bundles of other sources that no process loads from. Two at the same time do no harm. Throws where it
- * cannot be made, or where sources change all the time; what was there before stays.
+ * Bundles the server with the functions of the template at `root` into `bundleFolder(root)`. Builds at the same time
+ * write the same files, each file at once. Throws if a source cannot be bundled; the previous bundle is then unchanged.
  */
-export async function buildBundle(root: string, cache: string): Promise<string> {
-  const name = `${Date.now().toString(36)}-${randomUUID().slice(0, 8)}`;
-  const draft = join(cache, `.${name}`);
-  try {
-    await buildUnchanged(root, draft);
-    const folder = join(cache, name);
-    renameSync(draft, folder);
-    removeDrafts(cache);
-    for (const other of bundlesIn(cache)) if (other !== folder && !isInUse(other)) removeBundle(other);
-    return folder;
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    throw error;
-  }
-}
-
-/** A file that is written while a bundle is made may be in it as it was before: it is made again then. */
-async function buildUnchanged(root: string, draft: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { recursive: true });
-    const startedMs = Date.now();
-    const paths = await buildOnce(root, draft);
-    const stamps = paths.map((path) => stampOf(root, path));
-    const changed = stamps.find(({ mtimeMs, ctimeMs }) => Math.max(mtimeMs, ctimeMs) >= startedMs);
-    if (changed === undefined) return writeManifest(draft, root, stamps);
-    if (attempt === ATTEMPTS) throw new Error(`${changed.path} changed while the bundle was made`);
-  }
-}
-
-/** Answers the files that it was made of, from the root. */
-async function buildOnce(root: string, outdir: string): Promise<string[]> {
+export async function buildBundle(root: string): Promise<void> {
+  // A source that is written during the build is newer than the bundle.
+  const startedAt = Date.now();
+  const folder = bundleFolder(root);
   const { template, files } = readTemplateFiles(join(root, TEMPLATE));
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     ...OPTIONS,
     absWorkingDir: root,
-    outdir,
+    outdir: folder,
     plugins: [placesOfSources(root), bundledModule(root, template), builtins],
     entryPoints: Object.entries({ [ENTRY]: "server", ...PROGRAMS }).map(([path, out]) => ({ in: path, out })),
   });
   checkDynamicImports(metafile);
-  const own = files.map((file) => fromRoot(root, resolve(file)));
-  const read = Object.keys(metafile.inputs).filter((path) => !path.startsWith("builtin:"));
-  return [...new Set([...read, ...own, ...SETTINGS])];
+  const inputs = Object.keys(metafile.inputs).filter((path) => !/^builtin:|^node_modules\//.test(path));
+  const templates = files.map((file) => fromRoot(root, resolve(file)));
+  const sources = [...new Set([...inputs, ...templates, ...SETTINGS])];
+  mkdirSync(folder, { recursive: true });
+  rmSync(join(folder, "bundle.json"), { force: true });
+  rmSync(join(folder, "compiled"), { recursive: true, force: true });
+  removeUnused(folder, new Set(outputFiles.map(({ path }) => basename(path))));
+  for (const { path, contents } of outputFiles) replaceFile(path, contents);
+  replaceFile(join(folder, "bundle.json"), JSON.stringify({ root, startedAt, sources }));
+}
+
+/** Removes the files of earlier bundles, unless a running server may still load them. */
+function removeUnused(folder: string, outputs: ReadonlySet<string>): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const modifiedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (!outputs.has(name) && Date.now() - modifiedAt > UNUSED_MAX_MS) rmSync(path, { force: true });
+  }
+}
+
+function replaceFile(path: string, contents: string | Uint8Array): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, contents);
+  renameSync(temporary, path);
 }
 
 /** CommonJS in a chunk of its own has lost its names: only its default is left. Throws. */

@@ -1,38 +1,30 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { basename, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildBundle, checkDynamicImports } from "./build.ts";
-import { bundlesIn, cacheOf, findBundle } from "./find.js";
+import { bundleFolder, ensureBundle, isCurrent } from "./open.js";
 import { copyOfCheckout, type Started, startCopy } from "./test-checkout.ts";
 
-const UNTIL = { timeout: 25_000, interval: 50 };
 const OK = JSON.stringify({ status: "ok" });
+const CHANGED = JSON.stringify({ status: "OK" });
+const DAY_MS = 86_400_000;
 
 let copy: ReturnType<typeof copyOfCheckout>;
-let cache: string;
+let folder: string;
 let live: string;
 let liveText: string;
 const servers: Started[] = [];
 
 beforeAll(() => {
   copy = copyOfCheckout();
-  cache = cacheOf(copy.root);
+  folder = bundleFolder(copy.root);
   live = join(copy.root, "functions/workflows/health/live.ts");
   liveText = readFileSync(live, "utf8");
 });
 afterAll(() => copy.remove());
 beforeEach(() => {
   writeFileSync(live, liveText);
+  rmSync(join(copy.root, ".git"), { recursive: true, force: true });
   rmSync(join(copy.root, "node_modules/.cache"), { recursive: true, force: true });
 });
 afterEach(async () => {
@@ -45,19 +37,8 @@ async function start(): Promise<Started> {
   return server;
 }
 
-/** The bundle that a server loads from; undefined where it runs the sources. */
-function bundleOf({ child }: Started): string | undefined {
-  return bundlesIn(cache).find((folder) => existsSync(join(folder, `used-by-${child.pid}`)));
-}
-
-/** Waits for the bundle of the sources as they are. */
-function made(): Promise<string> {
-  return vi.waitFor(() => {
-    const folder = findBundle(copy.root, cache);
-    if (folder === undefined) throw new Error("no bundle yet");
-    return folder;
-  }, UNTIL);
-}
+/** Makes the copy a Git checkout, as far as a start looks at it. */
+const asCheckout = (): unknown => mkdirSync(join(copy.root, ".git"));
 
 function changeLive(from: string, to: string): void {
   const changed = liveText.replaceAll(from, to);
@@ -65,107 +46,78 @@ function changeLive(from: string, to: string): void {
   writeFileSync(live, changed);
 }
 
-test("runs the sources the first time, and the bundle that is made of them the next", async () => {
-  const first = await start();
-  expect([first.health, bundleOf(first)]).toEqual([OK, undefined]);
-  const folder = await made();
-  const second = await start();
-  expect([second.health, bundleOf(second)]).toEqual([OK, folder]);
-  await second.stop();
-  expect(bundleOf(second)).toBeUndefined();
+test("a start builds the bundle if there is none, and runs it", async () => {
+  expect(isCurrent(copy.root)).toBe(false);
+  expect((await start()).health).toBe(OK);
+  expect(isCurrent(copy.root)).toBe(true);
 });
 
-test("never runs a bundle of a source that changed since, and replaces it unless a server loads from it", async () => {
-  await buildBundle(copy.root, cache);
+test("in a Git checkout, a start builds the bundle again if a source is newer", async () => {
+  asCheckout();
+  await buildBundle(copy.root);
   const before = await start();
-  const old = bundleOf(before);
-  expect(old).toBeDefined();
   changeLive('"ok"', '"OK"');
-  const changed = await start();
-  expect([changed.health, bundleOf(changed)]).toEqual([OK.replace("ok", "OK"), undefined]);
-  const folder = await made();
-  expect(bundlesIn(cache).toSorted()).toEqual([old, folder].toSorted());
-  await before.stop();
-  const again = await start();
-  expect([again.health, bundleOf(again)]).toEqual([OK.replace("ok", "OK"), folder]);
-  writeFileSync(live, liveText);
-  await buildBundle(copy.root, cache);
-  expect(bundlesIn(cache)).not.toContain(old);
-});
-
-test("a source that was only touched is compared by what it holds, once", async () => {
-  const folder = await buildBundle(copy.root, cache);
-  writeFileSync(live, liveText);
-  const manifest = join(folder, "manifest.json");
-  const before = readFileSync(manifest, "utf8");
-  expect(findBundle(copy.root, cache)).toBe(folder);
-  expect(readFileSync(manifest, "utf8")).not.toBe(before);
-  const { ino } = statSync(manifest);
-  expect(findBundle(copy.root, cache)).toBe(folder);
-  expect(statSync(manifest).ino).toBe(ino);
+  expect((await start()).health).toBe(CHANGED);
+  expect(isCurrent(copy.root)).toBe(true);
+  // The server that runs keeps its code.
+  expect(before.health).toBe(OK);
   rmSync(live);
-  expect(findBundle(copy.root, cache)).toBeUndefined();
+  expect(isCurrent(copy.root)).toBe(false);
 });
 
-test("a bundle of another place, of another form or with a file cut off counts as none", async () => {
-  const folder = await buildBundle(copy.root, cache);
-  expect(findBundle(`${copy.root}/`, cache)).toBeUndefined();
-  const manifest = join(folder, "manifest.json");
-  const text = readFileSync(manifest, "utf8");
-  for (const broken of ["", "{}", text.slice(0, -20), text.replace(/"form":\d+/, '"form":0')]) {
-    writeFileSync(manifest, broken);
-    expect(findBundle(copy.root, cache)).toBeUndefined();
+test("an installation runs the bundle that it built, whatever happens to the sources", async () => {
+  await buildBundle(copy.root);
+  changeLive('"ok"', '"OK"');
+  expect((await start()).health).toBe(OK);
+});
+
+test("a bundle of another folder, or without its description, is built again", async () => {
+  await buildBundle(copy.root);
+  const path = join(folder, "bundle.json");
+  const text = readFileSync(path, "utf8");
+  for (const broken of ["", "{}", text.slice(0, -20), text.replace(copy.root, "/elsewhere")]) {
+    writeFileSync(path, broken);
+    expect(isCurrent(copy.root)).toBe(false);
   }
-  writeFileSync(manifest, text);
-  expect(findBundle(copy.root, cache)).toBe(folder);
-  truncateSync(join(folder, "library.mjs"), 10);
-  expect(findBundle(copy.root, cache)).toBeUndefined();
+  await ensureBundle(copy.root);
+  expect(isCurrent(copy.root)).toBe(true);
 });
 
-test("starts from the sources where a bundle cannot be loaded, and makes another", async () => {
-  const folder = await buildBundle(copy.root, cache);
-  const path = join(folder, "server.mjs");
-  writeFileSync(path, "?".repeat(statSync(path).size));
-  expect(findBundle(copy.root, cache)).toBe(folder);
+test("the server runs from its sources if no bundle can be written, and says so", async () => {
+  writeFileSync(join(copy.root, "node_modules/.cache"), "not a folder");
   const server = await start();
   expect(server.health).toBe(OK);
-  expect(await made()).not.toBe(folder);
+  expect(server.log()).toContain("cannot build the server bundle, running from the sources");
 });
 
-test("starts from the sources where no bundle can be kept", async () => {
-  writeFileSync(join(copy.root, "node_modules/.cache"), "no folder");
-  const server = await start();
-  expect([server.health, bundleOf(server)]).toEqual([OK, undefined]);
-  await expect(buildBundle(copy.root, cache)).rejects.toThrow(/ENOTDIR|EEXIST/);
-});
-
-test("two made and two started at the same time get in no one's way", async () => {
-  const folders = await Promise.all([buildBundle(copy.root, cache), buildBundle(copy.root, cache)]);
-  expect(folders).toContain(findBundle(copy.root, cache));
+test("builds and starts at the same time do not disturb each other", async () => {
+  await Promise.all([buildBundle(copy.root), buildBundle(copy.root)]);
+  expect(isCurrent(copy.root)).toBe(true);
+  rmSync(folder, { recursive: true });
   const both = await Promise.all([start(), start()]);
   expect(both.map(({ health }) => health)).toEqual([OK, OK]);
-  expect(both.map(bundleOf)).not.toContain(undefined);
 });
 
-test("leaves nothing behind where a source cannot be bundled", async () => {
-  mkdirSync(cache, { recursive: true });
+test("a source that cannot be bundled leaves the previous bundle as it is", async () => {
+  await buildBundle(copy.root);
+  const before = readdirSync(folder).toSorted();
   changeLive('from "zod"', 'from "no-such-package"');
-  await expect(buildBundle(copy.root, cache)).rejects.toThrow("live.ts");
-  expect(readdirSync(cache)).toEqual([]);
+  await expect(buildBundle(copy.root)).rejects.toThrow("live.ts");
+  expect(readdirSync(folder).toSorted()).toEqual(before);
 });
 
-test("what a killed process left half made is removed, what another makes now is not", async () => {
-  for (const name of [".old", ".new"]) mkdirSync(join(cache, name), { recursive: true });
-  utimesSync(join(cache, ".old"), 1, 1);
-  const folder = await buildBundle(copy.root, cache);
-  expect(readdirSync(cache).toSorted()).toEqual([".new", basename(folder)]);
+test("parts of earlier bundles are removed after a week", async () => {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ["old.mjs", "new.mjs"]) writeFileSync(join(folder, name), "");
+  const old = Date.now() / 1000 - (8 * DAY_MS) / 1000;
+  utimesSync(join(folder, "old.mjs"), old, old);
+  await buildBundle(copy.root);
+  expect([existsSync(join(folder, "old.mjs")), existsSync(join(folder, "new.mjs"))]).toEqual([false, true]);
 });
 
 test("stacks in the log name the sources", async () => {
   changeLive("run:", 'run: () => { throw new Error("by the test"); }, never:');
-  await buildBundle(copy.root, cache);
   const server = await start();
-  expect(bundleOf(server)).toBeDefined();
   const stack = server.log().match(/"stack":"[^"]*by the test[^"]*"/)?.[0];
   const line = readFileSync(live, "utf8")
     .split("\n")
@@ -174,7 +126,7 @@ test("stacks in the log name the sources", async () => {
   expect(stack).not.toContain(".mjs");
 });
 
-test("is not made where a module would lose its names in it", () => {
+test("a CommonJS module that would lose its exports in the bundle is rejected", () => {
   const of = (format: "cjs" | "esm") => ({
     inputs: {
       "lib/a.ts": {

@@ -1,64 +1,58 @@
-// Plain JavaScript, as `find.js`.
-import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+// Plain JavaScript: a start from the bundle does not load the type stripper.
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { cacheOf, findBundle, removeBundle, useBundle } from "./find.js";
 import { nameSourcesIn } from "./stacks.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "");
-const CACHE = cacheOf(ROOT);
-const WRITE = fileURLToPath(new URL("./write.js", import.meta.url));
+
+/** The folder of the server's bundle in a checkout or an installation. */
+export function bundleFolder(root) {
+  return join(root, "node_modules", ".cache", "weft-server");
+}
 
 /**
- * The server's code: the bundle of the sources as they are now, or else the sources, and a bundle of them is then made
- * for the next start. What was compiled at an earlier start is not compiled again.
+ * Loads the server from the bundle that the installation built. In a Git checkout, where sources are edited, the bundle
+ * is built again if a source is newer. Where no bundle can be built, the server runs from its sources.
  */
 export async function openServer() {
-  const folder = findBundle(ROOT, CACHE);
-  return (folder === undefined ? undefined : await fromBundle(folder)) ?? fromSources();
+  const folder = bundleFolder(ROOT);
+  try {
+    await ensureBundle(ROOT);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`weft: cannot build the server bundle, running from the sources: ${reason}\n`);
+    enableCompileCache(join(ROOT, "node_modules", ".cache", "weft-compiled"));
+    return import("../server.ts");
+  }
+  enableCompileCache(join(folder, "compiled"));
+  const server = await import(pathToFileURL(join(folder, "server.mjs")).href);
+  nameSourcesIn(pathToFileURL(folder).href);
+  return server;
 }
 
-async function fromBundle(folder) {
+/** Builds the bundle if there is none, or if it is older than a source. Rejects if it cannot be built. */
+export async function ensureBundle(root) {
+  if (isCurrent(root)) return;
+  const { buildBundle } = await import("./build.ts");
+  await buildBundle(root);
+}
+
+/** Whether the bundle was built in this folder and, in a Git checkout, from the sources as they are. */
+export function isCurrent(root) {
   try {
-    enableCompileCache(join(folder, "compiled"));
-    useBundle(folder);
-    const { runServer } = await import(pathToFileURL(join(folder, "server.mjs")).href);
-    nameSourcesIn(pathToFileURL(folder).href);
-    return { runServer };
+    const built = JSON.parse(readFileSync(join(bundleFolder(root), "bundle.json"), "utf8"));
+    if (built.root !== root) return false;
+    return (
+      !existsSync(join(root, ".git")) || built.sources.every((path) => isOlder(root, path, built.startedAt))
+    );
   } catch {
-    // Its files are as long as they should be, and yet broken: another is made in its place.
-    removeBundle(folder);
-    return undefined;
+    return false;
   }
 }
 
-async function fromSources() {
-  enableCompileCache(join(ROOT, "node_modules", ".cache", "weft-compiled"));
-  const { runServer } = await import("../server.ts");
-  return {
-    runServer: async (env) => {
-      await runServer(env);
-      makeBundle();
-    },
-  };
-}
-
-/** By a process of its own, which may outlive this one. */
-function makeBundle() {
-  try {
-    mkdirSync(CACHE, { recursive: true });
-  } catch {
-    return;
-  }
-  const env = { PATH: process.env.PATH ?? "" };
-  const child = spawn(process.execPath, [WRITE, "--later"], {
-    cwd: ROOT,
-    env,
-    stdio: "ignore",
-    detached: true,
-  });
-  child.on("error", () => {});
-  child.unref();
+function isOlder(root, path, time) {
+  const { mtimeMs, ctimeMs } = statSync(`${root}/${path}`);
+  return mtimeMs < time && ctimeMs < time;
 }
