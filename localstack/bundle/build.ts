@@ -4,7 +4,6 @@ import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { readTemplateFiles, type Template } from "../template.ts";
-import { bundleFolder } from "./open.js";
 
 /** A server may load a part of the bundle that it started from for this long, milliseconds. */
 const UNUSED_MAX_MS = 7 * 86_400_000;
@@ -59,13 +58,12 @@ const OPTIONS = {
 } satisfies BuildOptions;
 
 /**
- * Bundles the server with the functions of the template at `root` into `bundleFolder(root)`. Builds at the same time
+ * Bundles the server with the functions of the template at `root` into `folder`. Builds at the same time
  * write the same files, each file at once. Throws if a source cannot be bundled; the previous bundle is then unchanged.
  */
-export async function buildBundle(root: string): Promise<void> {
+export async function buildBundle(root: string, folder: string): Promise<void> {
   // A source that is written during the build is newer than the bundle.
   const startedAt = Date.now();
-  const folder = bundleFolder(root);
   const { template, files } = readTemplateFiles(join(root, TEMPLATE));
   const { metafile, outputFiles } = await build({
     ...OPTIONS,

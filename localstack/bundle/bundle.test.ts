@@ -54,7 +54,7 @@ test("a start builds the bundle if there is none, and runs it", async () => {
 
 test("in a Git checkout, a start builds the bundle again if a source is newer", async () => {
   asCheckout();
-  await buildBundle(copy.root);
+  await buildBundle(copy.root, folder);
   const before = await start();
   changeLive('"ok"', '"OK"');
   expect((await start()).health).toBe(CHANGED);
@@ -66,13 +66,13 @@ test("in a Git checkout, a start builds the bundle again if a source is newer", 
 });
 
 test("an installation runs the bundle that it built, whatever happens to the sources", async () => {
-  await buildBundle(copy.root);
+  await buildBundle(copy.root, folder);
   changeLive('"ok"', '"OK"');
   expect((await start()).health).toBe(OK);
 });
 
 test("a bundle of another folder, or without its description, is built again", async () => {
-  await buildBundle(copy.root);
+  await buildBundle(copy.root, folder);
   const path = join(folder, "bundle.json");
   const text = readFileSync(path, "utf8");
   for (const broken of ["", "{}", text.slice(0, -20), text.replace(copy.root, "/elsewhere")]) {
@@ -91,7 +91,7 @@ test("the server runs from its sources if no bundle can be written, and says so"
 });
 
 test("builds and starts at the same time do not disturb each other", async () => {
-  await Promise.all([buildBundle(copy.root), buildBundle(copy.root)]);
+  await Promise.all([buildBundle(copy.root, folder), buildBundle(copy.root, folder)]);
   expect(isCurrent(copy.root)).toBe(true);
   rmSync(folder, { recursive: true });
   const both = await Promise.all([start(), start()]);
@@ -99,10 +99,10 @@ test("builds and starts at the same time do not disturb each other", async () =>
 });
 
 test("a source that cannot be bundled leaves the previous bundle as it is", async () => {
-  await buildBundle(copy.root);
+  await buildBundle(copy.root, folder);
   const before = readdirSync(folder).toSorted();
   changeLive('from "zod"', 'from "no-such-package"');
-  await expect(buildBundle(copy.root)).rejects.toThrow("live.ts");
+  await expect(buildBundle(copy.root, folder)).rejects.toThrow("live.ts");
   expect(readdirSync(folder).toSorted()).toEqual(before);
 });
 
@@ -111,7 +111,7 @@ test("parts of earlier bundles are removed after a week", async () => {
   for (const name of ["old.mjs", "new.mjs"]) writeFileSync(join(folder, name), "");
   const old = Date.now() / 1000 - (8 * DAY_MS) / 1000;
   utimesSync(join(folder, "old.mjs"), old, old);
-  await buildBundle(copy.root);
+  await buildBundle(copy.root, folder);
   expect([existsSync(join(folder, "old.mjs")), existsSync(join(folder, "new.mjs"))]).toEqual([false, true]);
 });
 

@@ -36,7 +36,7 @@ export async function openServer() {
 export async function ensureBundle(root) {
   if (isCurrent(root)) return;
   const { buildBundle } = await import("./build.ts");
-  await buildBundle(root);
+  await buildBundle(root, bundleFolder(root));
 }
 
 /** Whether the bundle was built in this folder and, in a Git checkout, from the sources as they are. */
