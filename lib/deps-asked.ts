@@ -1,17 +1,17 @@
 import type { Deps } from "./deps.ts";
-import type { ContentAccess } from "./documents/asked/content.ts";
+import type { ContentAccess } from "./documents/content/text-access.ts";
 import type { AnswerDocuments } from "./workflows/records/document-questions.ts";
 
 /** What scripts ask of documents; only those who answer scripts carry it. */
 export function documentAnswers(deps: Deps): AnswerDocuments {
   const texts = async (): Promise<ContentAccess> =>
-    (await import("./documents/content/as-text.ts")).contentAsText(deps);
+    (await import("./documents/content/text-access.ts")).contentAsText(deps);
   const documentContent: ContentAccess = {
     read: async (id) => (await texts()).read(id),
     append: async (...how) => (await texts()).append(...how),
   };
   return async (question, by) => {
-    const { answerDocuments } = await import("./documents/asked/answer.ts");
+    const { answerDocuments } = await import("./documents/script-api/handle-document-call.ts");
     return answerDocuments({ ...deps, documentContent }, question, by);
   };
 }

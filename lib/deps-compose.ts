@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Deps } from "./deps.ts";
 import { themeReader } from "./documents/configuration/theme.ts";
-import { DocumentLists } from "./documents/lists/lists.ts";
+import { DocumentLists } from "./documents/lists/list-cache.ts";
 import { withAccessTokens } from "./documents/users/authenticate.ts";
 import { userDirectory } from "./documents/users/directory.ts";
 import { EVENT_INDEX } from "./events/log/table.ts";

@@ -1,5 +1,5 @@
 import type { ThemeReader } from "./documents/configuration/theme.ts";
-import type { DocumentLists } from "./documents/lists/lists.ts";
+import type { DocumentLists } from "./documents/lists/list-cache.ts";
 import type { DocumentSettings } from "./documents/settings.ts";
 import type { UserDirectory } from "./documents/users/directory.ts";
 import type { LastFailure } from "./events/consumer.ts";

@@ -1,18 +1,18 @@
-import { accessesTable, relationsTable } from "./documents/access/table.ts";
-import { versionsTable } from "./documents/content/table.ts";
-import { changesTable, countsTable } from "./documents/lists/changes.ts";
-import { mailsTable } from "./documents/mail/table.ts";
-import { accessRequestsTable } from "./documents/sharing/access-requests-table.ts";
-import { invitationsTable, invitedTable } from "./documents/sharing/invitations-table.ts";
-import { commentsTable, threadsTable } from "./documents/threads/table.ts";
-import { childrenTable, documentsTable } from "./documents/tree/table.ts";
+import { accessRequestsTable } from "./documents/tables/access-requests.ts";
+import { accessesTable, relationsTable } from "./documents/tables/accesses.ts";
+import { changesTable, countsTable } from "./documents/tables/changes.ts";
+import { childrenTable, documentsTable } from "./documents/tables/documents.ts";
+import { invitationsTable, invitedTable } from "./documents/tables/invitations.ts";
+import { mailsTable } from "./documents/tables/mails.ts";
+import { commentsTable, threadsTable } from "./documents/tables/threads.ts";
 import {
   accessTokensTable,
   tokenEntriesTable,
   userDirectoryTable,
   userIdentitiesTable,
   usersTable,
-} from "./documents/users/table.ts";
+} from "./documents/tables/users.ts";
+import { versionsTable } from "./documents/tables/versions.ts";
 import { eventLogTable, eventTailTable } from "./events/log/table.ts";
 import { timersTable } from "./platform/timers-table.ts";
 import { rankedIndexTable } from "./ranked-index/table.ts";

@@ -1,11 +1,11 @@
 import type { Deps } from "../../lib/deps.ts";
-import { countAccesses, planFirstAccess } from "../../lib/documents/access/grants.ts";
-import { findSeen, type Seen } from "../../lib/documents/access/seen.ts";
-import { commitChange } from "../../lib/documents/commit.ts";
+import { findSeen, type Seen } from "../../lib/documents/authorization/document-access.ts";
+import { commitChange } from "../../lib/documents/changes/commit.ts";
+import { countAccesses, planFirstAccess } from "../../lib/documents/grants/grants.ts";
 import { createChild, createDocument } from "../../lib/documents/records/create.ts";
-import { planInsert } from "../../lib/documents/tree/place.ts";
-import { toSegment } from "../../lib/documents/tree/segment.ts";
-import type { StoredUser } from "../../lib/documents/users/table.ts";
+import type { StoredUser } from "../../lib/documents/tables/users.ts";
+import { toSegment } from "../../lib/documents/tree/path-segment.ts";
+import { planInsert } from "../../lib/documents/tree/tree-writes.ts";
 import { planUser } from "../../lib/documents/users/users.ts";
 import type { Write } from "../../lib/platform/tables.ts";
 import { type DocumentData, documentData, GROUP, idOf, titleOf } from "./document-data.ts";

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { removeOrphans } from "#lib/documents/content/orphans.ts";
-import { tellOfEdits, type UntoldMessage } from "#lib/documents/records/untold.ts";
-import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { removeOrphans } from "#lib/documents/content/orphaned-blobs.ts";
+import { tellOfEdits, type UntoldMessage } from "#lib/documents/events/updated-event.ts";
+import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
 
 export const consumer = defineConsumer({

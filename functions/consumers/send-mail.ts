@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { sendMails } from "#lib/documents/mail/send.ts";
+import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 
 export const consumer = defineConsumer({

@@ -130,7 +130,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "upgrades-know-what-is-stored",
     why: "lib/upgrades uses errors, the tables of the services and the types of the ports",
     from: /^lib\/upgrades\//,
-    only: /^lib\/upgrades\/|^lib\/errors\.ts$|^lib\/(?:workflows|documents)\/(?:.+\/)?table\.ts$/,
+    only: /^lib\/upgrades\/|^lib\/errors\.ts$|^lib\/workflows\/(?:.+\/)?table\.ts$|^lib\/documents\/tables\//,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {

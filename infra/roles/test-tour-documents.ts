@@ -1,12 +1,17 @@
 import type { Deps } from "../../lib/deps.ts";
-import { stageAccesses } from "../../lib/documents/access/moved-rights.ts";
-import { accessId, accessKey } from "../../lib/documents/access/table.ts";
-import { versionBlob } from "../../lib/documents/content/table.ts";
-import { DOCUMENT_UPDATED_QUEUE, type UntoldMessage } from "../../lib/documents/records/untold.ts";
+import { DOCUMENT_UPDATED_QUEUE, type UntoldMessage } from "../../lib/documents/events/updated-event.ts";
+import { stageAccesses } from "../../lib/documents/grants/staged-accesses.ts";
 import { planInvitation } from "../../lib/documents/sharing/invitations.ts";
-import { SEGMENTS, toSegment } from "../../lib/documents/tree/segment.ts";
-import { childrenOf, childrenTable, documentKey, documentsTable } from "../../lib/documents/tree/table.ts";
-import { userKey, usersTable } from "../../lib/documents/users/table.ts";
+import { accessId, accessKey } from "../../lib/documents/tables/accesses.ts";
+import {
+  childrenOf,
+  childrenTable,
+  documentKey,
+  documentsTable,
+} from "../../lib/documents/tables/documents.ts";
+import { userKey, usersTable } from "../../lib/documents/tables/users.ts";
+import { versionBlob } from "../../lib/documents/tables/versions.ts";
+import { SEGMENTS, toSegment } from "../../lib/documents/tree/path-segment.ts";
 import { OWNER_ID } from "../../lib/documents/users/users.ts";
 import { type Client, until } from "./test-tour-client.ts";
 

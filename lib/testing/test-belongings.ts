@@ -1,24 +1,16 @@
 import { createHash } from "node:crypto";
-import { relationKey, relationsTable } from "../documents/access/table.ts";
-import {
-  type ContentHead,
-  type StoredVersion,
-  versionBlob,
-  versionKey,
-  versionsTable,
-} from "../documents/content/table.ts";
 import {
   accessRequestId,
   accessRequestKey,
   accessRequestsTable,
-} from "../documents/sharing/access-requests-table.ts";
+} from "../documents/tables/access-requests.ts";
+import { relationKey, relationsTable } from "../documents/tables/accesses.ts";
 import {
   invitationKey,
   invitationsTable,
   invitedKey,
   invitedTable,
-} from "../documents/sharing/invitations-table.ts";
-import { commentBytes, REACTION_BYTES, RECORD_BYTES } from "../documents/threads/room.ts";
+} from "../documents/tables/invitations.ts";
 import {
   commentKey,
   commentsTable,
@@ -26,7 +18,15 @@ import {
   roomsTable,
   threadKey,
   threadsTable,
-} from "../documents/threads/table.ts";
+} from "../documents/tables/threads.ts";
+import {
+  type ContentHead,
+  type StoredVersion,
+  versionBlob,
+  versionKey,
+  versionsTable,
+} from "../documents/tables/versions.ts";
+import { commentBytes, REACTION_BYTES, RECORD_BYTES } from "../documents/threads/size-limits.ts";
 import { UPLOADS_PREFIX } from "../platform/blobs.ts";
 import { derivedId } from "../platform/ids.ts";
 import type { Ports } from "../platform/ports.ts";

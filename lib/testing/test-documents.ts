@@ -1,15 +1,15 @@
-import { planFirstAccess } from "../documents/access/grants.ts";
 import type { LinkReach, LinkRole } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
-import { accessesTable, accessId, accessKey, type StoredAccess } from "../documents/access/table.ts";
-import { commitChange } from "../documents/commit.ts";
+import { commitChange } from "../documents/changes/commit.ts";
+import { planFirstAccess } from "../documents/grants/grants.ts";
+import { accessesTable, accessId, accessKey, type StoredAccess } from "../documents/tables/accesses.ts";
 import {
   childrenOf,
   childrenTable,
   documentKey,
   documentsTable,
   type StoredDocument,
-} from "../documents/tree/table.ts";
+} from "../documents/tables/documents.ts";
 import { createToken } from "../documents/users/tokens.ts";
 import type { Write } from "../platform/tables.ts";
 import type { TestDeps } from "./test-deps.ts";

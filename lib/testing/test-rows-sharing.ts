@@ -1,6 +1,6 @@
 import { ROLES, type Role } from "../documents/access/roles.ts";
-import { accessId } from "../documents/access/table.ts";
-import { accessRequestId } from "../documents/sharing/access-requests-table.ts";
+import { accessRequestId } from "../documents/tables/access-requests.ts";
+import { accessId } from "../documents/tables/accesses.ts";
 import { invitationOf } from "./test-belongings.ts";
 import type { Asked, Row } from "./test-matrix.ts";
 import { askers, asksAs, type Situation } from "./test-situations.ts";

@@ -6,8 +6,7 @@ import {
   accessKey,
   relationKey,
   relationsTable,
-} from "../documents/access/table.ts";
-import { ordersOf } from "../documents/tree/siblings.ts";
+} from "../documents/tables/accesses.ts";
 import {
   childrenOf,
   childrenTable,
@@ -15,7 +14,8 @@ import {
   documentKey,
   documentsTable,
   type StoredDocument,
-} from "../documents/tree/table.ts";
+} from "../documents/tables/documents.ts";
+import { ordersOf } from "../documents/tree/siblings.ts";
 import type { Write } from "../platform/tables.ts";
 import { type Belongings, contentHead, layBytes, planBelongings } from "./test-belongings.ts";
 import type { TestDeps } from "./test-deps.ts";

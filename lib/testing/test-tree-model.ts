@@ -1,6 +1,6 @@
 import type { LinkReach, LinkRole } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
-import type { Position } from "../documents/tree/target.ts";
+import type { Position } from "../documents/tree/move-target.ts";
 import type { Deed, User, Viewer } from "./test-world.ts";
 
 const REACHES: readonly LinkReach[] = ["restricted", "authenticated", "public"];

@@ -1,10 +1,10 @@
-import { relationsTable } from "../documents/access/table.ts";
+import { relationsTable } from "../documents/tables/accesses.ts";
 import {
   childrenOf,
   childrenTable,
   deletedChildrenOf,
   type StoredDocument,
-} from "../documents/tree/table.ts";
+} from "../documents/tables/documents.ts";
 import { readAll } from "../events/read-all.ts";
 import type { TestDeps } from "./test-deps.ts";
 import { stored } from "./test-documents.ts";

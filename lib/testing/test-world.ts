@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { LINK_REACHES, LINK_ROLES } from "../documents/access/links.ts";
 import { ROLES } from "../documents/access/roles.ts";
-import { accessId } from "../documents/access/table.ts";
-import { POSITIONS } from "../documents/tree/target.ts";
+import { accessId } from "../documents/tables/accesses.ts";
+import { POSITIONS } from "../documents/tree/move-target.ts";
 import { type Called, call } from "./call.ts";
 import type { TestDeps } from "./test-deps.ts";
 import { type Person, person } from "./test-documents.ts";

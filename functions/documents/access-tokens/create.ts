@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { ownerAlone } from "#lib/documents/requests/viewer.ts";
 import { createToken, tokenBody, tokenRecord } from "#lib/documents/users/tokens.ts";
-import { ownerAlone } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { getAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessParams } from "#lib/documents/sharing/body.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { listAccesses } from "#lib/documents/sharing/accesses.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,9 +1,9 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { updateAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessChangeBody, accessParams } from "#lib/documents/sharing/body.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

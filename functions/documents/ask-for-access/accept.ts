@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { acceptRequestBody } from "#lib/documents/sharing/access-request-record.ts";
 import { acceptAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

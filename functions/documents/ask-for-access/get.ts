@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
 import { getAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

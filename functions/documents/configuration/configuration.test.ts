@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Deps } from "#lib/deps.ts";
-import { BUILT_IN_FOOTER } from "#lib/documents/configuration/footer.ts";
+import { BUILT_IN_FOOTER } from "#lib/documents/configuration/theme.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import type { Route } from "#lib/http/route.ts";

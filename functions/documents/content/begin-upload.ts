@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
 import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/uploads.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { base64Length, base64Of } from "#lib/documents/content/base64.ts";
-import { isKnown } from "#lib/documents/content/conditions.ts";
+import { isKnown } from "#lib/documents/content/conditional-requests.ts";
 import { readContent } from "#lib/documents/content/read.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import type { FileAnswer } from "#lib/http/file-answer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";

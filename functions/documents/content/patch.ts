@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { openDocument } from "#lib/documents/access/seen.ts";
+import { openDocument } from "#lib/documents/authorization/document-access.ts";
 import { Base64Content } from "#lib/documents/content/base64.ts";
 import { CONTENT_BODY_MAX_BYTES, contentBody, contentOf } from "#lib/documents/content/body.ts";
 import { saveContent } from "#lib/documents/content/save.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { readLargeJson } from "#lib/http/large-json.ts";
 import { defineRoute, type LargeBody } from "#lib/http/route.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CONTENT_MAX_BYTES } from "#lib/documents/content/table.ts";
 import { isUploadAllowed } from "#lib/documents/content/uploads.ts";
+import { CONTENT_MAX_BYTES } from "#lib/documents/tables/versions.ts";
 import { createToken, revokeToken } from "#lib/documents/users/tokens.ts";
 import { hashToken, ownerAuthenticator } from "#lib/http/auth.ts";
 import { call } from "#lib/testing/call.ts";

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { LINK_REACHES, LINK_ROLES } from "#lib/documents/access/links.ts";
-import { may } from "#lib/documents/access/may.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
 import { configureLink, linkBody } from "#lib/documents/records/link.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,10 +1,11 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
-import { openDocument } from "#lib/documents/access/seen.ts";
-import { createBody, documentParams } from "#lib/documents/records/body.ts";
+import { openDocument } from "#lib/documents/authorization/document-access.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { createBody } from "#lib/documents/records/body.ts";
 import { createChild } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

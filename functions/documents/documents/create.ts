@@ -2,7 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { createBody } from "#lib/documents/records/body.ts";
 import { createDocument } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { duplicateDocument } from "#lib/documents/records/duplicate.ts";
 import { SUBTREE_MAX } from "#lib/documents/records/subtree.ts";
-import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { getUser, OWNER_ID } from "#lib/documents/users/users.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { isCrash, TEST_TOKEN, type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
 import { copyContent } from "#lib/documents/content/copy.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
 import { languageOf } from "#lib/documents/records/copy-title.ts";
 import { duplicateBody, duplicateDocument } from "#lib/documents/records/duplicate.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,12 +1,11 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
-import { findChildren } from "#lib/documents/lists/children.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { findChildren, listChildren } from "#lib/documents/lists/children.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
-import { listChildren } from "#lib/documents/records/children.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { listFavorites } from "#lib/documents/lists/list.ts";
+import { listFavorites } from "#lib/documents/lists/list-documents.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";

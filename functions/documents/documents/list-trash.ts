@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { listTrash } from "#lib/documents/lists/list.ts";
+import { listTrash } from "#lib/documents/lists/list-documents.ts";
 import { trashQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";

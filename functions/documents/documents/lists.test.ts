@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { countAccesses, planFirstAccess } from "#lib/documents/access/grants.ts";
 import type { LinkReach, LinkRole } from "#lib/documents/access/links.ts";
 import type { Role } from "#lib/documents/access/roles.ts";
-import { noted } from "#lib/documents/lists/changes.ts";
-import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { noted } from "#lib/documents/changes/change-log.ts";
+import { countAccesses, planFirstAccess } from "#lib/documents/grants/grants.ts";
+import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import { userOfToken } from "#lib/documents/users/user-of-token.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
+import { userOfToken } from "#lib/documents/users/verify-token.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";

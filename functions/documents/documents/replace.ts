@@ -1,9 +1,10 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
-import { documentParams, updateBody } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { updateBody } from "#lib/documents/records/body.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { updateDocument } from "#lib/documents/records/update.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NODES_MAX } from "#lib/documents/records/tree.ts";
-import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { grant, type Person, person, setLink, stored } from "#lib/testing/test-documents.ts";

@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
 import { toTree, treeNode } from "#lib/documents/records/record.ts";
 import { readTree } from "#lib/documents/records/tree.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

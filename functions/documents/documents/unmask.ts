@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { setMasked } from "#lib/documents/access/kept.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { setMasked } from "#lib/documents/records/favorites.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
 

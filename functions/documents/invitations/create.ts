@@ -1,9 +1,9 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { createInvitation } from "#lib/documents/sharing/invitations.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { getInvitation } from "#lib/documents/sharing/invitations.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

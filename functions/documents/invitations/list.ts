@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { listInvitations } from "#lib/documents/sharing/invitations.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -1,9 +1,9 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { commentBody, threadParams } from "#lib/documents/threads/body.ts";
 import { createComment } from "#lib/documents/threads/comments.ts";
 import { commentRecord } from "#lib/documents/threads/record.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

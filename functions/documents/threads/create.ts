@@ -1,10 +1,10 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { commentBody } from "#lib/documents/threads/body.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
 import { createThread } from "#lib/documents/threads/threads.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { commentParams } from "#lib/documents/threads/body.ts";
 import { deleteComment } from "#lib/documents/threads/comments.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { readThread } from "#lib/documents/threads/read.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

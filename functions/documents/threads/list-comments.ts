@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { listComments } from "#lib/documents/threads/read.ts";
 import { commentRecord } from "#lib/documents/threads/record.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";

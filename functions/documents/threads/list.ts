@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { listThreads } from "#lib/documents/threads/read.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

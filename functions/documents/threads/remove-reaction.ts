@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/access/may.ts";
+import { may } from "#lib/documents/requests/can.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
 import { removeReaction } from "#lib/documents/threads/reactions.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

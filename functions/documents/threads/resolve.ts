@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { resolveThread } from "#lib/documents/threads/threads.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

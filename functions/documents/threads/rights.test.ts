@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { planFirstAccess } from "#lib/documents/access/grants.ts";
 import { LINK_ROLES } from "#lib/documents/access/links.ts";
 import { ROLES } from "#lib/documents/access/roles.ts";
-import { commentKey, commentsTable, threadKey, threadsTable } from "#lib/documents/threads/table.ts";
-import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { planFirstAccess } from "#lib/documents/grants/grants.ts";
+import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
+import { commentKey, commentsTable, threadKey, threadsTable } from "#lib/documents/tables/threads.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";

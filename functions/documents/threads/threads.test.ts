@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { documentKey, documentsTable } from "#lib/documents/tree/table.ts";
+import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { accessTokensTable, TOKEN_ENTRIES, tokenEntriesTable } from "#lib/documents/users/table.ts";
+import { accessTokensTable, TOKEN_ENTRIES, tokenEntriesTable } from "#lib/documents/tables/users.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";

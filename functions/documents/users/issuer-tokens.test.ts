@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import * as jose from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { usersTable } from "#lib/documents/users/table.ts";
+import { usersTable } from "#lib/documents/tables/users.ts";
 import { planUser, usersByEmail } from "#lib/documents/users/users.ts";
 import { readConfig } from "#lib/settings/config.ts";
 import { call } from "#lib/testing/test-calls.ts";

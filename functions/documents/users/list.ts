@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { searchUsers } from "#lib/documents/sharing/user-search.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
-import { searchUsers } from "#lib/documents/users/search.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

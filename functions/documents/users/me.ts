@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { acceptInvitations } from "#lib/documents/sharing/accept-invitations.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { signedIn } from "#lib/documents/requests/viewer.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { selfAlone, updateUser, userBody } from "#lib/documents/users/update.ts";
-import { signedIn } from "#lib/documents/users/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

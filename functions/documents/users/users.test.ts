@@ -5,8 +5,8 @@ import {
   accessKey,
   relationKey,
   relationsTable,
-} from "#lib/documents/access/table.ts";
-import { usersTable } from "#lib/documents/users/table.ts";
+} from "#lib/documents/tables/accesses.ts";
+import { usersTable } from "#lib/documents/tables/users.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { type NewUser, OWNER_ID, planUser } from "#lib/documents/users/users.ts";
 import { readConfig } from "#lib/settings/config.ts";

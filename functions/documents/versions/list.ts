@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { listVersions, openVersions, versionsPage, versionsQuery } from "#lib/documents/content/versions.ts";
-import { documentParams } from "#lib/documents/records/body.ts";
-import { viewerOf } from "#lib/documents/users/viewer.ts";
+import { documentParams } from "#lib/documents/fields.ts";
+import { viewerOf } from "#lib/documents/requests/viewer.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { relationKey, relationsTable } from "#lib/documents/access/table.ts";
-import { versionsTable } from "#lib/documents/content/table.ts";
+import { relationKey, relationsTable } from "#lib/documents/tables/accesses.ts";
+import { versionsTable } from "#lib/documents/tables/versions.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";

@@ -1,4 +1,4 @@
-import { CONTENT_MAX_BYTES } from "./table.ts";
+import { CONTENT_MAX_BYTES } from "../tables/versions.ts";
 
 /** Characters that are looked at in one go: whole groups of four. */
 const PIECE_CHARS = 64 * 1024;

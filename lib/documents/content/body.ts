@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
+import type { ContentKind } from "../tables/versions.ts";
 import type { Base64Content } from "./base64.ts";
-import type { ContentKind } from "./table.ts";
 import { isYjsUpdate } from "./yjs-update.ts";
 
 /** Of a request that holds content at its largest: its base64, with slashes escaped, and some more. */

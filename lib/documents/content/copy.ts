@@ -1,8 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
-import type { StoredDocument } from "../tree/table.ts";
-import { documentKey, documentsTable } from "../tree/table.ts";
+import type { StoredDocument } from "../tables/documents.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
+import { versionBlob, versionKey, versionsTable } from "../tables/versions.ts";
 import { contentBytes } from "./read.ts";
-import { versionBlob, versionKey, versionsTable } from "./table.ts";
 
 type CopyDeps = Pick<Ports, "tables" | "blobs" | "clock" | "ids">;
 

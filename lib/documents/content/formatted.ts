@@ -1,7 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import type { Converted, Converter, ShownFormat } from "../../platform/converter.ts";
-import { openDocument, type Viewer } from "../access/seen.ts";
-import type { StoredDocument } from "../tree/table.ts";
+import { openDocument, type Viewer } from "../authorization/document-access.ts";
+import type { StoredDocument } from "../tables/documents.ts";
 import { type ContentDeps, contentBytes } from "./read.ts";
 
 export type FormattedDeps = ContentDeps & { readonly converter?: Converter };

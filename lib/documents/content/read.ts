@@ -1,6 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
-import { type ContentHead, versionBlob } from "./table.ts";
+import { openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type ContentHead, versionBlob } from "../tables/versions.ts";
 
 export type ContentDeps = SeenDeps & Pick<Ports, "blobs">;
 

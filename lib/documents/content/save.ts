@@ -2,14 +2,20 @@ import { hash } from "node:crypto";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { openDocument, type Seen, type SeenDeps } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { tellLater } from "../records/untold.ts";
-import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
+import { openDocument, type Seen, type SeenDeps } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { tellLater } from "../events/updated-event.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
+import {
+  type ContentHead,
+  type StoredVersion,
+  versionBlob,
+  versionKey,
+  versionsTable,
+} from "../tables/versions.ts";
 import type { Content } from "./body.ts";
-import { isMatch } from "./conditions.ts";
-import { type ContentHead, type StoredVersion, versionBlob, versionKey, versionsTable } from "./table.ts";
-import { lookForSuperseded } from "./thinning.ts";
+import { isMatch } from "./conditional-requests.ts";
+import { lookForSuperseded } from "./version-retention.ts";
 
 export type SaveDeps = CommitDeps & SeenDeps & Pick<Ports, "blobs" | "ids" | "timers" | "clock">;
 

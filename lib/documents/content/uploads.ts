@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { ApiError, ERROR_STATUS } from "../../errors.ts";
 import type { ExpectedUpload, UPLOADS_PREFIX } from "../../platform/blobs.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { CONTENT_MAX_BYTES } from "../tables/versions.ts";
 import { findUser } from "../users/users.ts";
 import { contentOfBytes, tooLarge } from "./body.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
-import { CONTENT_MAX_BYTES } from "./table.ts";
 
 const PREFIX: typeof UPLOADS_PREFIX = "uploads/";
 /** Time to send content once it is known where to, seconds. */

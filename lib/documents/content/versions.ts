@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type StoredVersion, versionKey, versionsTable } from "../tables/versions.ts";
 import { type ContentDeps, openVersion } from "./read.ts";
 import { removeVersionBlobs, type SaveDeps } from "./save.ts";
-import { type StoredVersion, versionKey, versionsTable } from "./table.ts";
 
 /** Versions on a page. Reference 1.7. */
 const PAGE_MAX = 50;

@@ -1,6 +1,34 @@
-import { openDocument, type Seen, type Viewer } from "../access/seen.ts";
-import { type ListDeps, type PageAsked, readPage } from "./list.ts";
-import { bySibling, type Filters, fitting } from "./select.ts";
+import {
+  openDocument,
+  type Seen,
+  type SeenDeps,
+  seenTogether,
+  type Viewer,
+} from "../authorization/document-access.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
+import { lineOf } from "../tree/ancestors.ts";
+import { childIds } from "../tree/children.ts";
+import { bySibling, type Filters, fitting } from "./filter-and-sort.ts";
+import { type ListDeps, type PageAsked, readPage } from "./list-documents.ts";
+
+/**
+ * A page of the children of a document that are not deleted, in their order, and how many there are. Throws `not_found`,
+ * `unauthorized`, `forbidden`. Reference 1.3.
+ */
+export async function listChildren(
+  deps: SeenDeps,
+  viewer: Viewer,
+  id: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly count: number; readonly children: readonly Seen[] }> {
+  const parent = await openDocument(deps, viewer, id, "children_list");
+  const ids = (await childIds(deps, id, offset + limit)).slice(offset);
+  const documents = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
+  return {
+    count: parent.document.numchild,
+    children: await seenTogether(deps, viewer, documents, lineOf(parent)),
+  };
+}
 
 /**
  * A page of those children of a document whose titles fit, in their order, and how many there are. Throws `not_found`,

@@ -4,7 +4,7 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { stored } from "../../testing/test-documents.ts";
 import { type Deed, deedOf, newWorld, type User, type World } from "../../testing/test-world.ts";
 import { type Narrowed, openLibrary, type Page } from "../../testing/test-world-lists.ts";
-import { ORDERINGS } from "./select.ts";
+import { ORDERINGS } from "./filter-and-sort.ts";
 
 let test: TestDeps;
 beforeEach(async () => {

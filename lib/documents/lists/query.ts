@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ORDERINGS } from "./select.ts";
+import { ORDERINGS } from "./filter-and-sort.ts";
 
 const TEXT_MAX_LENGTH = 255;
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };

@@ -1,13 +1,20 @@
 import { ApiError } from "../../errors.ts";
 import type { Key } from "../../platform/tables.ts";
-import { isPastCutoff, type Seen, seenBy, seenWith, type Viewer } from "../access/seen.ts";
-import { type Placed, pathOf, readPlaced } from "../tree/chain.ts";
-import { SEGMENT_LENGTH } from "../tree/segment.ts";
-import { type ChildItem, childrenOf, childrenTable } from "../tree/table.ts";
-import { isWithin } from "../tree/target.ts";
+import { isPastCutoff, type Seen, seenBy, seenWith, type Viewer } from "../authorization/document-access.ts";
+import { type ChildItem, childrenOf, childrenTable } from "../tables/documents.ts";
+import { type Placed, pathOf, readPlaced } from "../tree/ancestors.ts";
+import { isWithin } from "../tree/move-target.ts";
+import { SEGMENT_LENGTH } from "../tree/path-segment.ts";
+import { fitting, type Ordering, rankOf } from "./filter-and-sort.ts";
 import { fold } from "./fold.ts";
-import { type DocumentPage, type ListDeps, type PageAsked, reached, reachedBy, readPage } from "./list.ts";
-import { fitting, type Ordering, rankOf } from "./select.ts";
+import {
+  type DocumentPage,
+  type ListDeps,
+  type PageAsked,
+  reached,
+  reachedBy,
+  readPage,
+} from "./list-documents.ts";
 
 export interface SearchAsked extends PageAsked {
   /** Part of the title; everything fits what is empty. */

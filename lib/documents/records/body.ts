@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { textField } from "../text-field.ts";
+import { textField } from "../fields.ts";
 
 export const TITLE_MAX_LENGTH = 255;
 const EXCERPT_MAX_LENGTH = 300;
@@ -29,6 +29,3 @@ export const updateBody = z.object({
   websocket: z.boolean().nullish().describe("Whether the caller is connected with the others who edit"),
 });
 export type UpdateBody = z.infer<typeof updateBody>;
-
-/** The id in a path; anything else is a document that is not there. */
-export const documentParams = z.object({ id: z.guid().transform((id) => id.toLowerCase()) });

@@ -3,26 +3,26 @@ import { ApiError } from "../../errors.ts";
 import type { Converter } from "../../platform/converter.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { planFirstAccess } from "../access/grants.ts";
-import type { SeenDeps } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
+import type { SeenDeps } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { removeVersionBlobs } from "../content/save.ts";
+import { documentEvent, sharedEvent } from "../events/document-event.ts";
+import { planFirstAccess } from "../grants/grants.ts";
+import { planMail } from "../mail/queue.ts";
+import { acceptInvitations } from "../sharing/accept-invitations.ts";
+import { planInvitation } from "../sharing/invitations.ts";
+import { foldedEmail, type StoredUser } from "../tables/users.ts";
 import {
   CONTENT_MAX_BYTES,
   type ContentHead,
   versionBlob,
   versionKey,
   versionsTable,
-} from "../content/table.ts";
-import { planMail } from "../mail/plan.ts";
-import { acceptInvitations } from "../sharing/accept-invitations.ts";
-import { sharedEvent } from "../sharing/deps.ts";
-import { planInvitation } from "../sharing/invitations.ts";
-import { planInsert } from "../tree/place.ts";
+} from "../tables/versions.ts";
 import { orderAt } from "../tree/siblings.ts";
-import { foldedEmail, type StoredUser } from "../users/table.ts";
+import { planInsert } from "../tree/tree-writes.ts";
 import { owner, userBySub, usersByEmail } from "../users/users.ts";
-import { documentEvent } from "./events.ts";
+
 import type { ForOwnerBody } from "./for-owner-body.ts";
 
 export type ForOwnerDeps = CommitDeps &

@@ -1,15 +1,14 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { planFirstAccess } from "../access/grants.ts";
-import { openDocument, type Seen, type SeenDeps, seenBy } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { planInsert, type Target } from "../tree/place.ts";
+import { openDocument, type Seen, type SeenDeps, seenBy } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { documentEvent } from "../events/document-event.ts";
+import { planFirstAccess } from "../grants/grants.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
+import type { StoredUser } from "../tables/users.ts";
 import { orderAt } from "../tree/siblings.ts";
-import { documentKey, documentsTable } from "../tree/table.ts";
-import type { StoredUser } from "../users/table.ts";
+import { planInsert, type Target, withinLevels } from "../tree/tree-writes.ts";
 import type { CreateBody } from "./body.ts";
-import { documentEvent } from "./events.ts";
-import { withinLevels } from "./levels.ts";
 
 export type CreateDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 

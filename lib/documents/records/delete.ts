@@ -1,10 +1,10 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { planDelete, planRestore } from "../tree/place.ts";
+import { openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { documentEvent } from "../events/document-event.ts";
 import { orderAgain } from "../tree/siblings.ts";
-import { documentEvent } from "./events.ts";
+import { planDelete, planRestore } from "../tree/tree-writes.ts";
 
 type DeleteDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 

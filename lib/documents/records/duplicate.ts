@@ -1,20 +1,20 @@
 import * as z from "zod";
-import { accessesOfOthers, planCopiedAccess } from "../access/copied.ts";
-import { planFirstAccess } from "../access/grants.ts";
-import { settleMoves } from "../access/moved-rights.ts";
 import { isPrivileged, ROLES } from "../access/roles.ts";
-import { noDocument, openDocument, type Seen } from "../access/seen.ts";
-import type { StoredAccess } from "../access/table.ts";
-import { commitChange } from "../commit.ts";
-import { deletedAt, idsOf, readPlaced } from "../tree/chain.ts";
-import { DETACHED_AT, planAttach, planDetached, type Target } from "../tree/place.ts";
+import { noDocument, openDocument, type Seen } from "../authorization/document-access.ts";
+import { commitChange } from "../changes/commit.ts";
+import { documentEvent } from "../events/document-event.ts";
+import { accessesOfOthers, planCopiedAccess } from "../grants/copied-accesses.ts";
+import { planFirstAccess } from "../grants/grants.ts";
+import { settleMoves } from "../grants/staged-accesses.ts";
+import type { StoredAccess } from "../tables/accesses.ts";
+import { documentKey, type StoredDocument } from "../tables/documents.ts";
+import type { StoredUser } from "../tables/users.ts";
+import { deletedAt, idsOf, readPlaced } from "../tree/ancestors.ts";
 import { orderAt, ordersOf } from "../tree/siblings.ts";
-import { documentKey, type StoredDocument } from "../tree/table.ts";
-import type { StoredUser } from "../users/table.ts";
+import { DETACHED_AT, planAttach, planDetached, type Target, withinLevels } from "../tree/tree-writes.ts";
 import { copyTitle } from "./copy-title.ts";
 import type { CreateDeps } from "./create.ts";
-import { documentEvent } from "./events.ts";
-import { withinLevels } from "./levels.ts";
+
 import { readSubtree } from "./subtree.ts";
 
 /** Body of a copy. Reference 3.4. */

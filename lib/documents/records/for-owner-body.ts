@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { textField } from "../text-field.ts";
-import { foldedEmail } from "../users/table.ts";
+import { textField } from "../fields.ts";
+import { foldedEmail } from "../tables/users.ts";
 import { TITLE_MAX_LENGTH } from "./body.ts";
 
 const SUB_MAX_LENGTH = 255;

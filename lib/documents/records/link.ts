@@ -7,10 +7,10 @@ import {
   type LinkRole,
   type LinkSelectOptions,
 } from "../access/links.ts";
-import { openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { linkEvent } from "../sharing/deps.ts";
-import { documentKey, documentsTable } from "../tree/table.ts";
+import { openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { linkEvent } from "../events/document-event.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
 
 /** Body of a link's settings. Reference 1.6. */
 export const linkBody = z.object({

@@ -2,17 +2,23 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { planChangeOfTree, type RightsMoved } from "../access/change-of-tree.ts";
-import { settleMoves, stageAccesses } from "../access/moved-rights.ts";
-import { openDocument, type SeenDeps, seenBy, type Viewer } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/chain.ts";
-import { type Along, planMove, type Target } from "../tree/place.ts";
-import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
-import { isChildPosition, isWithin, POSITIONS, type Position, parentOf, targetOf } from "../tree/target.ts";
-import { documentEvent } from "./events.ts";
-import { withinLevels } from "./levels.ts";
-import { settleLater } from "./untold.ts";
+import { openDocument, type SeenDeps, seenBy, type Viewer } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { documentEvent } from "../events/document-event.ts";
+import { settleLater } from "../events/updated-event.ts";
+import { settleMoves, stageAccesses } from "../grants/staged-accesses.ts";
+import { planChangeOfTree, type RightsMoved } from "../grants/tree-change.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
+import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/ancestors.ts";
+import {
+  isChildPosition,
+  isWithin,
+  POSITIONS,
+  type Position,
+  parentOf,
+  targetOf,
+} from "../tree/move-target.ts";
+import { type Along, planMove, type Target, withinLevels } from "../tree/tree-writes.ts";
 
 const NO_UUID = "Must be a valid UUID.";
 

@@ -1,7 +1,7 @@
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
-import { relationKey, relationsTable } from "../access/table.ts";
-import { noted } from "../lists/changes.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { noted } from "../changes/change-log.ts";
+import { relationKey, relationsTable } from "../tables/accesses.ts";
 
 /**
  * A document for somebody who opens it; whoever has a name is remembered to have been there. Throws `not_found`,

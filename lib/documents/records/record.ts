@@ -2,8 +2,8 @@ import * as z from "zod";
 import { ABILITIES } from "../access/abilities.ts";
 import { LINK_REACHES, LINK_ROLES } from "../access/links.ts";
 import { ROLES } from "../access/roles.ts";
-import type { Seen } from "../access/seen.ts";
-import { lineOf, pathOf } from "../tree/chain.ts";
+import type { Seen } from "../authorization/document-access.ts";
+import { lineOf, pathOf } from "../tree/ancestors.ts";
 import type { Branch } from "./tree.ts";
 
 const reach = z.enum(LINK_REACHES);

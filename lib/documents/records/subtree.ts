@@ -1,7 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
-import { childIds } from "./children.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
+import { childIds } from "../tree/children.ts";
 
 /** Documents that are copied at a time at most. */
 export const SUBTREE_MAX = 1_000;

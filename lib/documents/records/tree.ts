@@ -7,10 +7,10 @@ import {
   type SeenDeps,
   seenWith,
   type Viewer,
-} from "../access/seen.ts";
-import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/chain.ts";
-import { documentKey, documentsTable, type StoredDocument } from "../tree/table.ts";
-import { childIds } from "./children.ts";
+} from "../authorization/document-access.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
+import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/ancestors.ts";
+import { childIds } from "../tree/children.ts";
 
 /** A document, with its children where its branch is open. */
 export interface Branch {

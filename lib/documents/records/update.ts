@@ -1,10 +1,10 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { documentKey, documentsTable } from "../tree/table.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { tellLater } from "../events/updated-event.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { UpdateBody } from "./body.ts";
-import { tellLater } from "./untold.ts";
 
 export type UpdateDeps = CommitDeps & SeenDeps & Pick<Ports, "timers">;
 

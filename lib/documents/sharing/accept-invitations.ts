@@ -1,13 +1,12 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
-import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
-import { settleMoves } from "../access/moved-rights.ts";
 import { higherRole } from "../access/roles.ts";
-import { accessesTable, accessId, accessKey } from "../access/table.ts";
-import { type Change, type CommitDeps, commitChange } from "../commit.ts";
-import { documentKey, documentsTable } from "../tree/table.ts";
-import { type StoredUser, userKey, usersTable } from "../users/table.ts";
-import { sharedEvent } from "./deps.ts";
+import { type Change, type CommitDeps, commitChange } from "../changes/commit.ts";
+import { sharedEvent } from "../events/document-event.ts";
+import { ACCESSES_MAX, planGrant, planRole } from "../grants/grants.ts";
+import { settleMoves } from "../grants/staged-accesses.ts";
+import { accessesTable, accessId, accessKey } from "../tables/accesses.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
 import {
   invitationKey,
   invitationsTable,
@@ -15,7 +14,8 @@ import {
   invitedPartition,
   invitedTable,
   isExpired,
-} from "./invitations-table.ts";
+} from "../tables/invitations.ts";
+import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 
 /** Invitations that one address brings at once; what is left is accepted the next time. */
 const ACCEPTED_MAX = 500;

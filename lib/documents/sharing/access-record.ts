@@ -1,10 +1,10 @@
 import * as z from "zod";
+import { type RowAbilities, rowAbilitiesOf } from "../access/access-row-abilities.ts";
 import { higherRole, ROLES, type Role } from "../access/roles.ts";
-import { type RowAbilities, rowAbilitiesOf } from "../access/row-abilities.ts";
-import type { StoredAccess } from "../access/table.ts";
-import { type Placed, pathOf } from "../tree/chain.ts";
+import type { StoredAccess } from "../tables/accesses.ts";
+import type { StoredUser } from "../tables/users.ts";
+import { type Placed, pathOf } from "../tree/ancestors.ts";
 import { lightUserRecord, toLightUser, toUser, userRecord } from "../users/record.ts";
-import type { StoredUser } from "../users/table.ts";
 
 const role = z.enum(ROLES);
 

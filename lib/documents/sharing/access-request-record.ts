@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { isPrivileged, ROLES, type Role, rolesUpTo } from "../access/roles.ts";
+import type { StoredAccessRequest } from "../tables/access-requests.ts";
+import type { StoredUser } from "../tables/users.ts";
 import { toUser, userRecord } from "../users/record.ts";
-import type { StoredUser } from "../users/table.ts";
-import type { StoredAccessRequest } from "./access-requests-table.ts";
 
 const ASKED_ROLES = ["reader", "commenter", "editor", "administrator"] as const;
 const role = z.enum(ROLES);

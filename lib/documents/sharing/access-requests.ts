@@ -1,25 +1,25 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
-import { ACCESSES_MAX, planGrant, planRole } from "../access/grants.ts";
-import { settleMoves } from "../access/moved-rights.ts";
 import { higherRole, isPrivileged, type Role, rolesUpTo } from "../access/roles.ts";
-import { denied, findSeen, type Seen } from "../access/seen.ts";
-import { accessesTable, accessId, accessKey } from "../access/table.ts";
-import { commitChange } from "../commit.ts";
-import { planMail } from "../mail/plan.ts";
-import { documentEvent } from "../records/events.ts";
-import type { StoredDocument } from "../tree/table.ts";
-import { type StoredUser, userKey, usersTable } from "../users/table.ts";
-import { findUser } from "../users/users.ts";
-import { type AccessRequestRecord, toAccessRequest } from "./access-request-record.ts";
+import { denied, findSeen, type Seen } from "../authorization/document-access.ts";
+import { commitChange } from "../changes/commit.ts";
+import { documentEvent, sharedEvent } from "../events/document-event.ts";
+import { ACCESSES_MAX, planGrant, planRole } from "../grants/grants.ts";
+import { settleMoves } from "../grants/staged-accesses.ts";
+import { planMail } from "../mail/queue.ts";
 import {
   accessRequestId,
   accessRequestKey,
   accessRequestsTable,
   type StoredAccessRequest,
-} from "./access-requests-table.ts";
-import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
+} from "../tables/access-requests.ts";
+import { accessesTable, accessId, accessKey } from "../tables/accesses.ts";
+import type { StoredDocument } from "../tables/documents.ts";
+import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
+import { findUser } from "../users/users.ts";
+import { type AccessRequestRecord, toAccessRequest } from "./access-request-record.ts";
+import { byCreation, type SharingDeps } from "./deps.ts";
 
 /** Owners and administrators that a request is mailed to. */
 const ASKED_MAX = 50;

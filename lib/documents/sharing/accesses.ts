@@ -1,18 +1,19 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
-import { ACCESSES_MAX, type Grantee, planGrant, planRevoke, planRole } from "../access/grants.ts";
-import { settleMoves } from "../access/moved-rights.ts";
 import { higherRole, isPrivileged, type Role } from "../access/roles.ts";
-import { denied, findSeen, openDocument, type Seen } from "../access/seen.ts";
-import { accessesTable, accessId, accessKey, type StoredAccess } from "../access/table.ts";
-import { commitChange } from "../commit.ts";
-import { planMail } from "../mail/plan.ts";
-import { lineOf, type Placed } from "../tree/chain.ts";
-import { type StoredUser, userKey, usersTable } from "../users/table.ts";
+import { denied, findSeen, openDocument, type Seen } from "../authorization/document-access.ts";
+import { commitChange } from "../changes/commit.ts";
+import { sharedEvent } from "../events/document-event.ts";
+import { ACCESSES_MAX, type Grantee, planGrant, planRevoke, planRole } from "../grants/grants.ts";
+import { settleMoves } from "../grants/staged-accesses.ts";
+import { planMail } from "../mail/queue.ts";
+import { accessesTable, accessId, accessKey, type StoredAccess } from "../tables/accesses.ts";
+import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
+import { lineOf, type Placed } from "../tree/ancestors.ts";
 import { findUser } from "../users/users.ts";
 import { type AccessRecord, type ShownAccess, shownAccess, toAccess } from "./access-record.ts";
 import type { AccessBody } from "./body.ts";
-import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
+import { byCreation, type SharingDeps } from "./deps.ts";
 
 /**
  * Rows of access of a document and of all that it lies in, root first; of administrators and owners alone, without

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ROLES } from "../access/roles.ts";
-import { textField } from "../text-field.ts";
+import { textField } from "../fields.ts";
 
 const TEAM_MAX_LENGTH = 100;
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ROLES } from "../access/roles.ts";
-import { foldedEmail } from "../users/table.ts";
-import { isExpired, type StoredInvitation } from "./invitations-table.ts";
+import { isExpired, type StoredInvitation } from "../tables/invitations.ts";
+import { foldedEmail } from "../tables/users.ts";
 
 const EMAIL_MAX_LENGTH = 254;
 

@@ -1,21 +1,12 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
-import { settleMoves } from "../access/moved-rights.ts";
 import type { Role } from "../access/roles.ts";
-import { findSeen, openDocument, type Seen } from "../access/seen.ts";
-import { commitChange } from "../commit.ts";
-import { planMail } from "../mail/plan.ts";
-import { foldedEmail, type StoredUser } from "../users/table.ts";
-import { usersByEmail } from "../users/users.ts";
-import { acceptInvitations } from "./accept-invitations.ts";
-import { byCreation, type SharingDeps, sharedEvent } from "./deps.ts";
-import {
-  type InvitationBody,
-  type InvitationChange,
-  type InvitationRecord,
-  toInvitation,
-} from "./invitation-record.ts";
+import { findSeen, openDocument, type Seen } from "../authorization/document-access.ts";
+import { commitChange } from "../changes/commit.ts";
+import { sharedEvent } from "../events/document-event.ts";
+import { settleMoves } from "../grants/staged-accesses.ts";
+import { planMail } from "../mail/queue.ts";
 import {
   invitationKey,
   invitationsTable,
@@ -23,7 +14,17 @@ import {
   invitedTable,
   planUninvite,
   type StoredInvitation,
-} from "./invitations-table.ts";
+} from "../tables/invitations.ts";
+import { foldedEmail, type StoredUser } from "../tables/users.ts";
+import { usersByEmail } from "../users/users.ts";
+import { acceptInvitations } from "./accept-invitations.ts";
+import { byCreation, type SharingDeps } from "./deps.ts";
+import {
+  type InvitationBody,
+  type InvitationChange,
+  type InvitationRecord,
+  toInvitation,
+} from "./invitation-record.ts";
 
 /** Invitations that one document has at most: a page of them is found among all. */
 export const INVITATIONS_MAX = 1_000;

@@ -1,5 +1,5 @@
-import type { Seen } from "../access/seen.ts";
-import type { StoredComment, StoredThread } from "./table.ts";
+import type { Seen } from "../authorization/document-access.ts";
+import type { StoredComment, StoredThread } from "../tables/threads.ts";
 
 /** What somebody may do with a thread, by the names that clients know. Reference 1.12. */
 export interface ThreadAbilities {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documentParams } from "../records/body.ts";
+import { documentParams } from "../fields.ts";
 
 /** JSON of a comment at most, bytes. */
 export const COMMENT_MAX_BYTES = 64 * 1024;

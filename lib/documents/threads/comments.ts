@@ -1,12 +1,12 @@
 import type { Write } from "../../platform/tables.ts";
-import { denied, type Seen, type Viewer } from "../access/seen.ts";
-import { commitChange } from "../commit.ts";
-import { documentEvent } from "../records/events.ts";
+import { denied, type Seen, type Viewer } from "../authorization/document-access.ts";
+import { commitChange } from "../changes/commit.ts";
+import { documentEvent } from "../events/document-event.ts";
+import { commentsTable, type StoredComment, threadKey, threadsTable } from "../tables/threads.ts";
 import { commentAbilities } from "./abilities.ts";
 import { type CommentPath, openComment, openThread, type ThreadPath } from "./read.ts";
 import { type CommentRecord, toComment } from "./record.ts";
-import { commentBytes, REACTION_BYTES, takeRoom } from "./room.ts";
-import { commentsTable, type StoredComment, threadKey, threadsTable } from "./table.ts";
+import { commentBytes, REACTION_BYTES, takeRoom } from "./size-limits.ts";
 import { newComment, type ThreadDeps } from "./threads.ts";
 
 /** Takes room for a change of a thread that is still there, or gives it back. Throws `bad_request` where there is none. */

@@ -1,11 +1,11 @@
 import { ApiError } from "../../errors.ts";
-import { denied, type Viewer } from "../access/seen.ts";
-import { commitChange } from "../commit.ts";
+import { denied, type Viewer } from "../authorization/document-access.ts";
+import { commitChange } from "../changes/commit.ts";
+import type { StoredComment, StoredReaction } from "../tables/threads.ts";
 import { commentAbilities } from "./abilities.ts";
 import { commentUpdate, roomInThread } from "./comments.ts";
 import { type CommentPath, openComment } from "./read.ts";
-import { REACTION_BYTES } from "./room.ts";
-import type { StoredComment, StoredReaction } from "./table.ts";
+import { REACTION_BYTES } from "./size-limits.ts";
 import type { ThreadDeps } from "./threads.ts";
 
 /** People counted once for each of their reactions to a comment, at most: they are kept with it. */

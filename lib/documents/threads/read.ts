@@ -1,6 +1,14 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../access/seen.ts";
+import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import {
+  commentKey,
+  commentsTable,
+  type StoredComment,
+  type StoredThread,
+  threadKey,
+  threadsTable,
+} from "../tables/threads.ts";
 import {
   allComments,
   type CommentRecord,
@@ -10,14 +18,6 @@ import {
   toComments,
   toThreads,
 } from "./record.ts";
-import {
-  commentKey,
-  commentsTable,
-  type StoredComment,
-  type StoredThread,
-  threadKey,
-  threadsTable,
-} from "./table.ts";
 
 /** Which thread of which document. */
 export interface ThreadPath {

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Seen } from "../access/seen.ts";
+import type { Seen } from "../authorization/document-access.ts";
+import { commentsOf, commentsTable, type StoredComment, type StoredThread } from "../tables/threads.ts";
+import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import { lightUserRecord, toLightUser } from "../users/record.ts";
-import { type StoredUser, userKey, usersTable } from "../users/table.ts";
 import { commentAbilities, threadAbilities } from "./abilities.ts";
-import { commentsOf, commentsTable, type StoredComment, type StoredThread } from "./table.ts";
 
 const may = z.boolean();
 

@@ -1,12 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { denied, openDocument, type SeenDeps, type Viewer } from "../access/seen.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { documentEvent } from "../records/events.ts";
-import { threadAbilities } from "./abilities.ts";
-import { openThread, readThread, type ThreadPath } from "./read.ts";
-import { commentsIn, type ThreadRecord } from "./record.ts";
-import { commentBytes, RECORD_BYTES, takeRoom } from "./room.ts";
+import { denied, openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { documentEvent } from "../events/document-event.ts";
 import {
   commentKey,
   commentsTable,
@@ -14,7 +10,11 @@ import {
   type StoredThread,
   threadKey,
   threadsTable,
-} from "./table.ts";
+} from "../tables/threads.ts";
+import { threadAbilities } from "./abilities.ts";
+import { openThread, readThread, type ThreadPath } from "./read.ts";
+import { commentsIn, type ThreadRecord } from "./record.ts";
+import { commentBytes, RECORD_BYTES, takeRoom } from "./size-limits.ts";
 
 export type ThreadDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
 

@@ -1,7 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { type CommitDeps, commitChange } from "../commit.ts";
-import { numberOf, SEGMENTS, toSegment } from "./segment.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import {
   arrangementKey,
   type ChildItem,
@@ -10,7 +9,8 @@ import {
   documentKey,
   documentsTable,
   type StoredDocument,
-} from "./table.ts";
+} from "../tables/documents.ts";
+import { numberOf, SEGMENTS, toSegment } from "./path-segment.ts";
 
 export type SiblingDeps = CommitDeps & Pick<Ports, "ids">;
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { commitChange } from "../commit.ts";
-import { deletedAt, lineOf, type Placed, pathOf, readPlaced } from "./chain.ts";
-import { planDelete, planInsert, planMove, planRestore, TooDeep } from "./place.ts";
+import { commitChange } from "../changes/commit.ts";
+import { childrenOf, childrenTable, DEPTH_MAX, documentKey, documentsTable } from "../tables/documents.ts";
+import { deletedAt, lineOf, type Placed, pathOf, readPlaced } from "./ancestors.ts";
+import { isWithin, POSITIONS, type Position, targetOf } from "./move-target.ts";
 import { orderAgain, orderAt } from "./siblings.ts";
-import { childrenOf, childrenTable, DEPTH_MAX, documentKey, documentsTable } from "./table.ts";
-import { isWithin, POSITIONS, type Position, targetOf } from "./target.ts";
+import { planDelete, planInsert, planMove, planRestore, TooDeep } from "./tree-writes.ts";
 
 let test: TestDeps;
 

@@ -1,9 +1,9 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { OidcSettings } from "../../settings/oidc-settings.ts";
-import { userOf } from "./identified.ts";
-import { issuerTokens } from "./issuer-tokens.ts";
-import type { Scope } from "./table.ts";
-import { isTokenValid, tokenOfCredential, userOfToken } from "./user-of-token.ts";
+import type { Scope } from "../tables/users.ts";
+import { issuerTokens } from "./oidc-tokens.ts";
+import { userOf } from "./oidc-users.ts";
+import { isTokenValid, tokenOfCredential, userOfToken } from "./verify-token.ts";
 
 interface Principal {
   readonly kind: "owner" | "user";

@@ -1,7 +1,6 @@
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { folded, trigrams } from "./likeness.ts";
 import {
   DIRECTORY,
   DIRECTORY_VERSION,
@@ -10,7 +9,8 @@ import {
   foldedEmail,
   type StoredUser,
   userDirectoryTable,
-} from "./table.ts";
+} from "../tables/users.ts";
+import { folded, trigrams } from "./string-similarity.ts";
 
 /** Users that a search looks at: of more, those with the first ids. By their exact address all are found. */
 const DIRECTORY_MAX = 50_000;

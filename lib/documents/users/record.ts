@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { StoredUser } from "./table.ts";
+import type { StoredUser } from "../tables/users.ts";
 
 /** Reference 1.13. */
 export const userRecord = z

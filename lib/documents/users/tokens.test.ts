@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { accessTokensTable, userIdentitiesTable, usersTable } from "../tables/users.ts";
 import { toUser } from "./record.ts";
-import { accessTokensTable, userIdentitiesTable, usersTable } from "./table.ts";
 import { createToken, listTokens, revokeToken } from "./tokens.ts";
-import { userOfToken } from "./user-of-token.ts";
 import { OWNER_ID, owner, planUser, userBySub, usersByEmail } from "./users.ts";
+import { userOfToken } from "./verify-token.ts";
 
 let test: TestDeps;
 

@@ -3,9 +3,9 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { accessTokensTable, SCOPES, TOKEN_ENTRIES, tokenEntriesTable, tokenKey } from "./table.ts";
-import { hashOf, TOKEN_PREFIX } from "./user-of-token.ts";
+import { accessTokensTable, SCOPES, TOKEN_ENTRIES, tokenEntriesTable, tokenKey } from "../tables/users.ts";
 import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
+import { hashOf, TOKEN_PREFIX } from "./verify-token.ts";
 
 const TOKEN_BYTES = 32;
 const TOKENS_MAX = 10_000;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Change } from "../../platform/tables.ts";
-import { notAllowed } from "../access/refusals.ts";
+import { notAllowed } from "../access/errors.ts";
 import type { DocumentSettings } from "../settings.ts";
-import { type StoredUser, userKey, usersTable } from "./table.ts";
+import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import type { UserDeps } from "./users.ts";
 
 type UpdateDeps = Pick<UserDeps, "tables"> & { readonly documents: DocumentSettings };

@@ -2,7 +2,6 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { planDirectoryEntry } from "./directory.ts";
 import {
   emailKey,
   emailPartition,
@@ -11,7 +10,8 @@ import {
   userIdentitiesTable,
   userKey,
   usersTable,
-} from "./table.ts";
+} from "../tables/users.ts";
+import { planDirectoryEntry } from "./directory.ts";
 
 export type UserDeps = Pick<Ports, "tables" | "ids" | "clock">;
 

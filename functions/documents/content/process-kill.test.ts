@@ -1,0 +1,128 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { versionsTable } from "#lib/documents/tables/versions.ts";
+import { toHandler } from "#lib/http/handler.ts";
+import { PlatformFault } from "#lib/platform/faults.ts";
+import { call } from "#lib/testing/call.ts";
+import { type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
+import { readLog } from "#lib/testing/test-workflows.ts";
+import { route as create } from "../documents/create.ts";
+import { handler as get } from "./get.ts";
+import { handler as patch } from "./patch.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ID = "33333333-3333-4333-8333-333333333333";
+const OLD = "old ".repeat(50_000);
+const NEW = "new, and longer ".repeat(50_000);
+
+const save = ({ deps }: TestDeps, text: string) =>
+  call(deps, patch, { params: { id: ID }, body: { content: Buffer.from(text).toString("base64") } });
+const read = ({ deps }: TestDeps) => call(deps, get, { params: { id: ID } });
+
+/** Everything that a document has: what is named is there, and bytes that nothing names are few. */
+async function faultsOf({ deps }: TestDeps): Promise<string[]> {
+  const { items } = await deps.tables.query(versionsTable, { pk: ID });
+  const blobs = new Set(await deps.blobs.list(`documents/${ID}/`));
+  const missing = items.filter(({ sk }) => !blobs.has(`documents/${ID}/${sk}`));
+  return [
+    ...missing.map(({ sk }) => `version ${sk} has no bytes`),
+    ...(blobs.size > items.length + 3 ? [`${blobs.size} blobs of ${items.length} versions`] : []),
+  ];
+}
+
+test("a process that dies at any commit of a save leaves the old content or the new one, whole", async () => {
+  const root = await mkdtemp(join(tmpdir(), "weft-content-"));
+  const prepared = join(root, "prepared");
+  try {
+    const before = await testDeps({ folder: prepared });
+    await call(
+      before.deps,
+      toHandler(create, async () => before.deps),
+      { body: { id: ID } },
+    );
+    // Old enough for some of it to be thinned by the next save.
+    for (let at = 0; at < 4; at += 1) expect((await save(before, `${at} ${OLD}`)).status).toBe(204);
+    expect((await save(before, OLD)).status).toBe(204);
+    await before.close();
+    let commits = 0;
+    for (let commit = 1; ; commit += 1) {
+      const folder = join(root, String(commit));
+      await cp(prepared, folder, { recursive: true });
+      const clock = testClock();
+      clock.advance(2 * HOUR_MS);
+      let died = false;
+      const onCrash = (): void => {
+        died = true;
+      };
+      const dying = await testDeps({
+        folder,
+        clock,
+        hostile: { seed: commit, crashAtCommit: commit, onCrash },
+      });
+      const told = (await save(dying, NEW)).status === 204;
+      await dying.close();
+      const after = await testDeps({ folder, clock });
+      try {
+        const { status, text } = await read(after);
+        expect(status).toBe(200);
+        expect(text === NEW || (!told && text === OLD), `died at ${commit}`).toBe(true);
+        expect(await faultsOf(after)).toEqual([]);
+        expect((await save(after, `${NEW}.`)).status).toBe(204);
+        expect((await read(after)).text).toBe(`${NEW}.`);
+        clock.advance(MINUTE_MS);
+        await after.tick();
+        expect((await readLog(after.deps, { topic: "documents.updated" })).total).toBe(1);
+        clock.advance(2 * HOUR_MS);
+        expect((await save(after, "last")).status).toBe(204);
+        clock.advance(MINUTE_MS);
+        await after.tick();
+        const { items } = await after.deps.tables.query(versionsTable, { pk: ID });
+        expect(await after.deps.blobs.list(`documents/${ID}/`)).toHaveLength(items.length);
+      } finally {
+        await after.close();
+      }
+      if (!died) break;
+      commits = commit;
+    }
+    // The bytes, the timer, and the transaction.
+    expect(commits).toBeGreaterThanOrEqual(3);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}, 120_000);
+
+test("on a platform that refuses, repeats and loses answers, what is read is what somebody saved, whole", async () => {
+  for (let seed = 1; seed <= 6; seed += 1) {
+    const hostile = { seed, throttles: 0.1, conflicts: 0.1, lostAnswers: 0.1 };
+    const house = await testDeps({ hostile });
+    try {
+      const untilDone = async (work: () => Promise<{ status: number }>): Promise<void> => {
+        for (let tries = 0; tries < 200; tries += 1) {
+          const { status } = await work().catch((error: unknown) => {
+            if (error instanceof PlatformFault) return { status: 503 };
+            throw error;
+          });
+          // 400 of a creation whose answer was lost: it is there all the same.
+          if (status <= 400) return;
+          expect([409, 429, 503]).toContain(status);
+        }
+        throw new Error("never done");
+      };
+      const made = toHandler(create, async () => house.deps);
+      await untilDone(() => call(house.deps, made, { body: { id: ID } }));
+      const texts = ["one ", "two ", "three "].map((text) => text.repeat(30_000));
+      await Promise.all(texts.map((text) => untilDone(() => save(house, text))));
+      let found: Awaited<ReturnType<typeof read>> | undefined;
+      await untilDone(async () => {
+        found = await read(house);
+        return found;
+      });
+      expect(texts.includes(found?.text ?? "")).toBe(true);
+    } finally {
+      await house.close();
+    }
+  }
+}, 60_000);

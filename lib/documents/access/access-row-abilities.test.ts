@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { type RowStanding, rowAbilitiesOf } from "./access-row-abilities.ts";
+import { isPrivileged, ROLES, type Role } from "./roles.ts";
+
+const CALLERS: readonly (Role | null)[] = [null, ...ROLES];
+const ABOVE: readonly (Role | null)[] = [null, ...ROLES];
+const standings: RowStanding[] = CALLERS.flatMap((callerRole) =>
+  ROLES.flatMap((role) =>
+    ABOVE.flatMap((maxAncestorsRole) =>
+      [true, false].flatMap((isRoot) =>
+        [1, 2].flatMap((owners) =>
+          [true, false].map((isOwn) => ({ callerRole, role, maxAncestorsRole, isRoot, owners, isOwn })),
+        ),
+      ),
+    ),
+  ),
+);
+
+/** What an administrator and an owner choose from, below somebody who has this role above. */
+const CHOICES: Readonly<Record<string, readonly [administrator: string, owner: string]>> = {
+  null: ["reader commenter editor administrator", "reader commenter editor administrator owner"],
+  reader: ["reader commenter editor administrator", "reader commenter editor administrator owner"],
+  commenter: ["commenter editor administrator", "commenter editor administrator owner"],
+  editor: ["editor administrator", "editor administrator owner"],
+  administrator: ["", "administrator owner"],
+  owner: ["", ""],
+};
+
+describe("a row of access, for everybody and in every place", () => {
+  it("is of so many kinds", () => expect(standings).toHaveLength(6 * 5 * 6 * 2 * 2 * 2));
+
+  it.each(standings)("%o", (standing) => {
+    const { callerRole, role, maxAncestorsRole, isRoot, owners, isOwn } = standing;
+    const isLastOfRoot = role === "owner" && isRoot && owners === 1;
+    const destroy = { administrator: role !== "owner", owner: !isLastOfRoot }[String(callerRole)] ?? false;
+    const [forAdministrator, forOwner] = CHOICES[String(maxAncestorsRole)]!;
+    const said = callerRole === "owner" ? forOwner : forAdministrator;
+    const set_role_to = destroy && said !== "" ? said.split(" ") : [];
+    expect(rowAbilitiesOf(standing)).toEqual({
+      destroy,
+      set_role_to,
+      update: set_role_to.length > 0,
+      partial_update: set_role_to.length > 0,
+      retrieve: isOwn || isPrivileged(callerRole),
+    });
+  });
+
+  it("never lets anybody give more than they have, nor go below what is inherited", () => {
+    for (const standing of standings) {
+      const { set_role_to } = rowAbilitiesOf(standing);
+      for (const role of set_role_to) {
+        expect(ROLES.indexOf(role)).toBeLessThanOrEqual(CALLERS.indexOf(standing.callerRole) - 1);
+        expect(ROLES.indexOf(role)).toBeGreaterThanOrEqual(ABOVE.indexOf(standing.maxAncestorsRole) - 1);
+      }
+    }
+  });
+});

@@ -1,0 +1,182 @@
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { type Abilities, type Ability, abilitiesOf, type Standing } from "../access/abilities.ts";
+import { notAllowed, notSignedIn } from "../access/errors.ts";
+import { equivalentLink, type Link } from "../access/links.ts";
+import { highestRole, type Role } from "../access/roles.ts";
+import { DAY_MS, type DocumentSettings } from "../settings.ts";
+import {
+  accessesTable,
+  accessId,
+  accessKey,
+  relationKey,
+  relationsTable,
+  type StoredRelation,
+  stagedAccesses,
+} from "../tables/accesses.ts";
+import type { StoredDocument } from "../tables/documents.ts";
+import type { StoredUser } from "../tables/users.ts";
+import { deletedAt, lineOf, type Placed, placedAll, readPlaced } from "../tree/ancestors.ts";
+
+export type SeenDeps = Pick<Ports, "tables" | "clock"> & { readonly documents: DocumentSettings };
+
+/** Who looks: undefined is anybody. */
+export type Viewer = StoredUser | undefined;
+
+/** A document as somebody stands to it. */
+export interface Seen extends Placed {
+  readonly viewer: Viewer;
+  readonly standing: Standing;
+  readonly abilities: Abilities;
+  /** The viewer's own highest role on it or above it; links are none. */
+  readonly role: Role | null;
+  /** What it is to the viewer itself. */
+  readonly relation: StoredRelation | undefined;
+  /** Since when the viewer has a role on it, by the earliest access of the line; null without one. */
+  readonly since: string | null;
+  /** When it was deleted, itself or with what it lies in. */
+  readonly deletedAt: string | null;
+}
+
+/** What documents are to a viewer, by their ids. */
+export async function relationsOf(
+  { tables }: Pick<Ports, "tables">,
+  viewer: Viewer,
+  documents: readonly StoredDocument[],
+): Promise<ReadonlyMap<string, StoredRelation>> {
+  if (viewer === undefined || documents.length === 0) return new Map();
+  const keys = documents.map(({ id }) => relationKey(viewer.id, id));
+  const relations = await tables.batchGet(relationsTable, keys);
+  const found = new Map(relations.map((relation) => [relation.sk, relation]));
+  const moving = documents.filter((document) => document.moving !== undefined);
+  return moving.length === 0 ? found : withStaged({ tables }, viewer, moving, found);
+}
+
+/** The same with the roles that the viewer has since the move of some documents, which is not settled. */
+async function withStaged(
+  { tables }: Pick<Ports, "tables">,
+  viewer: StoredUser,
+  moving: readonly StoredDocument[],
+  relations: ReadonlyMap<string, StoredRelation>,
+): Promise<ReadonlyMap<string, StoredRelation>> {
+  const keys = moving.map(({ id, moving: move = "" }) =>
+    accessKey(stagedAccesses(id, move), accessId(id, { user: viewer.id })),
+  );
+  const staged = new Map(
+    (await tables.batchGet(accessesTable, keys)).map((access) => [access.document, access]),
+  );
+  const found = new Map(relations);
+  for (const { id } of moving) {
+    const {
+      role: _role,
+      since: _since,
+      ...marks
+    } = found.get(id) ?? { ...relationKey(viewer.id, id), document: id };
+    const access = staged.get(id);
+    found.set(id, access === undefined ? marks : { ...marks, role: access.role, since: access.created_at });
+  }
+  return found;
+}
+
+/** A document as a viewer stands to it; `relations` hold at least those of its line. */
+export function seenWith(
+  { documents: { aiAllowReachFrom } }: Pick<SeenDeps, "documents">,
+  viewer: Viewer,
+  place: Placed,
+  relations: ReadonlyMap<string, StoredRelation>,
+): Seen {
+  const { document, ancestors } = place;
+  const line = lineOf(place).map(({ id }) => relations.get(id));
+  const role = highestRole(line.map((relation) => relation?.role ?? null));
+  const relation = relations.get(document.id);
+  const since = line.flatMap((one) =>
+    one?.role === undefined || one.since === undefined ? [] : [one.since],
+  );
+  const links = ancestors.map(linkOf);
+  const deleted = deletedAt(place);
+  const standing: Standing = {
+    isAuthenticated: viewer !== undefined,
+    role,
+    link: equivalentLink([...links, linkOf(document)]),
+    ancestorsLink: equivalentLink(links),
+    isDeleted: deleted !== null,
+    isRoot: document.parent === null,
+    isCreator: viewer !== undefined && document.creator === viewer.id,
+    hasTrace: relation?.trace === true,
+    aiAllowReachFrom,
+  };
+  return {
+    ...{ ...place, viewer, standing, role, relation, deletedAt: deleted },
+    abilities: abilitiesOf(standing),
+    since: since.toSorted()[0] ?? null,
+  };
+}
+
+const linkOf = ({ link_reach, link_role }: StoredDocument): Link => ({ reach: link_reach, role: link_role });
+
+/** A document that was read, as a viewer stands to it: one read for all that it lies in. */
+export async function seenBy(deps: SeenDeps, viewer: Viewer, place: Placed): Promise<Seen> {
+  return seenWith(deps, viewer, place, await relationsOf(deps, viewer, lineOf(place)));
+}
+
+/** Likewise of several that lie in the same. */
+export async function seenTogether(
+  deps: SeenDeps,
+  viewer: Viewer,
+  documents: readonly StoredDocument[],
+  ancestors: readonly StoredDocument[],
+): Promise<Seen[]> {
+  const relations = await relationsOf(deps, viewer, [...ancestors, ...documents]);
+  return documents.map((document) => seenWith(deps, viewer, { document, ancestors }, relations));
+}
+
+/** Likewise of any documents, and what they and all that they lie in are to the viewer: three reads at most. */
+export async function seenAll(
+  deps: SeenDeps,
+  viewer: Viewer,
+  documents: readonly StoredDocument[],
+): Promise<{ readonly seen: readonly Seen[]; readonly relations: ReadonlyMap<string, StoredRelation> }> {
+  const places = await placedAll(deps, documents);
+  const lines = new Map(places.flatMap(lineOf).map((one) => [one.id, one]));
+  const relations = await relationsOf(deps, viewer, [...lines.values()]);
+  return { seen: places.map((place) => seenWith(deps, viewer, place, relations)), relations };
+}
+
+/**
+ * The document of an id for somebody who wants to do something with it. Throws `not_found` where there is none, or it
+ * was deleted and the viewer does not own it or may not bring it back any more; `unauthorized` and `forbidden` where
+ * they may not. Reference 1.0, 2.3.
+ */
+export async function openDocument(
+  deps: SeenDeps,
+  viewer: Viewer,
+  id: string,
+  ability: Ability,
+): Promise<Seen> {
+  const seen = await findSeen(deps, viewer, id);
+  if (!seen.abilities[ability]) throw denied(viewer);
+  return seen;
+}
+
+/** Likewise, whatever they may do with it. Throws `not_found`. */
+export async function findSeen(deps: SeenDeps, viewer: Viewer, id: string): Promise<Seen> {
+  const place = await readPlaced(deps, id);
+  if (place === undefined) throw noDocument();
+  const seen = await seenBy(deps, viewer, place);
+  if (seen.deletedAt !== null && (seen.role !== "owner" || isPastCutoff(deps, seen.deletedAt)))
+    throw noDocument();
+  return seen;
+}
+
+/** Whether what was deleted then cannot be brought back any more. Reference 3.1. */
+export function isPastCutoff(
+  { clock, documents }: Pick<SeenDeps, "clock" | "documents">,
+  at: string,
+): boolean {
+  return Date.parse(at) < clock.now() - documents.trashbinCutoffDays * DAY_MS;
+}
+
+export const noDocument = (): ApiError => new ApiError("not_found", "No Document matches the given query.");
+
+/** Who is nobody may come back with a name. */
+export const denied = (viewer: Viewer): ApiError => (viewer === undefined ? notSignedIn() : notAllowed());

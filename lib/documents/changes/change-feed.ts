@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable, SHARDS } from "../tables/changes.ts";
+
+export type FeedDeps = Pick<Ports, "tables" | "clock">;
+
+/** How far back of the newest row others are looked for at first, and then, milliseconds. */
+const LOOK_BACK_MS = [2_000, 10 * 60_000] as const;
+const REMEMBERED_MS = LOOK_BACK_MS[1];
+/** Rows are kept so long: whoever comes later begins anew. */
+const KEPT_MS = 60 * 60_000;
+/** More than that are not read: beginning anew costs less. */
+const BEHIND_MAX = 5_000;
+/** Times that a beginning is looked for at most. */
+const BEGINNINGS_MAX = 10;
+/** Rows after which old ones are cleared away, on average, and how many go at once. */
+const CLEAR_EVERY = 256;
+const CLEAR_AT_ONCE = 100;
+/** What is read a second time where a row is missing, and after how long, milliseconds. */
+const TRIES_MAX = 3;
+const PAUSE_MS = 4;
+
+/** What one shard has told so far. */
+interface Shard {
+  /** Rows that were seen; as many as the shard has had. */
+  count: number;
+  /** Since when all rows were seen, and when the newest was written, milliseconds. */
+  from: number;
+  newest: number;
+  /** Those of the last minutes: rows come in the order of their ids but for a little. */
+  readonly seen: Map<string, number>;
+}
+
+/** What has changed. */
+export interface Told {
+  /** It is not told since when: whoever asks has to begin anew. The rows are of the last minutes. */
+  readonly isAnew: boolean;
+  readonly rows: readonly ChangeRow[];
+}
+const NOTHING: Told = { isAnew: false, rows: [] };
+
+/**
+ * What has changed since it was last asked, by every process there is. Rows have no numbers, as those would be
+ * waited for: how many there are is counted, and where one is missing it is looked for further back.
+ */
+export class ChangeFeed {
+  #shards: Map<string, Shard> | undefined;
+
+  async read(deps: FeedDeps): Promise<Told> {
+    const shards = this.#shards;
+    if (shards === undefined) {
+      const rows: ChangeRow[] = [];
+      this.#shards = await begin(deps, rows);
+      await clear(deps, SHARDS, 0);
+      return { isAnew: true, rows };
+    }
+    const counts = await readCounts(deps);
+    const behind = SHARDS.filter((shard) => (counts.get(shard) ?? 0) > (shards.get(shard)?.count ?? 0));
+    if (behind.length === 0) return NOTHING;
+    const rows: ChangeRow[] = [];
+    for (const name of behind) {
+      const shard = shards.get(name);
+      const found = shard === undefined ? undefined : await catchUp(deps, name, shard, counts.get(name) ?? 0);
+      if (found === undefined) {
+        this.#shards = undefined;
+        return this.read(deps);
+      }
+      rows.push(...found);
+    }
+    await clear(deps, behind, rows.length);
+    return { isAnew: false, rows };
+  }
+}
+
+/** Now and then takes away rows that nobody asks for any more, the more often the more rows there are. */
+async function clear({ tables, clock }: FeedDeps, shards: readonly string[], read: number): Promise<void> {
+  if (Math.random() * CLEAR_EVERY > read + 1) return;
+  const before = idFrom(clock.now() - KEPT_MS);
+  for (const pk of shards) {
+    const { items } = await tables.query(changesTable, { pk, sk: { before }, limit: CLEAR_AT_ONCE });
+    const writes = items.map(({ sk }): Write => ({ op: "delete", table: changesTable, key: { pk, sk } }));
+    if (writes.length > 0) await tables.write(writes);
+  }
+}
+
+async function readCounts({ tables }: FeedDeps): Promise<ReadonlyMap<string, number>> {
+  const { items } = await tables.query(countsTable, { pk: CHANGE_COUNTS });
+  return new Map(items.map(({ sk, count }) => [sk, count]));
+}
+
+/** Where the feed is now, and its rows of the last minutes; undefined where it does not stand still for a moment. */
+async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Shard> | undefined> {
+  const shards = new Map<string, Shard>();
+  let counts = await readCounts(deps);
+  for (let attempt = 0; attempt < BEGINNINGS_MAX; attempt += 1) {
+    const open = SHARDS.filter((name) => shards.get(name)?.count !== (counts.get(name) ?? 0));
+    if (open.length === 0) return shards;
+    const from = deps.clock.now() - REMEMBERED_MS;
+    // What is counted has to be what was seen: rows are read between two counts that are the same.
+    const told = await Promise.all(open.map((name) => (counts.has(name) ? rowsSince(deps, name, from) : [])));
+    const after = await readCounts(deps);
+    for (const [at, name] of open.entries()) {
+      const count = counts.get(name) ?? 0;
+      if ((after.get(name) ?? 0) !== count) continue;
+      const shard: Shard = { count, from, newest: from, seen: new Map() };
+      for (const row of told[at] ?? []) note(shard, row);
+      rows.push(...(told[at] ?? []));
+      shards.set(name, shard);
+    }
+    // A shard that has moved on since it was read is caught up with later: rows and count belong together.
+    if (shards.size === SHARDS.length) return shards;
+    counts = after;
+  }
+  return undefined;
+}
+
+async function catchUp(
+  deps: FeedDeps,
+  name: string,
+  shard: Shard,
+  count: number,
+): Promise<ChangeRow[] | undefined> {
+  if (count - shard.count > BEHIND_MAX) return undefined;
+  const found: ChangeRow[] = [];
+  const newest = Math.min(shard.newest, deps.clock.now());
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    // Where writes of one transaction come to be seen one by one, the row may be the last.
+    if (attempt > 0) await sleep(attempt * PAUSE_MS);
+    for (const back of LOOK_BACK_MS) {
+      for (const row of await rowsSince(deps, name, Math.max(shard.from, newest - back))) {
+        if (shard.seen.has(row.sk)) continue;
+        note(shard, row);
+        shard.count += 1;
+        found.push(row);
+      }
+      if (shard.count >= count) {
+        forget(shard);
+        return found;
+      }
+    }
+  }
+  return undefined;
+}
+
+function note(shard: Shard, { sk }: ChangeRow): void {
+  const at = timeOf(sk);
+  shard.seen.set(sk, at);
+  shard.newest = Math.max(shard.newest, at);
+}
+
+function forget(shard: Shard): void {
+  const from = shard.newest - 2 * REMEMBERED_MS;
+  if (from <= shard.from) return;
+  shard.from = from;
+  for (const [id, at] of shard.seen) if (at < from) shard.seen.delete(id);
+}
+
+const rowsSince = (deps: FeedDeps, pk: string, sinceMs: number): Promise<ChangeRow[]> =>
+  readAll(deps, changesTable, { pk, sk: { from: idFrom(sinceMs) } });
+
+/** What ordered ids of a time begin with, and when one was made. */
+function idFrom(ms: number): string {
+  const digits = Math.max(0, Math.floor(ms)).toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
+}
+export const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -1,0 +1,45 @@
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import { relationsTable } from "../tables/accesses.ts";
+import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable } from "../tables/changes.ts";
+import { documentsTable } from "../tables/documents.ts";
+
+/** What lists know of a document; other attributes change without anybody being told. */
+const LISTED = new Set([
+  ...["title", "link_reach", "creator", "created_at", "updated_at", "deleted_at", "parent", "order"],
+]);
+
+/**
+ * The writes of a transaction, and after them what tells all lists of it: whatever writes documents or what they are
+ * to people goes through here, once a transaction. Two more writes at most.
+ */
+export function noted({ ids }: Pick<Ports, "ids">, writes: readonly Write[]): readonly Write[] {
+  const documents = new Set<string>();
+  const relations: [string, string][] = [];
+  for (const write of writes) {
+    if (write.op === "check") continue;
+    const { pk, sk } = write.op === "put" ? write.item : write.key;
+    if (write.table.name === relationsTable.name) relations.push([pk, sk]);
+    else if (write.table.name === documentsTable.name && changesLists(write)) documents.add(pk);
+  }
+  if (documents.size === 0 && relations.length === 0) return writes;
+  const id = ids.ordered();
+  const shard = id.slice(-1);
+  const row: ChangeRow = { pk: shard, sk: id, documents: [...documents], relations };
+  return [
+    ...writes,
+    { op: "put", table: changesTable, item: row },
+    {
+      op: "update",
+      table: countsTable,
+      key: { pk: CHANGE_COUNTS, sk: shard },
+      change: { add: { count: 1 } },
+    },
+  ];
+}
+
+function changesLists(write: Write): boolean {
+  if (write.op !== "update") return true;
+  const { set = {}, setIfMissing = {}, remove = [] } = write.change;
+  return [...Object.keys(set), ...Object.keys(setIfMissing), ...remove].some((name) => LISTED.has(name));
+}

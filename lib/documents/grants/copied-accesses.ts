@@ -1,0 +1,56 @@
+import { ApiError } from "../../errors.ts";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import {
+  accessesTable,
+  accessId,
+  accessKey,
+  relationKey,
+  relationsTable,
+  type StoredAccess,
+} from "../tables/accesses.ts";
+import type { StoredDocument } from "../tables/documents.ts";
+
+/** Accesses that are copied at a time at most. */
+const ACCESSES_MAX = 5_000;
+
+/**
+ * Accesses of others than a user on each of several documents, by the document. Throws `bad_request` where they are more
+ * than may be copied at a time. Reference 3.4.
+ */
+export async function accessesOfOthers(
+  deps: Pick<Ports, "tables">,
+  documents: readonly StoredDocument[],
+  user: string,
+): Promise<ReadonlyMap<string, readonly StoredAccess[]>> {
+  const count = documents.reduce((sum, { accesses }) => sum + accesses, 0);
+  if (count > ACCESSES_MAX) {
+    const message = `A copy holds at most ${ACCESSES_MAX} accesses.`;
+    throw new ApiError("bad_request", message, { body: { with_accesses: [message] } });
+  }
+  const found = new Map<string, readonly StoredAccess[]>();
+  for (const { id, accesses } of documents) {
+    if (accesses === 0) continue;
+    const rows = await readAll(deps, accessesTable, { pk: id });
+    found.set(
+      id,
+      rows.filter((row) => row.user !== user),
+    );
+  }
+  return found;
+}
+
+/** The same access on a document that is not attached yet, which counts it itself. */
+export function planCopiedAccess(copied: StoredAccess, document: string, since: string): Write[] {
+  const { user, team, role } = copied;
+  const id = accessId(document, user === null ? { team: team ?? "" } : { user });
+  const item: StoredAccess = {
+    ...{ ...accessKey(document, id), id, document, user, team, role },
+    ...{ created_at: since, revision: 1 },
+  };
+  const row: Write = { op: "put", table: accessesTable, item };
+  if (user === null) return [row];
+  const change = { set: { document, role, since } };
+  return [row, { op: "update", table: relationsTable, key: relationKey(user, document), change }];
+}

@@ -1,0 +1,177 @@
+import { readAll } from "../../events/read-all.ts";
+import type { Role } from "../access/roles.ts";
+import { ChangeFeed, type FeedDeps, timeOf } from "../changes/change-feed.ts";
+import { relationKey, relationsTable, type StoredRelation } from "../tables/accesses.ts";
+import type { ChangeRow } from "../tables/changes.ts";
+import { type Known, KnownDocuments } from "./document-index.ts";
+
+/** What a document is to somebody, beside what is known of it; undefined where it is gone. */
+export interface Row {
+  known: Known | undefined;
+  role: Role | undefined;
+  trace: boolean;
+  favorite: boolean;
+  masked: boolean;
+}
+
+/** All that documents are to somebody. */
+export interface Rows {
+  readonly byDocument: ReadonlyMap<string, Row>;
+  /** In the order that was last asked for. */
+  readonly all: Row[];
+  /** What was found out of them, each at a version of the documents. */
+  readonly found: Found;
+}
+
+interface Sorted {
+  readonly version: number;
+  readonly ordering: string;
+}
+
+export interface Found {
+  sorted?: Sorted;
+  highest?: {
+    readonly version: number;
+    readonly sorted: Sorted | undefined;
+    readonly documents: readonly Known[];
+  };
+  reached?: Sorted & { readonly documents: Known[] };
+}
+
+/** What lists are made from, as it is now. It is used within a turn, and no longer. */
+export interface Library {
+  readonly known: KnownDocuments;
+  /** What documents are to a user, each with all that it lies in. */
+  rowsOf(user: string): Promise<Rows>;
+}
+
+interface KeptRows extends Rows {
+  readonly byDocument: Map<string, Row>;
+}
+
+/** What a process keeps at most: beyond it, it begins anew with what is asked for next. */
+const DOCUMENTS_MAX = 200_000;
+const ROWS_MAX = 400_000;
+/**
+ * What was changed so recently is read again: of writes of one transaction some may be seen a moment before others.
+ * Milliseconds.
+ */
+const UNSETTLED_MS = 250;
+
+/**
+ * What lists of documents are made from, kept in memory and brought up to date before each list: rows of those who
+ * asked, and documents that lie there. Who asks at the same time waits for a turn.
+ */
+export class DocumentLists {
+  readonly #known = new KnownDocuments();
+  readonly #users = new Map<string, KeptRows>();
+  readonly #limits: { readonly documents: number; readonly rows: number };
+  #feed = new ChangeFeed();
+  #recent: readonly ChangeRow[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    limits: { readonly documents: number; readonly rows: number } = {
+      documents: DOCUMENTS_MAX,
+      rows: ROWS_MAX,
+    },
+  ) {
+    this.#limits = limits;
+  }
+
+  /** Looks at what is there now; nothing that was written before the call is missed, by whichever process. */
+  look<Result>(deps: FeedDeps, work: (library: Library) => Promise<Result>): Promise<Result> {
+    const turn = this.#turn.then(async () => {
+      try {
+        await this.#bringUpToDate(deps);
+        return await work({ known: this.#known, rowsOf: (user) => this.#rowsOf(deps, user) });
+      } catch (error) {
+        // What was read halfway is not to be leant on.
+        this.#forget();
+        this.#feed = new ChangeFeed();
+        throw error;
+      }
+    });
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #forget(): void {
+    this.#known.clear();
+    this.#users.clear();
+    this.#recent = [];
+  }
+
+  async #bringUpToDate(deps: FeedDeps): Promise<void> {
+    if (this.#isFull()) this.#forget();
+    const told = await this.#feed.read(deps);
+    if (told.isAnew) this.#forget();
+    const rows = [...this.#recent, ...told.rows];
+    if (rows.length === 0) return;
+    const since = deps.clock.now() - UNSETTLED_MS;
+    this.#recent = rows.filter(({ sk }) => timeOf(sk) >= since);
+    if (told.isAnew) return;
+    await this.#known.refresh(deps, new Set(rows.flatMap(({ documents }) => documents)));
+    await this.#readRelations(deps, rows);
+  }
+
+  #isFull(): boolean {
+    let rows = 0;
+    for (const { all } of this.#users.values()) rows += all.length;
+    return this.#known.size > this.#limits.documents || rows > this.#limits.rows;
+  }
+
+  async #readRelations(deps: FeedDeps, changed: readonly ChangeRow[]): Promise<void> {
+    const wanted = new Map<string, readonly [user: string, document: string]>();
+    for (const relation of changed.flatMap(({ relations }) => relations))
+      if (this.#users.has(relation[0])) wanted.set(relation.join(" "), relation);
+    if (wanted.size === 0) return;
+    const keys = [...wanted.values()].map(([user, document]) => relationKey(user, document));
+    const found = await deps.tables.batchGet(relationsTable, keys);
+    await this.#known.load(
+      deps,
+      found.map(({ sk }) => sk),
+    );
+    for (const relation of found) {
+      wanted.delete(`${relation.pk} ${relation.sk}`);
+      this.#put(this.#users.get(relation.pk), relation);
+    }
+    for (const [user, document] of wanted.values()) drop(this.#users.get(user), document);
+  }
+
+  async #rowsOf(deps: FeedDeps, user: string): Promise<Rows> {
+    const kept = this.#users.get(user);
+    if (kept !== undefined) return kept;
+    const relations = await readAll(deps, relationsTable, { pk: user });
+    await this.#known.load(
+      deps,
+      relations.map(({ sk }) => sk),
+    );
+    const rows: KeptRows = { byDocument: new Map(), all: [], found: {} };
+    for (const relation of relations) this.#put(rows, relation);
+    this.#users.set(user, rows);
+    return rows;
+  }
+
+  #put(rows: KeptRows | undefined, { sk, role, trace, favorite, masked }: StoredRelation): void {
+    if (rows === undefined) return;
+    const row: Row = {
+      ...{ known: this.#known.get(sk), role, trace: trace === true },
+      ...{ favorite: favorite === true, masked: masked === true },
+    };
+    const before = rows.byDocument.get(sk);
+    if (before !== undefined) {
+      Object.assign(before, row);
+      return;
+    }
+    rows.byDocument.set(sk, row);
+    rows.all.push(row);
+  }
+}
+
+function drop(rows: KeptRows | undefined, document: string): void {
+  const row = rows?.byDocument.get(document);
+  if (rows === undefined || row === undefined) return;
+  rows.byDocument.delete(document);
+  rows.all.splice(rows.all.indexOf(row), 1);
+}

@@ -1,0 +1,174 @@
+import type { Letterhead } from "../../platform/mail.ts";
+import type { Role } from "../access/roles.ts";
+import type { MailKind, StoredMail } from "../tables/mails.ts";
+
+/** Characters of a name or a title in a mail: whoever writes it cannot write a mail of their own in it. */
+const SHOWN_MAX = 120;
+
+interface Words {
+  readonly subject: string;
+  readonly heading: string;
+  readonly body: string;
+}
+
+/** What a letter says. `{sender}`, `{title}`, `{role}` and `{brand}` stand for what is known; never for markup. */
+interface Wording {
+  readonly kinds: Readonly<Record<MailKind, Words>>;
+  readonly roles: Readonly<Record<Role, string>>;
+  readonly untitled: string;
+  readonly open: string;
+  readonly somebody: string;
+  readonly foot: string;
+}
+
+const WORDINGS = {
+  en: {
+    kinds: {
+      shared: {
+        subject: "{sender} shared a document with you: {title}",
+        heading: "{sender} shared a document with you",
+        body: "You are now {role} of the document “{title}”.",
+      },
+      invited: {
+        subject: "{sender} shared a document with you: {title}",
+        heading: "{sender} invited you to a document",
+        body: "Once you sign in with this address, you will be {role} of the document “{title}”.",
+      },
+      asked: {
+        subject: "{sender} asks for access to a document: {title}",
+        heading: "{sender} asks for access to a document",
+        body: "They would like to be {role} of the document “{title}”. Open its sharing settings to answer.",
+      },
+      created: {
+        subject: "A document was made for you: {title}",
+        heading: "A document was made for you",
+        body: "The document “{title}” is yours. Sign in with this address to open it.",
+      },
+    },
+    roles: {
+      reader: "a reader",
+      commenter: "a commenter",
+      editor: "an editor",
+      administrator: "an administrator",
+      owner: "an owner",
+    },
+    untitled: "Untitled document",
+    open: "Open the document",
+    somebody: "Somebody",
+    foot: "Sent by {brand}",
+  },
+  fr: {
+    kinds: {
+      shared: {
+        subject: "{sender} a partagé un document avec vous : {title}",
+        heading: "{sender} a partagé un document avec vous",
+        body: "Votre rôle sur le document « {title} » : {role}.",
+      },
+      invited: {
+        subject: "{sender} a partagé un document avec vous : {title}",
+        heading: "{sender} vous invite à rejoindre un document",
+        body: "Connectez-vous avec cette adresse pour ouvrir le document « {title} ». Votre rôle : {role}.",
+      },
+      asked: {
+        subject: "{sender} demande l’accès à un document : {title}",
+        heading: "{sender} demande l’accès à un document",
+        body: "Document : « {title} ». Rôle souhaité : {role}. Répondez depuis les paramètres de partage.",
+      },
+      created: {
+        subject: "Un document a été créé pour vous : {title}",
+        heading: "Un document a été créé pour vous",
+        body: "Le document « {title} » vous appartient. Connectez-vous avec cette adresse pour l’ouvrir.",
+      },
+    },
+    roles: {
+      reader: "lecture",
+      commenter: "commentaire",
+      editor: "édition",
+      administrator: "administration",
+      owner: "propriété",
+    },
+    untitled: "Document sans titre",
+    open: "Ouvrir le document",
+    somebody: "Quelqu’un",
+    foot: "Envoyé par {brand}",
+  },
+} as const satisfies Record<string, Wording>;
+type Language = keyof typeof WORDINGS;
+
+export interface Letter {
+  readonly language: Language;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** The language of a mail, for one that a user has: `fr-fr` is `fr`; English where there is no wording. */
+export function letterLanguage(language: string | null): Language {
+  const found = (language ?? "").toLowerCase().split(/[-_]/, 1)[0] ?? "";
+  return Object.hasOwn(WORDINGS, found) ? (found as Language) : "en";
+}
+
+/** What a mail says, in the language of its reader. Reference 2.4. */
+export function letterOf(mail: StoredMail, { brandName, logoUrl, appUrl }: Letterhead): Letter {
+  const language = letterLanguage(mail.language);
+  const wording: Wording = WORDINGS[language];
+  const { subject, heading, body } = wording.kinds[mail.kind];
+  const known: Readonly<Record<string, string>> = {
+    sender: oneLine(mail.sender) || wording.somebody,
+    title: oneLine(mail.title ?? "") || wording.untitled,
+    role: wording.roles[mail.role],
+    brand: oneLine(brandName),
+  };
+  const say = (text: string): string => text.replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? "");
+  const id = encodeURIComponent(mail.document);
+  const link = `${appUrl}/docs/${id}/?utm_source=docssharelink&utm_campaign=${id}`;
+  const said = lines(mail.message ?? "") || say(body);
+  const [head, foot] = [say(heading), say(wording.foot)];
+  return {
+    language,
+    subject: oneLine(mail.subject ?? "") || say(subject),
+    text: `${head}\n\n${said}\n\n${wording.open}: ${link}\n\n${foot}\n`,
+    html: [
+      `<!DOCTYPE html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(head)}</title></head>`,
+      '<body style="font-family:sans-serif;max-width:36em;margin:2em auto;padding:0 1em">',
+      ...(logoUrl === undefined
+        ? []
+        : [`<p><img src="${escaped(logoUrl)}" alt="${escaped(oneLine(brandName))}" height="48"></p>`]),
+      `<h1 style="font-size:1.3em">${escaped(head)}</h1><p>${escaped(said).replaceAll("\n", "<br>")}</p>`,
+      `<p><a href="${escaped(link)}">${escaped(wording.open)}</a></p><p>${escaped(foot)}</p></body></html>`,
+    ].join("\n"),
+  };
+}
+
+/** Without line breaks and other characters that are not seen. */
+const visible = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    // What turns the direction of writing makes a text look like another.
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
+    .trim();
+
+/** The same, no longer than is shown. */
+function oneLine(text: string): string {
+  const line = visible(text);
+  const letters = [...line];
+  return letters.length > SHOWN_MAX ? `${letters.slice(0, SHOWN_MAX).join("")}…` : line;
+}
+
+/** The same of each line of a message; its length has been looked at. */
+const lines = (text: string): string =>
+  text
+    .split(/\r\n|[\r\n\u2028\u2029]/)
+    .map(visible)
+    .join("\n")
+    .trim();
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");

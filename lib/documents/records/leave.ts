@@ -1,0 +1,86 @@
+import type { Write } from "../../platform/tables.ts";
+import { openDocument, relationsOf } from "../authorization/document-access.ts";
+import { type CommitDeps, commitChange } from "../changes/commit.ts";
+import { sharedEvent } from "../events/document-event.ts";
+import { countAccesses } from "../grants/grants.ts";
+import { settleMoves } from "../grants/staged-accesses.ts";
+import { isBelow } from "../lists/document-index.ts";
+import type { ListDeps } from "../lists/list-documents.ts";
+import { accessesTable, accessId, accessKey, relationKey, relationsTable } from "../tables/accesses.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
+import type { StoredUser } from "../tables/users.ts";
+
+type LeaveDeps = CommitDeps & ListDeps;
+
+/** Three writes each, and what tells of them: an event, and what it sets off. */
+const LEFT_AT_ONCE = 10;
+
+/**
+ * Takes from the user all that was given to them, and the traces of links that they followed, on a document and in all
+ * that lies in it; what they have above it stays. Favorites go with it where they have nothing above, as nothing would
+ * show them any more. What lies deepest comes first and the document
+ * last, so that whoever is interrupted can leave again. Throws `not_found`, `forbidden`. Reference 1.6.
+ */
+export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: string): Promise<void> {
+  const { ancestors } = await openDocument(deps, user, id, "leave");
+  const above = [...(await relationsOf(deps, user, ancestors)).values()];
+  const marks: readonly Mark[] = above.some(({ role }) => role !== undefined)
+    ? ["trace", "masked"]
+    : ["trace", "masked", "favorite"];
+  const below = await deps.documentLists.look(deps, async ({ known, rowsOf }) => {
+    const { byDocument } = await rowsOf(user.id);
+    await known.load(deps, [id]);
+    const mark = known.newMark();
+    const top = known.get(id);
+    if (top !== undefined) top.mark = mark;
+    return [...byDocument].flatMap(([document, row]) =>
+      row.known !== undefined && isBelow(row.known, mark) ? [document] : [],
+    );
+  });
+  for (let from = 0; from < below.length; from += LEFT_AT_ONCE)
+    await leaveEach(deps, user, below.slice(from, from + LEFT_AT_ONCE), marks);
+  await leaveEach(deps, user, [id], marks);
+}
+
+type Mark = "trace" | "masked" | "favorite";
+
+function leaveEach(
+  deps: LeaveDeps,
+  user: StoredUser,
+  documents: readonly string[],
+  marks: readonly Mark[],
+): Promise<void> {
+  return commitChange(deps, async () => {
+    const keys = documents.map((document) => relationKey(user.id, document));
+    const [relations, shared] = await Promise.all([
+      deps.tables.batchGet(relationsTable, keys),
+      deps.tables.batchGet(documentsTable, documents.map(documentKey)),
+    ]);
+    await settleMoves(deps, shared);
+    const byId = new Map(shared.map((one) => [one.id, one]));
+    const writes = relations.flatMap((relation): Write[] => {
+      const { sk: document, role } = relation;
+      const one = byId.get(document);
+      if (one === undefined || (role === undefined && marks.every((mark) => relation[mark] !== true)))
+        return [];
+      const left: Write = {
+        ...{ op: "update", table: relationsTable, key: relationKey(user.id, document) },
+        change: { remove: ["role", "since", ...marks] },
+        when: [role === undefined ? ["role", "missing"] : ["role", "=", role]],
+      };
+      if (role === undefined) return [left];
+      const access = accessKey(document, accessId(document, { user: user.id }));
+      return [
+        left,
+        { op: "delete", table: accessesTable, key: access, when: [["role", "=", role]] },
+        countAccesses(one, -1, role === "owner" ? -1 : 0),
+      ];
+    });
+    const events = relations.flatMap(({ sk: document, role }) => {
+      const one = byId.get(document);
+      if (one === undefined || role === undefined) return [];
+      return [sharedEvent(one, user, { user: user.id, team: null, role }, "taken")];
+    });
+    return { writes, events, result: undefined };
+  });
+}

@@ -1,0 +1,177 @@
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { openDocument } from "../authorization/document-access.ts";
+import type { CommitDeps } from "../changes/commit.ts";
+import type { Cause, ContentAccess } from "../content/text-access.ts";
+import { type CreateDeps, createChild, createDocument } from "../records/create.ts";
+import { documentKey, documentsTable } from "../tables/documents.ts";
+import type { StoredUser } from "../tables/users.ts";
+import { COMMENT_MAX_BYTES } from "../threads/body.ts";
+import { createThread } from "../threads/threads.ts";
+import { owner, usersByEmail } from "../users/users.ts";
+
+/** What scripts of workflows ask. */
+export type Question =
+  | {
+      readonly of: "new document";
+      readonly title: string;
+      readonly content?: string | undefined;
+      readonly parent?: string | undefined;
+    }
+  | { readonly of: "text of document"; readonly id: string }
+  | { readonly of: "more text" | "new comment"; readonly id: string; readonly text: string };
+
+/** Which call asks, and what led to it. */
+export interface Asker {
+  /** A UUID: the same however often the call is made again. */
+  readonly call: string;
+  readonly cause: Cause;
+}
+
+export type AskedDeps = CreateDeps &
+  Pick<Ports, "claims"> & {
+    readonly documentContent?: ContentAccess;
+  };
+
+/** Characters of a document that a script is given at most. */
+const READ_MAX_CHARS = 4_000_000;
+/** Attempts at adding to a text that others change. */
+const TRIES_MAX = 10;
+
+/**
+ * Works on documents for a script, as the user whom the installation names for workflows and with that user's rights
+ * alone. Gives a text, or the id of what was made, which is made once for each call. Throws ApiError for what is
+ * refused.
+ */
+export async function answerDocuments(deps: AskedDeps, question: Question, by: Asker): Promise<string> {
+  const user = await workflowUser(deps);
+  const caused = causedBy(deps, by);
+  switch (question.of) {
+    case "new document":
+      return make(caused, user, question, by);
+    case "text of document":
+      return read(caused, user, question.id);
+    case "more text":
+      return append(caused, user, question, by);
+    case "new comment":
+      return (await createThread(caused, user, question.id, asBlocks(question.text), by.call)).id;
+  }
+}
+
+/** Throws `bad_request` where nobody, or more than one, has the address. */
+async function workflowUser(deps: AskedDeps): Promise<StoredUser> {
+  const { workflowsEmail, ownerEmail } = deps.documents;
+  if (workflowsEmail === "") return owner(deps, ownerEmail);
+  const [user, ...others] = (await usersByEmail(deps, workflowsEmail)).filter(({ is_active }) => is_active);
+  if (user !== undefined && others.length === 0) return user;
+  const how = user === undefined ? "no user has" : "several users have";
+  throw new ApiError("bad_request", `${how} the address of WORKFLOW_DOCUMENTS_USER`);
+}
+
+/** What it changes tells of the run that asked, one hop further on: workflows that set off themselves come to an end. */
+function causedBy<Asked extends CommitDeps>(deps: Asked, { cause }: Asker): Asked {
+  const { effects } = deps;
+  return {
+    ...deps,
+    effects: {
+      settle: (drafts, at) =>
+        effects.settle(
+          drafts.map((draft) => ({ ...draft, ...cause })),
+          at,
+        ),
+    },
+  };
+}
+
+/** Rooms of editors are known by version 4 alone. Reference 11.7. */
+const asRandom = (id: string): string => `${id.slice(0, 14)}4${id.slice(15)}`;
+
+async function make(
+  deps: AskedDeps,
+  user: StoredUser,
+  { title, content = "", parent }: Extract<Question, { of: "new document" }>,
+  { call, cause }: Asker,
+): Promise<string> {
+  const id = asRandom(call);
+  const access = content === "" ? undefined : contentOf(deps);
+  if (!(await isMade(deps, user, id))) {
+    const above =
+      parent === undefined ? undefined : await openDocument(deps, user, parent, "children_create");
+    try {
+      await (above === undefined
+        ? createDocument(deps, user, { id, title })
+        : createChild(deps, user, above, { id, title }));
+    } catch (error) {
+      // The same call may have come twice at the same time.
+      if (!(await isMade(deps, user, id))) throw error;
+    }
+  }
+  if (access !== undefined)
+    await access.append(user, id, content, { ifNone: true, cause }).catch(unlessTaken);
+  return id;
+}
+
+/** The same call, come twice, has written it; or somebody has who was faster. */
+function unlessTaken(error: unknown): void {
+  if (!isConflict(error)) throw error;
+}
+
+const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "conflict";
+
+/** Throws `conflict` where somebody else has the id. */
+async function isMade({ tables }: AskedDeps, user: StoredUser, id: string): Promise<boolean> {
+  const document = await tables.get(documentsTable, documentKey(id));
+  if (document === undefined) return false;
+  if (document.creator !== user.id)
+    throw new ApiError("conflict", "Somebody else has taken the document's id");
+  return true;
+}
+
+async function read(deps: AskedDeps, user: StoredUser, id: string): Promise<string> {
+  await openDocument(deps, user, id, "content_retrieve");
+  const text = (await contentOf(deps).read(id)) ?? "";
+  if (text.length > READ_MAX_CHARS)
+    throw new ApiError("bad_request", `The document has more than ${READ_MAX_CHARS} characters`);
+  return text;
+}
+
+async function append(
+  deps: AskedDeps,
+  user: StoredUser,
+  { id, text }: Extract<Question, { of: "more text" | "new comment" }>,
+  { call, cause }: Asker,
+): Promise<string> {
+  const mark = `runs/${cause.run_id}/documents/${call}`;
+  for (let attempt = 1; ; attempt += 1) {
+    await openDocument(deps, user, id, "content_patch");
+    const access = contentOf(deps);
+    if (await deps.claims.isTaken(mark)) return id;
+    try {
+      await access.append(user, id, text, { cause });
+      break;
+    } catch (error) {
+      if (!isConflict(error) || attempt === TRIES_MAX) throw error;
+    }
+  }
+  await deps.claims.take(mark);
+  return id;
+}
+
+/** Throws `bad_request` where documents have no content yet that could be read. */
+function contentOf({ documentContent }: AskedDeps): ContentAccess {
+  if (documentContent === undefined)
+    throw new ApiError("bad_request", "the content of documents is not available here");
+  return documentContent;
+}
+
+/** A paragraph a line, as editors keep comments; JSON text. Throws `bad_request` where it is too long. */
+function asBlocks(text: string): string {
+  const blocks = text.split(/\r?\n/).map((line) => ({
+    type: "paragraph",
+    content: line === "" ? [] : [{ type: "text", text: line, styles: {} }],
+  }));
+  const body = JSON.stringify(blocks);
+  if (Buffer.byteLength(body) > COMMENT_MAX_BYTES)
+    throw new ApiError("bad_request", `a comment has at most ${COMMENT_MAX_BYTES} bytes`);
+  return body;
+}

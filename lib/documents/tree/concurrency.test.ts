@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readAll } from "../../events/read-all.ts";
+import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { type Deed, deedOf, newWorld, type World } from "../../testing/test-world.ts";
+import { everyDocument, openLibrary } from "../../testing/test-world-lists.ts";
+import { accessesTable, relationKey, relationsTable } from "../tables/accesses.ts";
+import { childrenOf, childrenTable, deletedChildrenOf, type StoredDocument } from "../tables/documents.ts";
+
+let test: TestDeps;
+beforeEach(async () => {
+  test = await testDeps();
+});
+afterEach(() => test.close());
+
+/** A tree that all three may do nearly everything with. */
+const BEGUN: readonly Deed[] = [
+  { is: "create", who: "ann", title: "one" },
+  { is: "give", who: "ann", which: 0, whom: "ben", role: "owner" },
+  { is: "give", who: "ann", which: 0, whom: "cat", role: "administrator" },
+  ...[0, 0, 1, 1, 2, 3].map((which): Deed => ({ is: "child", who: "ben", which, title: "Two" })),
+  { is: "create", who: "ben", title: "three" },
+  { is: "give", who: "ben", which: 7, whom: "ann", role: "administrator" },
+];
+const anything = deedOf({
+  ...{ child: 5, move: 8, delete: 3, restore: 2, give: 2, take: 3, link: 1, leave: 1, rename: 2 },
+  ...{ favorite: 1, mask: 1, open: 1, duplicate: 1 },
+});
+const rounds = (deed: fc.Arbitrary<Deed>) =>
+  fc.array(fc.array(deed, { minLength: 6, maxLength: 12, size: "max" }), { minLength: 3, maxLength: 5 });
+
+async function begin(): Promise<World> {
+  const world = await newWorld(test);
+  for (const one of BEGUN) expect((await world.try(one))?.status).toBe(201);
+  return world;
+}
+
+/** All at the same time; each sees the documents that there were before. */
+async function tryTogether(world: World, deeds: readonly Deed[]) {
+  test.clock.advance(1000);
+  const answers = await Promise.all(deeds.map((one) => world.try(one)));
+  return answers.map((answer, index) => ({ deed: deeds[index], status: answer?.status ?? 0 }));
+}
+
+/** What must hold of everything that is stored, whoever did what. */
+async function expectWhole(world: World): Promise<void> {
+  const documents = await everyDocument(test, world);
+  for (const document of documents.values()) {
+    const { id, parent, order, deleted_at, numchild } = document;
+    expectNoCycle(document, documents);
+    const children = await readAll(test.deps, childrenTable, { pk: childrenOf(id) });
+    expect({ id, numchild }).toEqual({ id, numchild: children.length });
+    const known = children.map((child) => documents.get(child.id));
+    expect(known.map((child) => [child?.parent, child?.order, child?.deleted_at])).toEqual(
+      children.map(({ sk }) => [id, sk, null]),
+    );
+    // It lies in one place: where its parent says.
+    if (parent !== null) {
+      const [pk, sk] = deleted_at === null ? [childrenOf(parent), order] : [deletedChildrenOf(parent), id];
+      expect((await test.deps.tables.get(childrenTable, { pk, sk }))?.id).toBe(id);
+    }
+    await expectCounted(world, document);
+  }
+}
+
+function expectNoCycle(document: StoredDocument, documents: ReadonlyMap<string, StoredDocument>): void {
+  const seen = new Set<string>();
+  for (let at: StoredDocument | undefined = document; at !== undefined; at = documents.get(at.parent ?? "")) {
+    expect(seen.has(at.id)).toBe(false);
+    seen.add(at.id);
+  }
+}
+
+/** Accesses are as many as it says, each with its row among what documents are to its user; a root is somebody's. */
+async function expectCounted(world: World, { id, parent, accesses, owners }: StoredDocument): Promise<void> {
+  const rows = await readAll(test.deps, accessesTable, { pk: id });
+  const owning = rows.filter(({ role }) => role === "owner");
+  expect({ id, accesses, owners }).toEqual({ id, accesses: rows.length, owners: owning.length });
+  if (parent === null) expect(owning.length).toBeGreaterThan(0);
+  for (const { id: user } of world.users.values()) {
+    const relation = await test.deps.tables.get(relationsTable, relationKey(user, id));
+    expect(relation?.role).toBe(rows.find((row) => row.user === user)?.role);
+  }
+}
+
+/** What may become of a change that others make impossible: it is done, or there is a clear answer why not. */
+const CLEAR = [0, 200, 201, 204, 400, 403, 404, 409];
+
+describe("several who change the same documents at once", () => {
+  it("are each answered clearly, and leave whole trees, counts and lists", async () => {
+    await fc.assert(
+      fc.asyncProperty(rounds(anything), async (all) => {
+        const world = await begin();
+        for (const deeds of all) {
+          const made = world.ids.length;
+          const answers = await tryTogether(world, deeds);
+          for (const one of answers) expect(one).toEqual({ ...one, status: expect.toBeOneOf(CLEAR) });
+          const created = answers.filter(({ status }) => status === 201);
+          const makers = created.filter(({ deed }) => deed?.is === "child" || deed?.is === "duplicate");
+          expect(world.ids.length - made).toBe(makers.length);
+          await expectWhole(world);
+        }
+        for (const who of ["ann", "ben", "cat"] as const) {
+          const { json } = await world.ask("GET /documents/all", who, { query: { page_size: "200" } });
+          const library = await openLibrary(test, world, who);
+          const shown: string[] = json.results.map(({ id }: { id: string }) => id);
+          expect(shown.toSorted()).toEqual(library.all().toSorted());
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("all make their children, however many do", async () => {
+    const world = await begin();
+    const child = (index: number): Deed => ({
+      ...{ is: "child", which: index % 3, title: "one" },
+      who: (["ann", "ben", "cat"] as const)[index % 3] ?? "ann",
+    });
+    const answers = await tryTogether(
+      world,
+      Array.from({ length: 24 }, (_, index) => child(index)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    expect(new Set(world.ids).size).toBe(BEGUN.length - 3 + 24);
+    await expectWhole(world);
+  });
+
+  it("leave a root somebody's: of two owners who take each other's access away, one does", async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const world = await begin();
+      const answers = await tryTogether(world, [
+        { is: "take", who: "ann", which: 0, whom: "ben" },
+        { is: "take", who: "ben", which: 0, whom: "ann" },
+      ]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 403]);
+      await expectWhole(world);
+    }
+  });
+
+  it("move each to where it may lie, one after the other: none fails but for what others did first", async () => {
+    const move = deedOf({ move: 1 }).map((one): Deed => ({ ...one, who: "ann" }));
+    await fc.assert(
+      fc.asyncProperty(rounds(move), async (all) => {
+        const world = await begin();
+        for (const deeds of all) {
+          for (const { deed, status } of await tryTogether(world, deeds))
+            expect({ deed, status }).toEqual({ deed, status: expect.toBeOneOf([200, 400, 403, 409]) });
+          await expectWhole(world);
+        }
+        // Nothing is lost: who owns all trees owns what came out of them.
+        const { json } = await world.ask("GET /documents/all", "ben", { query: { page_size: "200" } });
+        expect(json.results.map(({ id }: { id: string }) => id).toSorted()).toEqual(world.ids.toSorted());
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,267 @@
+import { ApiError } from "../../errors.ts";
+import type { Condition, Change as TableChange, Write } from "../../platform/tables.ts";
+import {
+  childrenOf,
+  childrenTable,
+  DEPTH_MAX,
+  deletedChildrenOf,
+  documentKey,
+  documentsTable,
+  type StoredDocument,
+} from "../tables/documents.ts";
+import { idsOf, lineOf, type Placed } from "./ancestors.ts";
+import { numberOf } from "./path-segment.ts";
+import type { Slot } from "./siblings.ts";
+
+/** Levels of a tree would be more than there may be. */
+export class TooDeep extends Error {}
+
+const TOO_DEEP = "There are as many levels as there may be.";
+
+/** What is planned, or `bad_request` where a tree would be deeper than it may be. Reference 2.1. */
+export function withinLevels<Planned>(plan: () => Planned): Planned {
+  try {
+    return plan();
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    throw new ApiError("bad_request", TOO_DEEP, { body: { non_field_errors: [TOO_DEEP] } });
+  }
+}
+
+/** Writes to several documents, each of which is one item of a transaction however much is asked of it. */
+class Documents {
+  readonly #asked = new Map<
+    string,
+    {
+      when: Condition[];
+      set: Record<string, string | number | boolean | null>;
+      add: Record<string, number>;
+    }
+  >();
+
+  #of(id: string) {
+    const asked = this.#asked.get(id) ?? { when: [], set: {}, add: {} };
+    this.#asked.set(id, asked);
+    return asked;
+  }
+
+  /** It is where it was when it was read, and live. */
+  lean({ id, place }: StoredDocument): void {
+    const { when } = this.#of(id);
+    if (when.length === 0) when.push(["place", "=", place], ["deleted_at", "=", null]);
+  }
+
+  /** It reaches at least so many levels down. */
+  reach({ id, height }: StoredDocument, levels: number): void {
+    const asked = this.#of(id);
+    if (levels <= height) return;
+    asked.when.push(["height", "=", height]);
+    asked.set.height = levels;
+  }
+
+  add(id: string, name: "numchild", number: number): void {
+    const { add } = this.#of(id);
+    add[name] = (add[name] ?? 0) + number;
+  }
+
+  /** What was a child of it is deleted. */
+  loses(id: string): void {
+    this.add(id, "numchild", -1);
+    this.#of(id).set.has_deleted_children = true;
+  }
+
+  writes(): Write[] {
+    return [...this.#asked].map(([id, { when, set, add }]): Write => {
+      const [table, key] = [documentsTable, documentKey(id)];
+      const added = Object.fromEntries(Object.entries(add).filter(([, number]) => number !== 0));
+      const change: TableChange = { set, add: added };
+      if (Object.keys(set).length === 0 && Object.keys(added).length === 0)
+        return { op: "check", table, key, when };
+      return { op: "update", table, key, change, when };
+    });
+  }
+}
+
+/** Where a document comes to lie: in a parent, or among the roots. */
+export interface Target extends Slot {
+  readonly parent: Placed | undefined;
+}
+
+/** What lies at a target leans on: nothing above it moves or is deleted meanwhile, and it is not too deep there. */
+function leanOn(documents: Documents, { parent }: Target, height: number): void {
+  if (parent === undefined) return;
+  const line = lineOf(parent);
+  if (line.length + 1 + height > DEPTH_MAX) throw new TooDeep();
+  line.forEach((above, at) => {
+    documents.lean(above);
+    documents.reach(above, line.length - at + height);
+  });
+  documents.add(parent.document.id, "numchild", 1);
+}
+
+const chainIn = ({ parent }: Target): string[] => (parent === undefined ? [] : idsOf(lineOf(parent)));
+
+type New = Omit<
+  StoredDocument,
+  "pk" | "sk" | "parent" | "order" | "chain" | "place" | "height" | "numchild" | "revision"
+>;
+
+/** A new document at a target, and its writes: they do not hold where its id or its key is taken. */
+export function planInsert(made: New, target: Target): { document: StoredDocument; writes: Write[] } {
+  const document: StoredDocument = {
+    ...{ ...documentKey(made.id), ...made, parent: target.parent?.document.id ?? null },
+    ...{
+      order: target.order,
+      chain: chainIn(target),
+      place: 1,
+      height: 0,
+      numchild: 0,
+      revision: 1,
+    },
+  };
+  const documents = new Documents();
+  leanOn(documents, target, 0);
+  const writes: Write[] = [
+    { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
+    ...documents.writes(),
+    putChild(document),
+    ...target.writes,
+  ];
+  return { document, writes };
+}
+
+function putChild({ parent, order, id }: Pick<StoredDocument, "parent" | "order" | "id">): Write {
+  const item = { pk: childrenOf(parent), sk: order, id };
+  return { op: "put", table: childrenTable, item, when: [["pk", "missing"]] };
+}
+
+function dropChild({ parent, order, id }: StoredDocument): Write[] {
+  // A root that was stored before roots had an order is in no list of them.
+  if (parent === null && numberOf(order) === undefined) return [];
+  const key = { pk: childrenOf(parent), sk: order };
+  return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
+}
+
+/** What else is written to a document along with its move, and what must hold of it. */
+export interface Along {
+  readonly set: Readonly<Record<string, number | string>>;
+  readonly when: readonly Condition[];
+}
+
+/**
+ * Moves a live document with all that lies in it, however much that is: it and its parents are written, what is below
+ * finds its way by itself. The target lies outside of it.
+ */
+export function planMove({ document }: Placed, target: Target, at: string, along?: Along): Write[] {
+  const documents = new Documents();
+  leanOn(documents, target, document.height);
+  if (document.parent !== null) documents.add(document.parent, "numchild", -1);
+  const parent = target.parent?.document.id ?? null;
+  const { order } = target;
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
+      change: {
+        set: { parent, order, chain: chainIn(target), updated_at: at, ...along?.set },
+        add: { place: 1, revision: 1 },
+      },
+      when: [
+        ["place", "=", document.place],
+        ["height", "=", document.height],
+        ["deleted_at", "=", null],
+        ...(along?.when ?? []),
+      ],
+    },
+    ...dropChild(document),
+    putChild({ parent, order, id: document.id }),
+    ...documents.writes(),
+    ...target.writes,
+  ];
+}
+
+/**
+ * When what is not attached yet counts as deleted: so long ago that nobody sees it or brings it back, nor what lies in
+ * it.
+ */
+export const DETACHED_AT = "0001-01-01T00:00:00.000Z";
+
+/** Writes of a document that is part of a detached tree, whose root has `DETACHED_AT`. */
+export function planDetached(document: StoredDocument): Write[] {
+  return [
+    { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
+    ...(document.parent === null ? [] : [putChild(document)]),
+  ];
+}
+
+/** Puts the root of a detached tree to its place: all of it is there at once. */
+export function planAttach(document: StoredDocument, target: Target): Write[] {
+  const documents = new Documents();
+  leanOn(documents, target, document.height);
+  const { id, place } = document;
+  const parent = target.parent?.document.id ?? null;
+  const { order } = target;
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { parent, order, chain: chainIn(target), deleted_at: null }, add: { place: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "=", DETACHED_AT],
+      ],
+    },
+    putChild({ parent, order, id }),
+    ...documents.writes(),
+    ...target.writes,
+  ];
+}
+
+/** Deletes a live document, and with it what lies in it. Reference 3.1. */
+export function planDelete({ document }: Placed, at: string): Write[] {
+  const { id, parent, place } = document;
+  const documents = new Documents();
+  if (parent !== null) documents.loses(parent);
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { deleted_at: at, updated_at: at }, add: { place: 1, revision: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "=", null],
+      ],
+    },
+    ...documents.writes(),
+    // A root keeps its place.
+    ...(parent === null
+      ? []
+      : [
+          ...dropChild(document),
+          { op: "put", table: childrenTable, item: { pk: deletedChildrenOf(parent), sk: id, id } } as const,
+        ]),
+  ];
+}
+
+/** Brings back what was itself deleted, to its place among its siblings; a root has kept it. Reference 3.2. */
+export function planRestore({ document }: Placed, slot: Slot | undefined): Write[] {
+  const { id, parent, place } = document;
+  const order = slot?.order ?? document.order;
+  const documents = new Documents();
+  if (parent !== null) documents.add(parent, "numchild", 1);
+  return [
+    {
+      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      change: { set: { deleted_at: null, order }, add: { place: 1, revision: 1 } },
+      when: [
+        ["place", "=", place],
+        ["deleted_at", "<>", null],
+      ],
+    },
+    ...documents.writes(),
+    ...(parent === null
+      ? []
+      : [
+          putChild({ parent, order, id }),
+          { op: "delete", table: childrenTable, key: { pk: deletedChildrenOf(parent), sk: id } } as const,
+        ]),
+    ...(slot?.writes ?? []),
+  ];
+}
