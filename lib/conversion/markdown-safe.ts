@@ -1,4 +1,4 @@
-import { isSafeUrl } from "./sanitise.ts";
+import { isSafeUrl } from "./sanitize.ts";
 
 type Part = Record<string, unknown>;
 
