@@ -45,6 +45,22 @@ describe("the README and the guides", () => {
     }
   });
 
+  it("list every decision with its title in the index", async () => {
+    const folder = join(ROOT, "infra/decisions");
+    const names = (await readdir(folder)).filter((name) => name !== "README.md").sort();
+    const titles = names.map(async (name) => {
+      const [title = ""] = (await readFile(join(folder, name), "utf8")).split("\n");
+      return `- [${name.slice(0, 4)}](${name}) ${title.replace(/^# /, "")}`;
+    });
+    const index = await readFile(join(folder, "README.md"), "utf8");
+    expect(
+      index
+        .split("\n")
+        .filter((line) => line.startsWith("- "))
+        .sort(),
+    ).toEqual(await Promise.all(titles));
+  });
+
   it("show valid workflows", async () => {
     const guide = await readFile(join(ROOT, "docs/workflows.md"), "utf8");
     const shown = [...guide.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = ""]) => text);
