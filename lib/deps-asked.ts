@@ -1,6 +1,6 @@
 import type { Deps } from "./deps.ts";
 import type { ContentAccess } from "./documents/content/text-access.ts";
-import type { AnswerDocuments } from "./workflows/records/document-questions.ts";
+import type { AnswerDocuments } from "./workflows/script-api/document-questions.ts";
 
 /** What scripts ask of documents; only those who answer scripts carry it. */
 export function documentAnswers(deps: Deps): AnswerDocuments {

@@ -22,12 +22,12 @@ import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Queues } from "./platform/queues.ts";
 import { readConfig } from "./settings/config.ts";
 import { llmKeys } from "./settings/llm-settings.ts";
+import { makeBaseFolders } from "./workflows/installation/installation.ts";
 import { openRemote } from "./workflows/remote/open.ts";
 import { remoteSettings } from "./workflows/remote/settings.ts";
-import { makeBaseFolders } from "./workflows/runs/installation.ts";
-import { overMark } from "./workflows/runs/messages.ts";
 import { noteStepFailure } from "./workflows/steps/consumer.ts";
 import type { StepDeps } from "./workflows/steps/context.ts";
+import { overMark } from "./workflows/steps/messages.ts";
 import { flushLogs } from "./workflows/steps/run-log.ts";
 import { workspaceSync } from "./workflows/workspaces/sync.ts";
 

@@ -17,17 +17,18 @@ import { smtpMailer } from "./platform/smtp.ts";
 import { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Config } from "./settings/config.ts";
 import { noteLastFailure } from "./workflows/dead-letters/letters.ts";
+import { readInstallation } from "./workflows/installation/installation.ts";
 import { listIndexes } from "./workflows/lists/list.ts";
+import { numbers } from "./workflows/lists/number-sequence.ts";
 import { recordDeps } from "./workflows/records/deps.ts";
 import { recordEffects } from "./workflows/records/effects.ts";
-import { readInstallation } from "./workflows/runs/installation.ts";
-import { numbers } from "./workflows/runs/numbers.ts";
+import { runBudget } from "./workflows/runs/run-budget.ts";
 import { runSlots } from "./workflows/runs/slots.ts";
 import { stepActivity } from "./workflows/steps/activity.ts";
+import { catalogReader } from "./workflows/store/catalog.ts";
 import { cachedDefinitions } from "./workflows/store/store.ts";
 import { rateBreaker } from "./workflows/triggers/breaker.ts";
-import { catalogReader, triggerMatcher } from "./workflows/triggers/matcher.ts";
-import { runBudget } from "./workflows/triggers/run-budget.ts";
+import { triggerMatcher } from "./workflows/triggers/matcher.ts";
 import { SHARED_WORKSPACES_DIR } from "./workflows/workspaces/paths.ts";
 
 /** Puts the services together over the ports of a platform. */

@@ -22,14 +22,14 @@ import { llmKeys } from "./settings/llm-settings.ts";
 import { releaseOf } from "./upgrades/releases.ts";
 import { upgradeData } from "./upgrades/upgrade.ts";
 import { firstStart } from "./workflows/event-receiver/receiver.ts";
-import { FIRST_START_KEY, serviceTable } from "./workflows/event-receiver/table.ts";
+import { baseFolders, functionBaseFolders, makeBaseFolders } from "./workflows/installation/installation.ts";
+import { FIRST_START_KEY, serviceTable } from "./workflows/installation/table.ts";
 import { openRemote } from "./workflows/remote/open.ts";
 import { remoteSettings } from "./workflows/remote/settings.ts";
-import { baseFolders, functionBaseFolders, makeBaseFolders } from "./workflows/runs/installation.ts";
 import { isRunOver } from "./workflows/runs/over.ts";
 import type { StepPaths } from "./workflows/steps/context.ts";
 import { flushLogs } from "./workflows/steps/run-log.ts";
-import { openWorkflowFolder, type WorkflowFolder } from "./workflows/store/folder.ts";
+import { openWorkflowFolder, type WorkflowFolder } from "./workflows/uploads/workflow-folder.ts";
 import type { WorkspaceSync } from "./workflows/workspaces/sync.ts";
 
 export interface ProcessOptions {
@@ -51,7 +51,7 @@ export const stepPaths = (dataDir: string, functionFolders: readonly string[] = 
 });
 
 /** The functions that scripts of steps may call on this machine. */
-export const STEP_FUNCTIONS = new URL("./workflows/functions/library.ts", import.meta.url);
+export const STEP_FUNCTIONS = new URL("./workflows/script-library/library.ts", import.meta.url);
 
 /** What this machine gives to a platform: processes of steps, and secrets from the data folder. */
 export interface ProcessParts {

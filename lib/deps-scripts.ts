@@ -13,7 +13,7 @@ export function withScripts(deps: Deps): Deps & ScriptDeps {
   return {
     ...deps,
     answerScript: async (runId, query) => {
-      const { answerScript } = await import("./workflows/records/answer-script.ts");
+      const { answerScript } = await import("./workflows/script-api/answer-script.ts");
       return answerScript({ ...deps, answerDocuments: documentAnswers(deps) }, runId, query);
     },
     snapshots: {

@@ -16,18 +16,18 @@ import type { StorageHealth } from "./platform/storage-health.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Retention } from "./settings/config.ts";
 import type { LlmSettings } from "./settings/llm-settings.ts";
+import type { Installation } from "./workflows/installation/installation.ts";
 import type { ListIndexes } from "./workflows/lists/list.ts";
+import type { Numbers } from "./workflows/lists/number-sequence.ts";
 import type { RecordDeps } from "./workflows/records/effects.ts";
 import type { Remote } from "./workflows/remote/machine.ts";
-import type { Installation } from "./workflows/runs/installation.ts";
-import type { Numbers } from "./workflows/runs/numbers.ts";
+import type { RunBudget } from "./workflows/runs/run-budget.ts";
 import type { RunSlots } from "./workflows/runs/slots.ts";
 import type { StepActivity } from "./workflows/steps/activity.ts";
 import type { AnswerScript, Snapshots, StepPaths } from "./workflows/steps/context.ts";
+import type { CatalogReader } from "./workflows/store/catalog.ts";
 import type { Definitions } from "./workflows/store/store.ts";
 import type { RateBreaker } from "./workflows/triggers/breaker.ts";
-import type { CatalogReader } from "./workflows/triggers/matcher.ts";
-import type { RunBudget } from "./workflows/triggers/run-budget.ts";
 import type { WorkspaceSync } from "./workflows/workspaces/sync.ts";
 
 /** Everything that a function may ask for. Services name the part that they use. */

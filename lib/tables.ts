@@ -21,19 +21,12 @@ import { facetsTable } from "./workflows/assets/facets.ts";
 import { assetsTable } from "./workflows/assets/table.ts";
 import { deadLettersTable } from "./workflows/dead-letters/table.ts";
 import { diffsTable } from "./workflows/diffs/table.ts";
-import { serviceTable } from "./workflows/event-receiver/table.ts";
-import { listEntriesTable } from "./workflows/lists/table.ts";
-import {
-  countersTable,
-  historyTable,
-  runNamesTable,
-  runQueueTable,
-  runsTable,
-  stepsTable,
-  valuesTable,
-} from "./workflows/runs/table.ts";
-import { schedulesTable, triggerStateTable } from "./workflows/schedules/table.ts";
+import { serviceTable } from "./workflows/installation/table.ts";
+import { countersTable, listEntriesTable } from "./workflows/lists/table.ts";
+import { historyTable, runNamesTable, runQueueTable, runsTable, stepsTable } from "./workflows/runs/table.ts";
 import { catalogTable, revisionsTable, workflowsTable } from "./workflows/store/table.ts";
+import { schedulesTable, triggerStateTable } from "./workflows/store/trigger-tables.ts";
+import { valuesTable } from "./workflows/values/table.ts";
 import { vulnerabilitiesTable, vulnerabilityIdentitiesTable } from "./workflows/vulnerabilities/table.ts";
 import { workspaceRecordsTable } from "./workflows/workspaces/records.ts";
 import { workspacesTable } from "./workflows/workspaces/table.ts";

@@ -1,5 +1,5 @@
 import type { Resources } from "../lib/platform/resources.ts";
-import { STEP_REQUESTED } from "../lib/workflows/runs/messages.ts";
+import { STEP_REQUESTED } from "../lib/workflows/steps/messages.ts";
 
 /** Lets so many in at once, the longest waiting first. */
 export interface StepGate {

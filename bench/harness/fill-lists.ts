@@ -4,17 +4,17 @@ import type { Write } from "../../lib/platform/tables.ts";
 import { artifactList } from "../../lib/workflows/artifacts/table.ts";
 import { noteLastFailure } from "../../lib/workflows/dead-letters/letters.ts";
 import { letterList } from "../../lib/workflows/dead-letters/table.ts";
-import { indexTold } from "../../lib/workflows/lists/all-lists.ts";
+import { eventBatches } from "../../lib/workflows/findings/event-batches.ts";
 import { indexMarked } from "../../lib/workflows/lists/index-list.ts";
-import { eventBatches } from "../../lib/workflows/records/batches.ts";
+import { indexTold } from "../../lib/workflows/records/index-lists.ts";
 import { runMark } from "../../lib/workflows/runs/listed.ts";
 import { stepsMark } from "../../lib/workflows/runs/step-results.ts";
 import { runsTable, stepsTable } from "../../lib/workflows/runs/table.ts";
-import { madeKey, triggerStateTable } from "../../lib/workflows/schedules/table.ts";
-import { additions, newRow } from "../../lib/workflows/schedules/triggers.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
 import { saveWorkflow } from "../../lib/workflows/store/store.ts";
 import { CATALOG_KEY, catalogTable } from "../../lib/workflows/store/table.ts";
+import { additions, newRow } from "../../lib/workflows/store/trigger-rows.ts";
+import { madeKey, triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
 import { workspaceList } from "../../lib/workflows/workspaces/records.ts";
 import {
   artifactDraft,

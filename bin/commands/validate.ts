@@ -40,7 +40,7 @@ export const validate: Command = {
     if (args.positionals.length === 0) throw new UsageError("validate takes one file or more.");
     // Loaded only here: what reads YAML takes longer than all else of a command.
     const { parseDefinition } = await import("../../lib/workflows/schema/parse.ts");
-    const { lintDefinition } = await import("../../lib/workflows/store/lint.ts");
+    const { lintDefinition } = await import("../../lib/workflows/uploads/lint.ts");
     const verdicts = workflowFiles(args.positionals).map((file): Verdict => {
       const folder = file === "-" ? "." : dirname(file);
       const parsed = parseBeside(parseDefinition, readText(file), folder, args.flags.strict === true);

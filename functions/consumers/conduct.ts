@@ -7,7 +7,7 @@ import {
   openMessage,
   type QueuedMessage,
   type RecordsQuestion,
-} from "#lib/workflows/runs/messages.ts";
+} from "#lib/workflows/steps/messages.ts";
 
 export const consumer = defineConsumer({
   name: "conduct",
@@ -45,7 +45,7 @@ async function conductInOrder(
 
 /** For executors, who have no tables: the answer lies where they look for it. */
 async function answerQuestion(deps: Deps, runId: string, { id, query }: RecordsQuestion): Promise<void> {
-  const { answerScript } = await import("#lib/workflows/records/answer-script.ts");
+  const { answerScript } = await import("#lib/workflows/script-api/answer-script.ts");
   const answer = await answerScript({ ...deps, answerDocuments: documentAnswers(deps) }, runId, query);
   await deps.blobs.put(answerBlob(runId, id), JSON.stringify(answer));
 }

@@ -4,7 +4,7 @@ import { indexEvents } from "#lib/events/log/index-events.ts";
 import { type OldestUnindexed, oldestUnindexed } from "#lib/events/log/tail.ts";
 import { recordedEntry } from "#lib/events/publish.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
-import { indexTold } from "#lib/workflows/lists/all-lists.ts";
+import { indexTold } from "#lib/workflows/records/index-lists.ts";
 
 /** As many as a FIFO queue hands over at once. */
 const BATCH_SIZE = 10;

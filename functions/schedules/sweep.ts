@@ -2,11 +2,11 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { retainEvents } from "#lib/events/log/retain.ts";
-import { sweepLists } from "#lib/workflows/lists/all-lists.ts";
+import { sweepLists } from "#lib/workflows/records/index-lists.ts";
 import { sweepTurns } from "#lib/workflows/runs/admission.ts";
 import { retainRuns } from "#lib/workflows/runs/retain.ts";
 import { resendStalled } from "#lib/workflows/runs/sweep.ts";
-import { keepRules } from "#lib/workflows/schedules/rules.ts";
+import { keepRules } from "#lib/workflows/store/schedule-rules.ts";
 import { forgetExpired } from "#lib/workflows/triggers/dedupe.ts";
 
 /** Events sent on in one sweep. */

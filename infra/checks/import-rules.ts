@@ -20,7 +20,40 @@ const SERVICE = /^lib\/(?:workflows|documents|collaboration)\//;
  * The folders of a service, lowest first: each imports only those before it, types included. A file directly in the
  * service that imports a folder, or that a folder imports, is named like one.
  */
-export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {};
+export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
+  "lib/workflows": [
+    "expressions",
+    "cron",
+    "schema",
+    "store",
+    "engine",
+    "lists",
+    "workspaces",
+    "installation",
+    "findings",
+    "artifacts",
+    "assets",
+    "vulnerabilities",
+    "script-library",
+    "remote",
+    "values",
+    "steps",
+    "runs",
+    "triggers",
+    "watches",
+    "schedules",
+    "uploads",
+    "webhooks",
+    "event-receiver",
+    "health",
+    "diffs",
+    "dead-letters",
+    "records",
+    "script-api",
+    "evaluation",
+    "snapshots",
+  ],
+};
 
 /** The services, by name: a consumer serves one of them. */
 export const SERVICES: Readonly<Record<string, RegExp>> = { workflows: WORKFLOWS, documents: DOCUMENTS };

@@ -121,7 +121,7 @@ export async function openInstallation(
   const folder = await mkdtemp(join(tmpdir(), "weft-roles-"));
   const runner = await startRunner({
     log,
-    functionsModule: new URL("../../lib/workflows/functions/library.ts", import.meta.url),
+    functionsModule: new URL("../../lib/workflows/script-library/library.ts", import.meta.url),
   });
 
   /** As the setting, but that it changes. */

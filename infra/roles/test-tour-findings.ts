@@ -4,9 +4,9 @@ import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import type { Ports } from "../../lib/platform/ports.ts";
 import type { Key } from "../../lib/platform/tables.ts";
+import { countersTable } from "../../lib/workflows/lists/table.ts";
 import { stepsMark } from "../../lib/workflows/runs/step-results.ts";
 import {
-  countersTable,
   runKey,
   runsTable,
   type StoredRun,
@@ -17,7 +17,9 @@ import {
 import type { Client } from "./test-tour-client.ts";
 
 const NUCLEI = { "template-id": "t", info: { name: "Open", severity: "high" }, host: "a.example.org" };
+
 const WORKSPACE = "findings";
+
 const DIFFS_KEPT = 1_000;
 
 /** Findings by request, before the sweep brings them into their lists. */

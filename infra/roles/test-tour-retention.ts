@@ -23,13 +23,13 @@ import {
   type StoredRun,
   stepKey,
   stepsTable,
-  valueKey,
-  valuesTable,
 } from "../../lib/workflows/runs/table.ts";
+import { valueKey, valuesTable } from "../../lib/workflows/values/table.ts";
 import type { Installation } from "./test-installation.ts";
 
 /** Longer ago than anything is kept. */
 const LONG_AGO = "2020-01-01T00:00:00.000Z";
+
 /** Records of one segment of an index. */
 const SEGMENT = 65_536;
 

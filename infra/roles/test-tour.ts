@@ -11,11 +11,11 @@ import type { Key } from "../../lib/platform/tables.ts";
 import { timersTable } from "../../lib/platform/timers-table.ts";
 import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
 import { emptyHead, headKeyOf, type IndexHead, rankedIndexTable } from "../../lib/ranked-index/table.ts";
-import { SIGNING_KEY, serviceTable } from "../../lib/workflows/event-receiver/table.ts";
-import { overMark, releaseMark } from "../../lib/workflows/runs/messages.ts";
+import { SIGNING_KEY, serviceTable } from "../../lib/workflows/installation/table.ts";
 import { runKey, runsTable } from "../../lib/workflows/runs/table.ts";
-import { triggerStateTable } from "../../lib/workflows/schedules/table.ts";
+import { overMark, releaseMark } from "../../lib/workflows/steps/messages.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflows/store/table.ts";
+import { triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
 import type { Installation } from "./test-installation.ts";
 import { type Client, clientOf, until } from "./test-tour-client.ts";
 import {

@@ -1,11 +1,16 @@
 import type { Deps } from "../deps.ts";
-import type { EventFilters, EventRecord } from "../events/log/list.ts";
-import { listEvents } from "../events/log/list.ts";
+import { type EventFilters, type EventRecord, listEvents } from "../events/log/list.ts";
 import { listRuns, type RunRecord } from "../workflows/runs/read.ts";
-import { valueKey, valuesTable } from "../workflows/runs/table.ts";
-import { BASE_VALUES, type BaseValues, loadKept, openValue, openValues } from "../workflows/runs/values.ts";
 import { parseDefinition } from "../workflows/schema/parse.ts";
 import { type Saved, saveWorkflow } from "../workflows/store/store.ts";
+import {
+  BASE_VALUES,
+  type BaseValues,
+  loadKept,
+  openValue,
+  openValues,
+} from "../workflows/values/stored-values.ts";
+import { valueKey, valuesTable } from "../workflows/values/table.ts";
 
 const EVERYTHING = { offset: 0, limit: 10_000 };
 

@@ -1,5 +1,5 @@
 import type { Key, TableSpec, Tables } from "../platform/tables.ts";
-import { FIRST_START_KEY, serviceTable } from "../workflows/event-receiver/table.ts";
+import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
 import { checkNothingSkipped, planUpgrade } from "./plan.ts";
 import { FIRST_RELEASE, toText, toVersion, UpgradeRefused } from "./releases.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HostileOptions } from "../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testDeps } from "../testing/test-deps.ts";
-import { FIRST_START_KEY, serviceTable } from "../workflows/event-receiver/table.ts";
+import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
 import { checkMark, markTable, RELEASE_KEY, type ReleaseMark } from "./mark.ts";
 import type { Migration } from "./migrations.ts";
 import { HOLD_MS, upgradeData } from "./upgrade.ts";

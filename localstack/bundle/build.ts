@@ -18,7 +18,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   "lib/platform/embedded/runner/commands.ts": "commands",
   "lib/platform/embedded/converter/main.ts": "converter",
   "lib/platform/scripts/script-worker.ts": "script-worker",
-  "lib/workflows/functions/library.ts": "library",
+  "lib/workflows/script-library/library.ts": "library",
 };
 const TEMPLATE = "template.yaml";
 /** These shape a bundle without being in it. */

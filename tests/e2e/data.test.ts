@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
-import { functions } from "../../lib/workflows/functions/library.ts";
+import { functions } from "../../lib/workflows/script-library/library.ts";
 import type { WorkspaceRecord } from "../../lib/workflows/workspaces/list.ts";
 import { type Page, startWeft, until, type Weft } from "./weft.ts";
 

@@ -10,8 +10,8 @@ import { answerDocuments } from "../../lib/documents/script-api/handle-document-
 import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
-import { answerScript } from "../../lib/workflows/records/answer-script.ts";
-import type { AnswerDocuments } from "../../lib/workflows/records/document-questions.ts";
+import { answerScript } from "../../lib/workflows/script-api/answer-script.ts";
+import type { AnswerDocuments } from "../../lib/workflows/script-api/document-questions.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplate } from "../../localstack/template.ts";

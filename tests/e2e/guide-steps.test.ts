@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
-import { lintDefinition } from "../../lib/workflows/store/lint.ts";
+import { lintDefinition } from "../../lib/workflows/uploads/lint.ts";
 import { startWeft, until, type Weft } from "./weft.ts";
 
 let weft: Weft;

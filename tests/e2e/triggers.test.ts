@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
-import { lintDefinition } from "../../lib/workflows/store/lint.ts";
+import { lintDefinition } from "../../lib/workflows/uploads/lint.ts";
 import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
 let weft: Weft;

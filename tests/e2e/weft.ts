@@ -7,7 +7,7 @@ import type * as z from "zod";
 import type { emitAnswer } from "../../lib/events/emit.ts";
 import type { EventRecord } from "../../lib/events/log/list.ts";
 import type { historyRecord, RunRecord, stepRecord } from "../../lib/workflows/runs/read.ts";
-import type { savedAnswer } from "../../lib/workflows/store/upload.ts";
+import type { savedAnswer } from "../../lib/workflows/uploads/upload.ts";
 
 const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
 const POLL_MS = 20;

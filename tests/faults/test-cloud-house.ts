@@ -7,7 +7,7 @@ import { openAws } from "../../lib/platform/aws/platform.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import { tables } from "../../lib/tables.ts";
-import { CONDUCT_QUEUE } from "../../lib/workflows/runs/messages.ts";
+import { CONDUCT_QUEUE } from "../../lib/workflows/steps/messages.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { resendStalled } from "../../lib/workflows/runs/sweep.ts";
 import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";

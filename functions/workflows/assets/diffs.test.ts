@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { diffBlob } from "#lib/workflows/diffs/table.ts";
-import { countersTable } from "#lib/workflows/runs/table.ts";
+import { countersTable } from "#lib/workflows/lists/table.ts";
 import { handler as vulnerability } from "../vulnerabilities/create.ts";
 import { handler as listVulnerabilities } from "../vulnerabilities/diffs.ts";
 import { handler as keepVulnerabilities } from "../vulnerabilities/keep-diff.ts";
@@ -11,7 +11,9 @@ import { handler as importHandler } from "./import.ts";
 import { handler as keep } from "./keep-diff.ts";
 
 const FROM = "2026-03-02";
+
 let test: TestDeps;
+
 beforeEach(async () => {
   test = await testDeps();
   for (const workspace of ["w", "v"])
@@ -21,9 +23,11 @@ beforeEach(async () => {
       headers: { "content-type": "text/plain" },
     });
 });
+
 afterEach(() => test.close());
 
 const kept = (body: object) => call(test.deps, keep, { body: { workspace: "w", from: FROM, ...body } });
+
 const rows = async (query: Record<string, string> = {}) => (await call(test.deps, list, { query })).json;
 
 it.each([

@@ -4,9 +4,9 @@ import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
+import { DEFAULT_WORKSPACE } from "#lib/workflows/findings/event-effects.ts";
 import { importAnswer, importFindings } from "#lib/workflows/records/import.ts";
-import { LINE_FORMATS } from "#lib/workflows/records/lines.ts";
-import { DEFAULT_WORKSPACE } from "#lib/workflows/records/settling.ts";
+import { LINE_FORMATS } from "#lib/workflows/script-library/finding-lines.ts";
 
 /** As much as a function is given at once: in JSON, quotes take twice their room. */
 const IMPORT_LIMIT_BYTES = 4 * 1024 * 1024;

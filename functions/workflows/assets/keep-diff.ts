@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { diffQuery } from "#lib/workflows/diffs/diff.ts";
 import { keepDiff, keptDiff } from "#lib/workflows/diffs/kept.ts";
-import { diffQuery } from "#lib/workflows/records/diff.ts";
 
 /** Keeps what GET /assets/diff tells. Reference 1.6 has the rows alone. */
 export const route = defineRoute({

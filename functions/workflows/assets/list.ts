@@ -4,7 +4,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { assetRecord, listAssets } from "#lib/workflows/assets/list.ts";
-import { orgQuery } from "#lib/workflows/records/org.ts";
+import { orgQuery } from "#lib/workflows/lists/organization.ts";
 
 /** Seed: workflow 4, GET /assets. */
 export const route = defineRoute({

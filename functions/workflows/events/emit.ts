@@ -2,7 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { emitAnswer, emitBody, emitEvent } from "#lib/events/emit.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { readCause } from "#lib/workflows/triggers/hops.ts";
+import { readCause } from "#lib/workflows/installation/hop-tokens.ts";
 
 /** Seed: workflow 4, POST /events/emit. */
 export const route = defineRoute({

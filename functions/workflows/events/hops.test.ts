@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { hopToken, readCause } from "#lib/workflows/installation/hop-tokens.ts";
 import { switchSchedule } from "#lib/workflows/schedules/manage.ts";
-import { hopToken, readCause } from "#lib/workflows/triggers/hops.ts";
 import * as create from "../runs/create.ts";
 import * as emit from "./emit.ts";
 
@@ -40,7 +40,7 @@ describe("how many runs led to a call", () => {
 
   it("goes on with runs that a step starts by request", async () => {
     await store(test.deps, onTopic("w", "custom.x"));
-    const token = await hopToken(test.deps, { run_id: "r", hop: 3, event_id: "e" });
+    const token = await hopToken(test.deps, { run_id: "r", hop: 3, root_cause: "e" });
     const { status } = await call(test.deps, create.route, {
       body: { module: "w" },
       headers: { "Weft-Hop": token },
@@ -54,9 +54,9 @@ describe("how many runs led to a call", () => {
   });
 
   it("is refused where it was not signed here", async () => {
-    const token = await hopToken(test.deps, { run_id: "run-1", hop: 7, event_id: "" });
+    const token = await hopToken(test.deps, { run_id: "run-1", hop: 7, root_cause: "run-1" });
     const other = await testDeps();
-    const foreign = await hopToken(other.deps, { run_id: "run-1", hop: 0, event_id: "" });
+    const foreign = await hopToken(other.deps, { run_id: "run-1", hop: 0, root_cause: "run-1" });
     await other.close();
     const [runId, , rootCause, signature] = token.split(".");
     for (const forged of [

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
-import { triggerStateTable } from "#lib/workflows/schedules/table.ts";
+import { triggerStateTable } from "#lib/workflows/store/trigger-tables.ts";
 import * as cancelMany from "../runs/cancel-many.ts";
 import * as create from "../runs/create.ts";
 import * as emit from "./emit.ts";

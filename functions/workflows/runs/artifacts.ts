@@ -2,7 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { artifactRecord, artifactsOfRun } from "#lib/workflows/artifacts/list.ts";
+import { artifactRecord } from "#lib/workflows/artifacts/list.ts";
+import { artifactsOfRun } from "#lib/workflows/runs/artifacts.ts";
 
 /** Reference 1.4, GET /runs/:id/artifacts. */
 export const route = defineRoute({

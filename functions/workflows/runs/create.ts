@@ -1,10 +1,10 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { readCause, refuseLoop } from "#lib/workflows/installation/hop-tokens.ts";
 import { dryRun } from "#lib/workflows/runs/dry-run.ts";
+import { refuseByHand } from "#lib/workflows/runs/manual-trigger.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflows/runs/start.ts";
-import { readCause, refuseLoop } from "#lib/workflows/triggers/hops.ts";
-import { refuseByHand } from "#lib/workflows/triggers/manual.ts";
 
 export const route = defineRoute({
   service: "automation",

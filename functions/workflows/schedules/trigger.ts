@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { readCause } from "#lib/workflows/installation/hop-tokens.ts";
 import { triggerByHand, triggeredAnswer } from "#lib/workflows/schedules/by-hand.ts";
-import { readCause } from "#lib/workflows/triggers/hops.ts";
 
 export const route = defineRoute({
   service: "automation",

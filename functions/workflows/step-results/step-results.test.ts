@@ -3,7 +3,7 @@ import { emitEvent } from "#lib/events/emit.ts";
 import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { store } from "#lib/testing/test-workflows.ts";
-import { sweepLists } from "#lib/workflows/lists/all-lists.ts";
+import { sweepLists } from "#lib/workflows/records/index-lists.ts";
 import { startRun } from "#lib/workflows/runs/start.ts";
 import { handler as names } from "../workspaces/names.ts";
 import { handler } from "./list.ts";

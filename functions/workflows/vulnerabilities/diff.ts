@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { diffAnswer, diffQuery, diffVulnerabilities } from "#lib/workflows/records/diff.ts";
+import { diffAnswer, diffQuery, diffVulnerabilities } from "#lib/workflows/diffs/diff.ts";
 
 /** Reference 1.6, GET /vulnerabilities/diff. */
 export const route = defineRoute({

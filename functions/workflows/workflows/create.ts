@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
-import { savedAnswer, uploadWorkflow } from "#lib/workflows/store/upload.ts";
+import { savedAnswer, uploadWorkflow } from "#lib/workflows/uploads/upload.ts";
 
 /** Stores a workflow as the newest revision of its name. Choice: infra/decisions/0006. */
 export const route = defineRoute({

@@ -4,7 +4,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { findWorkflow } from "#lib/workflows/store/find.ts";
 import { loadRevision } from "#lib/workflows/store/store.ts";
-import { toWorkflowRecord, workflowRecord } from "#lib/workflows/store/upload.ts";
+import { toWorkflowRecord, workflowRecord } from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
   service: "automation",

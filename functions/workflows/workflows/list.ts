@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { listedHeads, toWorkflowRecord, workflowRecord } from "#lib/workflows/store/upload.ts";
+import { listedHeads, toWorkflowRecord, workflowRecord } from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
   service: "automation",

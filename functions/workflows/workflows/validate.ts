@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
-import { validatedAnswer, validateWorkflow } from "#lib/workflows/store/upload.ts";
+import { validatedAnswer, validateWorkflow } from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
   service: "automation",

@@ -1,8 +1,8 @@
 import { CronExpressionParser } from "cron-parser";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nextFire } from "../../workflows/schedules/cron.ts";
-import { writeOutCron } from "../../workflows/schedules/cron-fields.ts";
+import { nextFire } from "../../workflows/cron/cron.ts";
+import { writeOutCron } from "../../workflows/cron/cron-fields.ts";
 import { fromAwsCron, toAwsCron } from "./cron.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,7 @@
 import * as z from "zod";
-import type { Ports } from "../../platform/ports.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { type Listing, type PageQuery, readList } from "../lists/read.ts";
-import { getRun } from "../runs/read.ts";
 import { type FileDeps, kindAt } from "./open.ts";
 import { artifactList, PRESENT, type StoredArtifact } from "./table.ts";
 
@@ -27,6 +25,7 @@ export const artifactRecord = z
     path_is_dir: z.boolean().optional(),
   })
   .meta({ id: "Artifact" });
+
 export type ArtifactRecord = z.infer<typeof artifactRecord>;
 
 export interface ArtifactFilters {
@@ -36,9 +35,6 @@ export interface ArtifactFilters {
   readonly search?: string | undefined;
   readonly run?: string | undefined;
 }
-
-/** Artifacts of one run in one answer. */
-const OF_RUN_MAX = 10_000;
 
 /** Artifacts that fit the filters, newest first; `verify` looks for each of those shown. Reference 1.6. */
 export async function listArtifacts(
@@ -72,16 +68,4 @@ async function* records(
     }
     yield shown;
   }
-}
-
-/** What a run registered, newest first. Throws `not_found`. */
-export async function artifactsOfRun(
-  deps: ListDeps & FileDeps & Pick<Ports, "tables">,
-  runId: string,
-): Promise<ArtifactRecord[]> {
-  const { run_id } = await getRun(deps, runId);
-  const { items } = await listArtifacts(deps, { run: run_id }, { offset: 0, limit: OF_RUN_MAX }, false);
-  const data: ArtifactRecord[] = [];
-  for await (const page of items) data.push(...page);
-  return data;
 }

@@ -3,10 +3,10 @@ import { type FileHandle, open, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { workspaceName } from "../runs/workspace.ts";
 import { seenAt } from "../workspaces/folder.ts";
 import { contentKey, type Entry, foldLayers, readLayer } from "../workspaces/layers.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
+import { workspaceName } from "../workspaces/workspace-name.ts";
 import { isInsidePath } from "./paths.ts";
 
 /** What is needed to find files of workspaces, in this machine's folder or where machines share them. */

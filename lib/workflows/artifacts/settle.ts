@@ -1,8 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
+import { type Settling, type Telling, workspaceOf } from "../findings/event-effects.ts";
+import { textOf } from "../findings/fields.ts";
 import { markWrite } from "../lists/table.ts";
-import { textOf } from "../records/fields.ts";
-import { type Settling, type Telling, workspaceOf } from "../records/settling.ts";
 import { contentTypeOf, isInsidePath } from "./paths.ts";
 import {
   ARTIFACT_TYPES,

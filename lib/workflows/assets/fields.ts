@@ -1,6 +1,6 @@
 import { hasControlCharacter } from "../../events/control-characters.ts";
 import type { Attribute } from "../../platform/tables.ts";
-import { takenFields } from "../records/fields.ts";
+import { takenFields } from "../findings/fields.ts";
 
 /** Keys of what tells of an asset that name it; the first that is there counts. */
 const VALUE_KEYS = ["asset_value", "value", "url", "host"] as const;

@@ -10,8 +10,8 @@ import type { ListDeps } from "../lists/list.ts";
 import { type Listing, type PageQuery, readList } from "../lists/read.ts";
 import { markWrite } from "../lists/table.ts";
 import { type ConductDeps, conduct } from "../runs/conduct.ts";
-import { CONDUCT_QUEUE, type QueuedMessage, STEP_REQUESTED, type StepCommand } from "../runs/messages.ts";
 import { runKey, runsTable } from "../runs/table.ts";
+import { CONDUCT_QUEUE, type QueuedMessage, STEP_REQUESTED, type StepCommand } from "../steps/messages.ts";
 import { deadLetterKey, deadLettersTable, letterList, PRESENT, type StoredDeadLetter } from "./table.ts";
 
 const ERROR_MAX_LENGTH = 2_000;

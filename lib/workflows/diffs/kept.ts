@@ -3,8 +3,8 @@ import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Listing, PageQuery } from "../lists/read.ts";
-import { type DiffDeps, type DiffKind, type diffQuery, diffToKeep } from "../records/diff.ts";
-import { countersTable } from "../runs/table.ts";
+import { countersTable } from "../lists/table.ts";
+import { type DiffDeps, type DiffKind, type diffQuery, diffToKeep } from "./diff.ts";
 import { diffBlob, diffKey, diffsTable, type StoredDiff } from "./table.ts";
 
 /** Diffs of a kind that are kept; each further one takes the place of the oldest. */
@@ -24,6 +24,7 @@ export const keptDiff = z
     created_at: z.string(),
   })
   .meta({ id: "KeptDiff" });
+
 export type KeptDiff = z.infer<typeof keptDiff>;
 
 /** Works a diff out and keeps it. Throws `bad_request`. */

@@ -6,8 +6,8 @@ import { route as listRoute } from "../../../functions/workflows/functions/list.
 import { route as oldListRoute } from "../../../functions/workflows/functions/list-all.ts";
 import { startTestRunner, type TestRunner } from "../../platform/embedded/runner/test-runner.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { describedByRows, functionEntries, functionRows } from "../functions/entries.ts";
-import { functions } from "../functions/library.ts";
+import { describedByRows, functionEntries, functionRows } from "../script-library/entries.ts";
+import { functions } from "../script-library/library.ts";
 import { evaluateBody } from "./evaluate.ts";
 
 let runner: TestRunner;

@@ -6,11 +6,11 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { jsonObject } from "../../events/json-object.ts";
 import { redactJson } from "../../events/redact-json.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderScript } from "../expressions/script.ts";
+import { TemplateError } from "../expressions/template-error.ts";
+import { renderText } from "../expressions/text.ts";
 import type { StepDeps } from "../steps/context.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderScript } from "../templates/script.ts";
-import { TemplateError } from "../templates/template-error.ts";
-import { renderText } from "../templates/text.ts";
 
 const SCRIPT_MAX_CHARS = 100_000;
 const TARGET_MAX_CHARS = 10_000;

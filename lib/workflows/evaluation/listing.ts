@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { describedByRows, type FunctionEntry, functionEntries } from "../functions/entries.ts";
+import { describedByRows, type FunctionEntry, functionEntries } from "../script-library/entries.ts";
 // Written from the library by infra/readme.ts: the library itself is loaded only where scripts are evaluated.
 import rows from "./functions.json" with { type: "json" };
 

@@ -2,11 +2,11 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { type LogDeps, listEvents } from "../../events/log/list.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { type StoredSchedule, scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { FIRST_START_KEY, serviceTable } from "../installation/table.ts";
 import type { Trigger } from "../schema/types.ts";
+import type { CatalogReader, CatalogTrigger } from "../store/catalog.ts";
 import type { WorkflowHead } from "../store/table.ts";
-import type { CatalogReader, CatalogTrigger } from "../triggers/matcher.ts";
-import { FIRST_START_KEY, serviceTable } from "./table.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 
 /** Seed: workflow 2.4. */
 export const receiverStatus = z
@@ -30,9 +30,11 @@ export const receiverTrigger = z.object({
   path: z.string().optional(),
   breaker_open_until: z.string().optional(),
 });
+
 export const receiverWorkflow = z
   .object({ name: z.string(), kind: z.enum(["flow", "module"]), triggers: z.array(receiverTrigger) })
   .meta({ id: "EventReceiverWorkflow" });
+
 export const receiverWorkflows = z.object({ data: z.array(receiverWorkflow), count: z.int() });
 
 export type ReceiverDeps = LogDeps &

@@ -1,7 +1,7 @@
 import { ApiError, toApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StorageHealth } from "../../platform/storage-health.ts";
-import { FIRST_START_KEY, serviceTable } from "../event-receiver/table.ts";
+import { FIRST_START_KEY, serviceTable } from "../installation/table.ts";
 
 /**
  * Looks at the storage, reads a table and asks every queue. Throws `unavailable` naming what does not answer, and until

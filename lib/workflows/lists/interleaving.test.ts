@@ -6,9 +6,9 @@ import { hostileSteps, tornTables } from "../../ranked-index/test-torn-tables.ts
 import { type AssetFilters, listAssets } from "../assets/list.ts";
 import { assetKey, assetList, assetsTable } from "../assets/table.ts";
 import { deadLetterKey, deadLettersTable, letterList, PRESENT } from "../dead-letters/table.ts";
+import { indexTold, sweepLists } from "../records/index-lists.ts";
 import { findRuns, type RunFilters, runList, runMark } from "../runs/listed.ts";
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
-import { indexTold, sweepLists } from "./all-lists.ts";
 import { indexMarked, indexRecords } from "./index-list.ts";
 import { type ListDeps, listIndexes } from "./list.ts";
 import { type Listing, readList } from "./read.ts";

@@ -9,12 +9,12 @@ import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-
 import { flat, onTopic, store } from "../../testing/test-workflows.ts";
 import { type AssetFilters, listAssets } from "../assets/list.ts";
 import { listLetters, receiveLetter, redrive } from "../dead-letters/letters.ts";
+import { sweepLists } from "../records/index-lists.ts";
 import { cancelRun } from "../runs/cancel.ts";
 import type { RunFilters } from "../runs/listed.ts";
 import { getRun, listRuns } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 import { resendStalled } from "../runs/sweep.ts";
-import { sweepLists } from "./all-lists.ts";
 import type { PageQuery } from "./read.ts";
 
 const EVERYTHING = { offset: 0, limit: 1_000 };

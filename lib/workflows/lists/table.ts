@@ -48,6 +48,7 @@ const keyOf = (list: ListName, kind: Kind, key: string): Key => ({
 });
 
 export const markKey = (list: ListName, key: string): Key => keyOf(list, "mark", key);
+
 export const entryKey = (list: ListName, key: string): Key => keyOf(list, "entry", key);
 
 export const listPartitions = (list: ListName, kind: Kind): string[] =>
@@ -75,3 +76,10 @@ export function markTogether(list: ListName, id: string, keys: readonly string[]
 
 /** The records that a mark speaks of. */
 export const markedKeys = ({ sk, keys }: Mark): readonly string[] => keys ?? [sk];
+
+/** Numbers given out in blocks. */
+export interface StoredCounter extends Key {
+  readonly next: number;
+}
+
+export const countersTable: TableSpec<StoredCounter> = { name: "counters", indexes: {} };

@@ -1,6 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import { assetFacets } from "../assets/facets.ts";
-import { numbers } from "../runs/numbers.ts";
+import { numbers } from "../lists/number-sequence.ts";
 import { KnownWorkspaces } from "../workspaces/records.ts";
 import type { RecordDeps } from "./effects.ts";
 

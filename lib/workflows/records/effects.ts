@@ -3,6 +3,7 @@ import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { settleArtifacts } from "../artifacts/settle.ts";
 import { type AssetDeps, settleAssets } from "../assets/settle.ts";
+import { type Settling, type Telling, workspaceOf } from "../findings/event-effects.ts";
 import { stepsMark } from "../runs/step-results.ts";
 import { settleVulnerabilities, type VulnerabilityDeps } from "../vulnerabilities/settle.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type WorkspaceDeps,
   workspaceWrites,
 } from "../workspaces/records.ts";
-import { type Settling, type Telling, workspaceOf } from "./settling.ts";
 
 export type RecordDeps = Pick<Ports, "tables" | "ids"> & AssetDeps & VulnerabilityDeps & WorkspaceDeps;
 

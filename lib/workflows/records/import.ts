@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
-import { eventBatches } from "./batches.ts";
-import { detectFormat, type LineFormat, readFinding } from "./lines.ts";
+import { eventBatches } from "../findings/event-batches.ts";
+import { detectFormat, type LineFormat, readFinding } from "../script-library/finding-lines.ts";
 
 /** Lines of one import, and the longest of them, characters. */
 export const IMPORT_LINES_MAX = 100_000;

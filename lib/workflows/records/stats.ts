@@ -4,7 +4,7 @@ import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { findRuns } from "../runs/listed.ts";
 import { scheduleRows } from "../schedules/list.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
+import type { CatalogReader } from "../store/catalog.ts";
 import { summarizeVulnerabilities } from "../vulnerabilities/list.ts";
 import { listWorkspaces } from "../workspaces/list.ts";
 

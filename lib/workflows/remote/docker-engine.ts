@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type Docker from "dockerode";
-import { StepFailed } from "../steps/failure.ts";
+import { StepFailed } from "../engine/step-failure.ts";
 
 /** Of one request to the engine that does not wait for a command, milliseconds. */
 export const REQUEST_MS = 60_000;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
-import { StepFailed } from "../steps/failure.ts";
+import { StepFailed } from "../engine/step-failure.ts";
 import { follow, type RemoteProcess } from "./command.ts";
 import { brief, engineFailure, requireImage, statusOf } from "./docker-engine.ts";
 import { DockerOutput } from "./docker-output.ts";

@@ -1,4 +1,4 @@
-import { StepCancelled, StepFailed } from "../steps/failure.ts";
+import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 
 /** Lets so many in at a time, in the order in which they came. */
 export class Gate {

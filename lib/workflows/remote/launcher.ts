@@ -1,5 +1,5 @@
-import { StepFailed } from "../steps/failure.ts";
-import { shellQuote } from "../templates/shell-quote.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { shellQuote } from "../expressions/shell-quote.ts";
 
 /*
  * What runs a command on another machine: a shell program that is the same for every command, so that nothing of a

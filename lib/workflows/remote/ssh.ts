@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, ClientChannel, ConnectConfig, ServerHostKeyAlgorithm } from "ssh2";
-import { StepFailed } from "../steps/failure.ts";
+import { StepFailed } from "../engine/step-failure.ts";
 import { follow, type RemoteProcess } from "./command.ts";
 import {
   fingerprint,

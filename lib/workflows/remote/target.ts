@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, posix, resolve } from "node:path";
+import { StepFailed } from "../engine/step-failure.ts";
 import type { RemoteRunnerConfig } from "../schema/types.ts";
-import { StepFailed } from "../steps/failure.ts";
 import { allowedPath } from "./allowed-paths.ts";
 import type { DockerTarget, Mount, RemoteSettings, SshTarget } from "./machine.ts";
 

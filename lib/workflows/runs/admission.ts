@@ -3,8 +3,8 @@ import type { Key, Write } from "../../platform/tables.ts";
 import type { Input } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { StepPaths } from "../steps/context.ts";
+import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import { noteRun } from "../steps/run-log.ts";
-import { CONDUCT_QUEUE } from "./messages.ts";
 import { leaveSlot, type RunSlots, takeSlot } from "./slots.ts";
 import { jobPartition, runKey, runQueueTable, runsTable, type StoredRun } from "./table.ts";
 

@@ -1,14 +1,15 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { CONDUCT_QUEUE } from "../steps/messages.ts";
+import { BASE_VALUES, type BaseValues, openValue } from "../values/stored-values.ts";
+import { valueKey, valuesTable } from "../values/table.ts";
 import { startAgain } from "./admission.ts";
 import { composeRun, type RunRequest } from "./create.ts";
-import { CONDUCT_QUEUE } from "./messages.ts";
 import { mayDo } from "./moves.ts";
 import { getRun } from "./read.ts";
 import { paramsBody, type StartDeps } from "./start.ts";
-import { runsTable, type StoredRun, valueKey, valuesTable } from "./table.ts";
-import { BASE_VALUES, type BaseValues, openValue } from "./values.ts";
+import { runsTable, type StoredRun } from "./table.ts";
 
 export const madeAgain = z
   .object({

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { ListDeps } from "../lists/list.ts";
-import type { RunBudget } from "../triggers/run-budget.ts";
 import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
 import { runsUnderWay } from "./listed.ts";
 import { mayDo } from "./moves.ts";
 import { getRun } from "./read.ts";
+import type { RunBudget } from "./run-budget.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
 /** Runs cancelled by one request, at most, and how many of them at once. */

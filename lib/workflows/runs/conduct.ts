@@ -4,9 +4,17 @@ import type { Ports } from "../../platform/ports.ts";
 import { type Decision, decide, waiting } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
+import {
+  CONDUCT_QUEUE,
+  type ConductMessage,
+  overMark,
+  type StepEvents,
+  type StepReport,
+} from "../steps/messages.ts";
+import type { CatalogReader } from "../store/catalog.ts";
 import type { Definitions } from "../store/store.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
-import { layerEntries } from "../watches/tell-layer.ts";
+import { valueKey, valuesTable } from "../values/table.ts";
+import { layerEntries } from "../workspaces/changed.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
   type Admission,
@@ -18,27 +26,11 @@ import {
   passOn,
 } from "./admission.ts";
 import { closedSteps } from "./closed-steps.ts";
-import {
-  CONDUCT_QUEUE,
-  type ConductMessage,
-  overMark,
-  type StepEvents,
-  type StepReport,
-} from "./messages.ts";
 import { eventsOf, type InputMessage, resultWrites, runAfter, workspaceAfter } from "./moved-run.ts";
 import { mayReach } from "./moves.ts";
 import { commandEntries } from "./step-commands.ts";
 import { programOf } from "./steps-under-way.ts";
-import {
-  historyKey,
-  historyTable,
-  rootCauseOf,
-  runKey,
-  runsTable,
-  type StoredRun,
-  valueKey,
-  valuesTable,
-} from "./table.ts";
+import { historyKey, historyTable, rootCauseOf, runKey, runsTable, type StoredRun } from "./table.ts";
 
 export type ConductDeps = EventDeps &
   AdmissionDeps &

@@ -4,15 +4,17 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, totalSteps } from "../engine/program.ts";
+import type { Installation } from "../installation/installation.ts";
+import type { Numbers } from "../lists/number-sequence.ts";
 import type { Definition } from "../schema/types.ts";
+import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import type { Definitions } from "../store/store.ts";
+import { builtinValues } from "../values/builtins.ts";
+import { paramValues } from "../values/params.ts";
+import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "../values/stored-values.ts";
+import { workspaceName } from "../workspaces/workspace-name.ts";
 import { jobTurn, waitWrite } from "./admission.ts";
-import { builtinValues } from "./builtins.ts";
-import type { Installation } from "./installation.ts";
 import { runMark } from "./listed.ts";
-import { CONDUCT_QUEUE } from "./messages.ts";
-import type { Numbers } from "./numbers.ts";
-import { paramValues } from "./params.ts";
 import { type Plan, planFor } from "./plan.ts";
 import {
   historyKey,
@@ -27,8 +29,6 @@ import {
   type TriggerType,
 } from "./table.ts";
 import { TARGET_MAX_LENGTH } from "./targets.ts";
-import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "./values.ts";
-import { workspaceName } from "./workspace.ts";
 
 export interface RunRequest {
   readonly runId: string;

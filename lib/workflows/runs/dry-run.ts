@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { buildProgram } from "../engine/program.ts";
-import { builtinValues } from "./builtins.ts";
-import { paramValues } from "./params.ts";
+import { builtinValues } from "../values/builtins.ts";
+import { paramValues } from "../values/params.ts";
+import { workspaceName } from "../workspaces/workspace-name.ts";
 import { type PlanDeps, PlannedSteps, plannedStep } from "./planned-steps.ts";
 import { readStart, type StartBody, type StartDeps } from "./start.ts";
-import { workspaceName } from "./workspace.ts";
 
 /** What a run would do. */
 export const dryRunAnswer = z

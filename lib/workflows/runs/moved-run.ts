@@ -5,14 +5,14 @@ import type { Decision, Input } from "../engine/decide.ts";
 import { type FinishedStatus, type HistoryEntry, isTerminal, type RunState } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
 import { stepAt } from "../engine/walk.ts";
+import type { StepReport } from "../steps/messages.ts";
+import { valueWrite } from "../values/stored-values.ts";
 import { withChange } from "../workspaces/layers.ts";
 import { type StoredWorkspace, workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { hadTurn } from "./admission.ts";
-import type { StepReport } from "./messages.ts";
 import { runEvents, stepEvent } from "./run-events.ts";
 import { isOwn, stepRow } from "./steps-under-way.ts";
 import { type StoredRun, type StoredStep, stepsTable } from "./table.ts";
-import { valueWrite } from "./values.ts";
 
 export interface InputMessage {
   readonly run_id: string;

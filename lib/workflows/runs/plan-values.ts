@@ -1,8 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
-import { loopNames } from "../steps/names.ts";
-import { isReference, parseTemplate, type Reference, referencedNames } from "../templates/parse.ts";
-import { renderScript } from "../templates/script.ts";
-import { renderText, renderValue } from "../templates/text.ts";
+import { isReference, parseTemplate, type Reference, referencedNames } from "../expressions/parse.ts";
+import { renderScript } from "../expressions/script.ts";
+import { renderText, renderValue } from "../expressions/text.ts";
+import { loopNames } from "../expressions/variable-names.ts";
 
 /** What is known only when the run goes: what steps make, and the items of loops. */
 export interface Later {
@@ -18,7 +18,9 @@ export type Truth =
   | { readonly is: "unknown"; readonly why: string };
 
 const CONDITION_TIMEOUT_MS = 2_000;
+
 const IDENTIFIER = /(?<![\w$])(\.\s*)?([A-Za-z_$][\w$]*)/g;
+
 const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 
 /** What a condition may name without leaving what is known: it neither reads files nor starts anything. */

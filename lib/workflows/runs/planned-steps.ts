@@ -1,12 +1,12 @@
 import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
 import type { ProgramModule } from "../engine/program.ts";
+import { variableName } from "../expressions/variable-names.ts";
 import type { FlowModule, Param, Step } from "../schema/types.ts";
 import type { StepPaths } from "../steps/context.ts";
-import { paramValues } from "./params.ts";
+import { paramValues } from "../values/params.ts";
 import { PlanValues } from "./plan-values.ts";
 import { readOwnFile } from "./targets.ts";
-import { variableName } from "./values.ts";
 
 export const plannedStep = z
   .object({
@@ -24,6 +24,7 @@ export const plannedStep = z
     rendered: z.record(z.string(), z.unknown()).describe("The fields of the step with their values"),
   })
   .meta({ id: "PlannedStep" });
+
 type PlannedStep = z.infer<typeof plannedStep>;
 
 export type PlanDeps = Pick<Ports, "scripts" | "secrets" | "ids"> & {
@@ -41,10 +42,13 @@ interface Around {
 }
 
 type Fate = Pick<PlannedStep, "will" | "reason">;
+
 const RUNS: Fate = { will: "run", reason: "" };
 
 const TEXT_MAX = 8_000;
+
 const ENTRIES_MAX = 200;
+
 /** Fields that are told of apart, or are scripts for later. */
 const APART: ReadonlySet<string> = new Set([
   "name",

@@ -5,20 +5,23 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { store } from "../../testing/test-workflows.ts";
-import { artifactsOfRun, listArtifacts } from "../artifacts/list.ts";
+import { listArtifacts } from "../artifacts/list.ts";
 import { openArtifact } from "../artifacts/open.ts";
+import { artifactsOfRun } from "./artifacts.ts";
 import { readRunLog } from "./log.ts";
 import { getRun } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
 import { resendStalled } from "./sweep.ts";
 
 let test: TestDeps;
+
 beforeEach(async () => {
   test = await testDeps({
     command: async ({ argv }) => ({ exitCode: argv.join(" ").includes("fail") ? 1 : 0, stdout: "out\n" }),
   });
   await mkdir(join(test.folder, "workspaces", "w", "out"), { recursive: true });
 });
+
 afterEach(() => test.close());
 
 const put = (path: string, text: string) => writeFile(join(test.folder, "workspaces", "w", path), text);
@@ -28,6 +31,7 @@ async function run(body: object): Promise<string> {
   await test.drain();
   return run_id;
 }
+
 const REPORTS = `
 reports:
   - {name: "Hosts of {{Target}}", path: "{{Output}}/out/{{Target}}.data", type: text, description: all of them}

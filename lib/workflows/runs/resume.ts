@@ -6,12 +6,14 @@ import { ITEMS_PER_BATCH } from "../engine/containers.ts";
 import { ATTEMPTS_MAX, decide, underWay } from "../engine/decide.ts";
 import { evolve, type HistoryEntry, NEW_RUN, replay } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
+import type { Numbers } from "../lists/number-sequence.ts";
 import { chunkKey } from "../steps/items.ts";
+import { BASE_VALUES, keepValue, valueWrite } from "../values/stored-values.ts";
+import { valueKey, valuesTable } from "../values/table.ts";
 import { baseOf, type RunAgain } from "./again.ts";
 import { type ConductDeps, setTimers } from "./conduct.ts";
 import { runMark } from "./listed.ts";
 import { mayDo } from "./moves.ts";
-import type { Numbers } from "./numbers.ts";
 import { getRun } from "./read.ts";
 import { takeSlot } from "./slots.ts";
 import { commandEntries } from "./step-commands.ts";
@@ -27,15 +29,13 @@ import {
   type StoredStep,
   stepKey,
   stepsTable,
-  valueKey,
-  valuesTable,
 } from "./table.ts";
-import { BASE_VALUES, keepValue, valueWrite } from "./values.ts";
 
 type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: Numbers };
 
 /** Writes of one transaction, few enough for their bytes too. */
 const WRITES_TOGETHER = 25;
+
 /** Entries of one item of a history. */
 const ENTRIES_TOGETHER = 500;
 

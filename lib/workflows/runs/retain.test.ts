@@ -10,7 +10,8 @@ import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { flat, readLog, store } from "../../testing/test-workflows.ts";
 import { listArtifacts } from "../artifacts/list.ts";
-import { sweepLists } from "../lists/all-lists.ts";
+import { sweepLists } from "../records/index-lists.ts";
+import { valuesTable } from "../values/table.ts";
 import { cancelRun } from "./cancel.ts";
 import { getJob } from "./jobs.ts";
 import { getRun, listRuns } from "./read.ts";
@@ -18,20 +19,25 @@ import { retainRuns } from "./retain.ts";
 import { startBody, startRun } from "./start.ts";
 import { findSteps } from "./step-results.ts";
 import { resendStalled } from "./sweep.ts";
-import { historyTable, runNamesTable, stepsTable, valuesTable } from "./table.ts";
+import { historyTable, runNamesTable, stepsTable } from "./table.ts";
 
 const DAY = 86_400_000;
+
 const EVERYTHING = { offset: 0, limit: 1_000 };
+
 const settings = { EVENT_LOG_RETENTION: "30d", RUN_RETENTION: "30d" };
+
 const MODULE = "name: m\nsteps: [{name: s, type: bash, command: echo}]\nreports: [{path: a.txt}]\n";
 
 let test: TestDeps;
+
 beforeEach(async () => {
   test = await testDeps({ settings });
   await mkdir(join(test.folder, "workspaces", "w"), { recursive: true });
   await writeFile(join(test.folder, "workspaces", "w", "a.txt"), "1\n");
   await store(test.deps, MODULE);
 });
+
 afterEach(() => test.close());
 
 async function run(body: object = {}): Promise<string> {
@@ -42,18 +48,21 @@ async function run(body: object = {}): Promise<string> {
   await test.drain();
   return run_id;
 }
+
 const runs = async (filters: object = {}) => {
   const { total, items } = await listRuns(test.deps, filters, EVERYTHING);
   const ids = (await flat(items)).map(({ run_id }) => run_id);
   expect(ids).toHaveLength(total);
   return ids;
 };
+
 const steps = async () => {
   const { total, items } = await findSteps(test.deps, {}, EVERYTHING);
   const found = (await flat(items)).map(({ run_id }) => run_id);
   expect(found).toHaveLength(total);
   return found;
 };
+
 const rowsBehind = async (runId: string) => {
   const rows = await Promise.all([
     test.deps.tables.query(stepsTable, { pk: runId }),

@@ -10,6 +10,7 @@ import { isTerminal } from "../engine/history.ts";
 import { type ListDeps, recordsOf } from "../lists/list.ts";
 import { entryKey, listEntriesTable } from "../lists/table.ts";
 import type { StepPaths } from "../steps/context.ts";
+import { valuesTable } from "../values/table.ts";
 import { runList, runMark } from "./listed.ts";
 import { indexSteps, STEPS_LIST, stepKeyOf } from "./step-results.ts";
 import {
@@ -21,17 +22,21 @@ import {
   runsTable,
   type StoredRun,
   stepsTable,
-  valuesTable,
 } from "./table.ts";
 
 /** Runs, and steps, removed in one sweep. */
 const RUNS_MAX = 300;
+
 const STEPS_MAX = 5_000;
+
 /** Runs whose belongings are removed at the same time. */
 const RUNS_AT_ONCE = 10;
+
 /** Writes of one transaction; blobs listed together. */
 const WRITES_AT_ONCE = 100;
+
 const BLOBS_AT_ONCE = 1_000;
+
 /** Runs that are listed anew in one transaction, three writes each. */
 const RELISTED_MAX = 30;
 

@@ -2,7 +2,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { TopicData } from "../../events/topics.ts";
 import type { HistoryEntry } from "../engine/history.ts";
 import type { Step } from "../schema/types.ts";
-import type { StepReport } from "./messages.ts";
+import type { StepReport } from "../steps/messages.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
 /** The `run.*` events that a change of a run tells of. */

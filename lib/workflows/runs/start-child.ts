@@ -3,10 +3,10 @@ import { ApiError } from "../../errors.ts";
 import { EVENT_HOPS_MAX } from "../../events/publish.ts";
 import { derivedId } from "../../platform/ids.ts";
 import { isTerminal } from "../engine/history.ts";
-import { refuseByHand } from "../triggers/manual.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
-import { refuseOverBudget } from "../triggers/run-budget.ts";
+import type { CatalogReader } from "../store/catalog.ts";
 import { composeRun } from "./create.ts";
+import { refuseByHand } from "./manual-trigger.ts";
+import { refuseOverBudget } from "./run-budget.ts";
 import { causeFields, readStart, type StartDeps, startBody } from "./start.ts";
 import { rootCauseOf, runKey, runsTable, type StoredRun } from "./table.ts";
 

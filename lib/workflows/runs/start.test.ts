@@ -5,7 +5,7 @@ import { handler } from "../../../functions/workflows/runs/create.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
 import { readRuns, runValues, store } from "../../testing/test-workflows.ts";
-import { targetFacts } from "./target-facts.ts";
+import { targetFacts } from "../values/target-facts.ts";
 
 let test: TestDeps;
 beforeEach(async () => {

@@ -5,9 +5,9 @@ import type { Cause } from "../../events/publish.ts";
 import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StepPaths } from "../steps/context.ts";
-import { refuseOverBudget } from "../triggers/run-budget.ts";
 import { type CreateDeps, composeRun, type RunRequest } from "./create.ts";
 import { type Plan, planFor } from "./plan.ts";
+import { refuseOverBudget } from "./run-budget.ts";
 import type { StoredRun } from "./table.ts";
 import { allTargets, TARGET_MAX_LENGTH, TARGETS_MAX } from "./targets.ts";
 

@@ -5,15 +5,16 @@ import { childKey, ITEMS_PER_BATCH } from "../engine/containers.ts";
 import type { RunState } from "../engine/history.ts";
 import type { Program, ProgramModule } from "../engine/program.ts";
 import { isContainer, type Request, stepAt } from "../engine/walk.ts";
+import { isGiven, type NeededName } from "../expressions/parse.ts";
+import { loopNames } from "../expressions/variable-names.ts";
+import { hopToken } from "../installation/hop-tokens.ts";
 import type { ForeachStep, Step } from "../schema/types.ts";
-import { loopNames, type NeededNames, neededOf, outputName, stepNames } from "../steps/names.ts";
+import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "../steps/messages.ts";
 import { placeOf } from "../steps/place.ts";
-import { isGiven, type NeededName } from "../templates/parse.ts";
-import { hopToken } from "../triggers/hops.ts";
+import { type NeededNames, neededOf, outputName, stepNames } from "../values/needed-names.ts";
+import { type KeptValue, loadKept } from "../values/stored-values.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
-import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "./messages.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
-import { type KeptValue, loadKept } from "./values.ts";
 
 /** Batches or items of a foreach whose output is put together, at most. */
 const OUTPUTS_SHOWN_MAX = 500;
@@ -106,7 +107,7 @@ async function workOf(deps: CommandDeps, run: CommandedRun, wanted: Wanted): Pro
     workspace: run.workspace,
     hop: run.hop,
     root_cause: rootCauseOf(run),
-    hop_token: await hopToken(deps, run),
+    hop_token: await hopToken(deps, { run_id: run.run_id, hop: run.hop, root_cause: rootCauseOf(run) }),
     ...(run.unlogged === true ? { unlogged: true } : {}),
     ...(deps.undefinedNames === "fail" || wanted.module.undefinedNames === "fail"
       ? { undefined_names: "fail" as const }

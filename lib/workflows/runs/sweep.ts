@@ -1,9 +1,9 @@
 import type { Ports } from "../../platform/ports.ts";
 import { underWay } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
+import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import { startAgain } from "./admission.ts";
 import { type ConductDeps, endSteps, setTimers } from "./conduct.ts";
-import { CONDUCT_QUEUE } from "./messages.ts";
 import { commandEntries } from "./step-commands.ts";
 import { programOf } from "./steps-under-way.ts";
 import { runKey, runsTable, type StoredRun } from "./table.ts";

@@ -97,22 +97,6 @@ export interface StoredHistory extends Key {
 
 export const historyTable: TableSpec<StoredHistory> = { name: "run-history", indexes: {} };
 
-/** A value that a run's templates may name. */
-export interface StoredValue extends Key {
-  /** JSON text; absent where it lies in a blob. */
-  readonly json?: string;
-  readonly blob?: string;
-}
-
-export const valuesTable: TableSpec<StoredValue> = { name: "run-values", indexes: {} };
-
-/** Numbers given out in blocks. */
-export interface StoredCounter extends Key {
-  readonly next: number;
-}
-
-export const countersTable: TableSpec<StoredCounter> = { name: "counters", indexes: {} };
-
 /** What else a run is found by: its number, and its job with its place in it. */
 export interface StoredRunName extends Key {
   readonly run_id: string;
@@ -128,15 +112,20 @@ export interface StoredTurn extends Key {
 export const runQueueTable: TableSpec<StoredTurn> = { name: "run-queue", indexes: {} };
 
 export const RUN_SK = "run";
+
 export const runKey = (runId: string): Key => ({ pk: runId, sk: RUN_SK });
+
 export const stepKey = (runId: string, key: string): Key => ({ pk: runId, sk: key });
-export const valueKey = (runId: string, name: string): Key => ({ pk: runId, sk: name });
+
 export const historyKey = (runId: string, first: number): Key => ({
   pk: runId,
   sk: String(first).padStart(9, "0"),
 });
+
 export const numberKey = (number: number): Key => ({ pk: `number#${number}`, sk: RUN_SK });
+
 export const jobPartition = (jobId: string): string => `job#${jobId}`;
+
 export const memberKey = (jobId: string, index: number): Key => ({
   pk: jobPartition(jobId),
   sk: String(index).padStart(6, "0"),

@@ -5,8 +5,8 @@ import { handler as readRunLog } from "../../../functions/workflows/runs/log.ts"
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
 import { store } from "../../testing/test-workflows.ts";
-import { lintDefinition } from "../store/lint.ts";
-import { uploadWorkflow } from "../store/upload.ts";
+import { lintDefinition } from "../uploads/lint.ts";
+import { uploadWorkflow } from "../uploads/upload.ts";
 import { getRun } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
 

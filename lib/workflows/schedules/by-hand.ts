@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Cause } from "../../events/publish.ts";
+import { refuseLoop } from "../installation/hop-tokens.ts";
 import { findWorkflow } from "../store/find.ts";
 import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
-import { refuseLoop } from "../triggers/hops.ts";
+import { matchOf, triggeredDraft } from "../triggers/triggered-event.ts";
 import { findSchedule } from "./manage.ts";
-import { matchOf, triggeredDraft } from "./match.ts";
 
 /** Answer of `POST /schedules/{id}/trigger`. Reference 1.5. */
 export const triggeredAnswer = z

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { deleteWorkflow, saveWorkflow } from "../store/store.ts";
+import { schedulesOf, scheduleWrites } from "../store/trigger-rows.ts";
+import { schedulesTable } from "../store/trigger-tables.ts";
 import { fireDue } from "./fire.ts";
-import { schedulesTable } from "./table.ts";
-import { schedulesOf, scheduleWrites } from "./triggers.ts";
 
 let test: TestDeps;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import { composeEvents, type EventDeps } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { countFires, nextFire, previousFire } from "../cron/cron.ts";
 import { headKey, workflowsTable } from "../store/table.ts";
-import { countFires, nextFire, previousFire } from "./cron.ts";
-import { matchOf, triggeredDraft } from "./match.ts";
-import { type StoredSchedule, schedulesTable } from "./table.ts";
+import { type StoredSchedule, schedulesTable } from "../store/trigger-tables.ts";
+import { matchOf, triggeredDraft } from "../triggers/triggered-event.ts";
 
 /** Missed slots that are counted; more are told as this many. */
 const MISSED_MAX = 10_000;

@@ -1,10 +1,10 @@
 import type { Ports } from "../../platform/ports.ts";
 import { filteredOnce } from "../lists/filtered.ts";
 import type { Listing, PageQuery } from "../lists/read.ts";
-import type { Catalog, CatalogReader } from "../triggers/matcher.ts";
+import type { Catalog, CatalogReader } from "../store/catalog.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import type { ScheduleDeps } from "./manage.ts";
 import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
-import { type StoredSchedule, scheduleKey, schedulesTable } from "./table.ts";
 
 export interface ScheduleFilters {
   readonly workflow?: string | undefined;

@@ -3,13 +3,11 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Trigger } from "../schema/types.ts";
+import type { CatalogReader } from "../store/catalog.ts";
 import { workflowCalled, workflowNotFound } from "../store/find.ts";
+import { wakeAt } from "../store/schedule-rules.ts";
 import { CATALOG_KEY, catalogTable } from "../store/table.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
-import { unwatchable, type WatchingDeps } from "../watches/unwatched.ts";
-import { type createBody, triggerOf, type updateBody } from "./body.ts";
-import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
-import { wakeAt } from "./rules.ts";
+import { additions, clockwork, newRow, removals } from "../store/trigger-rows.ts";
 import {
   madeKey,
   overrideKey,
@@ -17,8 +15,10 @@ import {
   scheduleKey,
   schedulesTable,
   triggerStateTable,
-} from "./table.ts";
-import { additions, clockwork, newRow, removals } from "./triggers.ts";
+} from "../store/trigger-tables.ts";
+import { unwatchable, type WatchingDeps } from "../watches/unwatched.ts";
+import { type createBody, triggerOf, type updateBody } from "./body.ts";
+import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
 
 export type ScheduleDeps = Pick<Ports, "tables" | "clock" | "ids" | "scheduler" | "log"> &
   WatchingDeps & {
@@ -27,7 +27,9 @@ export type ScheduleDeps = Pick<Ports, "tables" | "clock" | "ids" | "scheduler" 
 
 /** Schedules made by request, of one installation. */
 const MADE_MAX = 10_000;
+
 const ID_MAX_LENGTH = 512;
+
 const TRIES_MAX = 5;
 
 /** Makes a schedule. Throws `bad_request` naming the field that is wrong. Reference 1.5. */

@@ -1,14 +1,15 @@
-import { loopNames } from "../steps/names.ts";
-import { parseTemplate, type Template } from "../templates/parse.ts";
-import { renderScript } from "../templates/script.ts";
-import { lintShell } from "../templates/shell-lint.ts";
-import { EXECUTED_VARIABLES } from "../templates/shell-readers.ts";
-import { ExecutedValueError, TemplateError } from "../templates/template-error.ts";
+import { parseTemplate, type Template } from "../expressions/parse.ts";
+import { renderScript } from "../expressions/script.ts";
+import { lintShell } from "../expressions/shell-lint.ts";
+import { EXECUTED_VARIABLES } from "../expressions/shell-readers.ts";
+import { ExecutedValueError, TemplateError } from "../expressions/template-error.ts";
+import { loopNames } from "../expressions/variable-names.ts";
 import type { Findings, Path } from "./problems.ts";
 import type { Action, Decision, Definition, RemoteRunnerConfig, Step } from "./types.ts";
 
 /** Values of one text that are reported. */
 const REPORTED_MAX = 5;
+
 const REFERENCE_MAX = 60;
 
 /**

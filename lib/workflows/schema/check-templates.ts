@@ -1,5 +1,5 @@
-import { parseTemplate } from "../templates/parse.ts";
-import { OperationError, TemplateError } from "../templates/template-error.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { OperationError, TemplateError } from "../expressions/template-error.ts";
 import type { Findings, Path } from "./problems.ts";
 import type { Param } from "./types.ts";
 

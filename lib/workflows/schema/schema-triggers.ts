@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
-import { checkCron } from "../schedules/cron.ts";
+import { checkCron } from "../cron/cron.ts";
 import { FILTERS_PER_TRIGGER, PARAMS_PER_WORKFLOW } from "./limits.ts";
 import {
   boolean,

@@ -1,4 +1,4 @@
-import { variableName } from "../runs/values.ts";
+import { variableName } from "../expressions/variable-names.ts";
 import type { Path } from "./problems.ts";
 import { variableName as paramName, stepName } from "./schema-values.ts";
 import { valueAt } from "./tolerated-issues.ts";
@@ -9,7 +9,9 @@ const STEP_LISTS: ReadonlySet<unknown> = new Set([
   "pre_scan_steps",
   "post_scan_steps",
 ]);
+
 const ENTRY_LISTS: ReadonlySet<unknown> = new Set(["modules", "triggers", "params", "reports"]);
+
 /** What steps of these types export by themselves. */
 const AUTOMATIC_EXPORTS = ["status_code", "body", "headers", "http_resp", "llm_resp", "content"];
 

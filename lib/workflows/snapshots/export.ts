@@ -17,10 +17,10 @@ import {
 import { isInsidePath } from "../artifacts/paths.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { workspaceName } from "../runs/workspace.ts";
 import { listVulnerabilities } from "../vulnerabilities/list.ts";
 import { scanFolder } from "../workspaces/folder.ts";
 import { workspaceRecordKey, workspaceRecordsTable } from "../workspaces/records.ts";
+import { workspaceName } from "../workspaces/workspace-name.ts";
 import {
   MANIFEST,
   RECORD_FILES,

@@ -10,15 +10,15 @@ import { type EventDeps, type EventDraft, emitEvents } from "../../events/publis
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { type FileDeps, folderOf } from "../artifacts/open.ts";
-import { isRecord } from "../functions/values.ts";
-import { eventBatches } from "../records/batches.ts";
-import { workspaceName } from "../runs/workspace.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
-import { layerEntries } from "../watches/tell-layer.ts";
+import { eventBatches } from "../findings/event-batches.ts";
+import { isRecord } from "../script-library/values.ts";
+import type { CatalogReader } from "../store/catalog.ts";
+import { layerEntries } from "../workspaces/changed.ts";
 import { seenAt } from "../workspaces/folder.ts";
 import { type Changes, contentKey, layerKey } from "../workspaces/layers.ts";
 import { type WorkspaceDeps, workspaceWrites } from "../workspaces/records.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
+import { workspaceName } from "../workspaces/workspace-name.ts";
 import {
   MANIFEST,
   RECORD_FILES,

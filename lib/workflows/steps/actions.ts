@@ -1,6 +1,6 @@
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import type { Action, BashStep } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import { runBash } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { evaluateScript, isTrue } from "./script.ts";

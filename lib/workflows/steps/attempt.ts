@@ -1,6 +1,7 @@
 /** What every piece of work of an attempt has: a time in which it must be done, an environment, a name. */
+
+import { StepFailed } from "../engine/step-failure.ts";
 import type { Attempt } from "./context.ts";
-import { StepFailed } from "./failure.ts";
 
 /** No work of one step takes longer, milliseconds: every wait has an end. */
 const WORK_MS = 24 * 60 * 60 * 1000;

@@ -1,13 +1,13 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { CommandOutcome } from "../../platform/commands.ts";
+import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderShell } from "../expressions/shell.ts";
+import { renderText } from "../expressions/text.ts";
 import type { BashStep } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderShell } from "../templates/shell.ts";
-import { renderText } from "../templates/text.ts";
 import { remaining, stepEnvironment, stepToken } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
-import { StepCancelled, StepFailed } from "./failure.ts";
 import { followOutput } from "./follow-output.ts";
 import { noteStep } from "./run-log.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { failureText, StepCancelled } from "../engine/step-failure.ts";
 import type { LeafStep } from "../schema/types.ts";
 import { type ItemResult, openBatchRecord } from "./batch-record.ts";
 import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { deadlineOf } from "./deadline.ts";
-import { failureText, StepCancelled } from "./failure.ts";
 import { loadItems } from "./items.ts";
 import { attemptLeaf, type LeafResult, NO_OUTPUT } from "./leaf.ts";
 import { noteStep } from "./run-log.ts";

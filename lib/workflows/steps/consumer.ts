@@ -1,10 +1,10 @@
 import { type Consumer, defineConsumer, eachMessage, type LastFailure } from "../../events/consumer.ts";
 import { COMMAND_SOURCE } from "../../events/publish.ts";
 import type { BusEnvelope } from "../../platform/bus.ts";
-import { type Place, STEP_REQUESTED, type StepCommand, sendToConductor } from "../runs/messages.ts";
 import type { StepType } from "../schema/types.ts";
 import type { StepDeps } from "./context.ts";
 import { executeStep } from "./execute.ts";
+import { type Place, STEP_REQUESTED, type StepCommand, sendToConductor } from "./messages.ts";
 
 /** Lambda's limit. A worker, which runs where the workspace is, takes as long as the step does. */
 const TIMEOUT_SECONDS = 900;

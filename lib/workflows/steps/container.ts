@@ -1,14 +1,14 @@
-import type { StepWork } from "../runs/messages.ts";
-import { openValue } from "../runs/values.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderValue } from "../expressions/text.ts";
 import type { ForeachStep, ParallelSteps } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderValue } from "../templates/text.ts";
+import { openValue } from "../values/stored-values.ts";
 import { PARALLEL_MAX } from "./batch.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { timeoutOf } from "./deadline.ts";
-import { StepFailed } from "./failure.ts";
 import { layOutItems } from "./items.ts";
 import { begin, guarded, NO_OUTPUT } from "./leaf.ts";
+import type { StepWork } from "./messages.ts";
 import { type Finding, shownText } from "./report.ts";
 import { streamOutput } from "./stream-output.ts";
 

@@ -5,11 +5,11 @@ import type { StorageHealth } from "../../platform/storage-health.ts";
 import type { LlmSettings } from "../../settings/llm-settings.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Remote } from "../remote/machine.ts";
-import type { RecordsAnswer } from "../runs/messages.ts";
 import type { Step } from "../schema/types.ts";
+import type { NeededNames } from "../values/needed-names.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
 import type { StepActivity } from "./activity.ts";
-import type { NeededNames } from "./names.ts";
+import type { RecordsAnswer } from "./messages.ts";
 
 /** Where steps that touch files work. Absolute paths. */
 export interface StepPaths {

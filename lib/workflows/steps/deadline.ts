@@ -1,9 +1,9 @@
+import { StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import { parseDuration } from "../schema/durations.ts";
 import type { Step } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import type { Scope } from "./context.ts";
-import { StepFailed } from "./failure.ts";
 
 /** `timeout` of a step, milliseconds; undefined without one. Throws StepFailed for what is no duration. */
 export function timeoutOf(step: Step, scope: Scope): number | undefined {

@@ -1,9 +1,9 @@
+import { StepCancelled } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import type { Decision, DecisionCase } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import { runCommandAction } from "./actions.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { StepCancelled } from "./failure.ts";
 import { evaluateScript, isTrue } from "./script.ts";
 
 /**

@@ -1,13 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import type { Dependencies, TargetType } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import { remaining, stepEnvironment, stepToken } from "./attempt.ts";
 import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { StepFailed } from "./failure.ts";
 import { isTrue } from "./script.ts";
 
 const LOOK_MS = 30_000;

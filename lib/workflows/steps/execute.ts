@@ -3,8 +3,18 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Message } from "../../events/consumer.ts";
 import { eventLabelFault } from "../../events/control-characters.ts";
+import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import type { Request } from "../engine/walk.ts";
-import { TEMP_FOLDER } from "../runs/builtins.ts";
+import type { FunctionStep, LeafStep } from "../schema/types.ts";
+import { TEMP_FOLDER } from "../values/builtins.ts";
+import type { WorkspaceChange } from "../workspaces/layers.ts";
+import { runBatch } from "./batch.ts";
+import { findEntered, findLeft } from "./container.ts";
+import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
+import { deadlineOf } from "./deadline.ts";
+import { passGate, runHandlers } from "./gate.ts";
+import { loadItems } from "./items.ts";
+import { attemptLeaf, NO_OUTPUT } from "./leaf.ts";
 import {
   attemptMark,
   type LoopPlace,
@@ -14,17 +24,7 @@ import {
   type StepCommand,
   type StepWork,
   sendToConductor,
-} from "../runs/messages.ts";
-import type { FunctionStep, LeafStep } from "../schema/types.ts";
-import type { WorkspaceChange } from "../workspaces/layers.ts";
-import { runBatch } from "./batch.ts";
-import { findEntered, findLeft } from "./container.ts";
-import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
-import { deadlineOf } from "./deadline.ts";
-import { failureText, StepCancelled, StepFailed } from "./failure.ts";
-import { passGate, runHandlers } from "./gate.ts";
-import { loadItems } from "./items.ts";
-import { attemptLeaf, NO_OUTPUT } from "./leaf.ts";
+} from "./messages.ts";
 import { type Finding, noteStart, report, type Taken } from "./report.ts";
 import { bindLoop, openScope } from "./scope.ts";
 import { arrived } from "./travel.ts";

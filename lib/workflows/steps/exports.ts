@@ -1,13 +1,15 @@
-import { variableName } from "../runs/values.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText, renderValue } from "../templates/text.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText, renderValue } from "../expressions/text.ts";
+import { variableName } from "../expressions/variable-names.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { evaluateScript } from "./script.ts";
 
 /** A call as the author wrote it; what placeholders stand for is never looked at. */
 const CALL = /^\s*!*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
+
 /** A call with an operator behind it: `file_length("x") > 2`. Text with a space before its parenthesis is text. */
 const CALL_IN_EXPRESSION = /^\s*!*[A-Za-z_$][\w$.]*\([\s\S]*\)\s*(?:[<>=!&|+\-*/%?]|\.[A-Za-z_$]|\[)/;
+
 const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
 
 /**

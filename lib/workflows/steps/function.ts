@@ -1,6 +1,6 @@
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import type { FunctionStep } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { type Evaluation, evaluateScript } from "./script.ts";
 

@@ -2,21 +2,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RequestFailed } from "../../network/failure.ts";
 import { type HttpAnswer, type HttpRequest, sendRequest, shownUrl } from "../../network/request.ts";
 import { retryAfterMs } from "../../network/retry-after.ts";
-import { variableName } from "../runs/values.ts";
+import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderHeader, renderText } from "../expressions/text.ts";
+import { renderUrl } from "../expressions/url.ts";
+import { variableName } from "../expressions/variable-names.ts";
 import { HTTP_METHOD } from "../schema/limits.ts";
 import type { HttpStep } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderHeader, renderText } from "../templates/text.ts";
-import { renderUrl } from "../templates/url.ts";
 import { remaining, timeFor } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
-import { StepCancelled, StepFailed } from "./failure.ts";
 
 /** Time of a request where the step has no timeout, milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
+
 const RESPONSE_MAX_BYTES = 10 * 1024 * 1024;
+
 const TRIES = 3;
+
 const RETRY_DELAY_MS = 200;
+
 /** The longest wait that an answer may ask for. */
 const RETRY_AFTER_MAX_MS = 10_000;
 

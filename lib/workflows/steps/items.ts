@@ -3,12 +3,12 @@ import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Ports } from "../../platform/ports.ts";
 import { ITEMS_PER_BATCH } from "../engine/containers.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderValue } from "../expressions/text.ts";
 import type { ForeachStep } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderValue } from "../templates/text.ts";
 import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { StepFailed } from "./failure.ts";
 import { evaluateScript } from "./script.ts";
 import { travelling } from "./travel.ts";
 

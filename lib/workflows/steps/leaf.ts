@@ -1,13 +1,13 @@
+import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import { RETRY_DELAY_MS } from "../schema/limits.ts";
 import type { LeafStep, Step } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import { runActions } from "./actions.ts";
 import { runBash } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { followDecision } from "./decision.ts";
 import { exportsOf } from "./exports.ts";
-import { failureText, StepCancelled, StepFailed } from "./failure.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
 import { runRemoteBash } from "./remote-bash.ts";

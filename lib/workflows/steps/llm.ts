@@ -2,16 +2,17 @@ import { redactJson } from "../../events/redact-json.ts";
 import { completeChat, embedTexts } from "../../llm/complete.ts";
 import { type CallConfig, callConfig, type LlmParameters } from "../../llm/config.ts";
 import { LlmFailed } from "../../llm/failure.ts";
-import { variableName } from "../runs/values.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText, renderValue } from "../expressions/text.ts";
+import { variableName } from "../expressions/variable-names.ts";
 import type { LlmStep } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText, renderValue } from "../templates/text.ts";
 import { remaining } from "./attempt.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
-import { StepFailed } from "./failure.ts";
 
 /** Time of all requests where the step has no timeout, milliseconds: a little less than a function of Lambda has. */
 const STEP_TIMEOUT_MS = 13 * 60 * 1000;
+
 /** Texts of one step, all values in. */
 const INPUT_MAX_BYTES = 32 * 1024 * 1024;
 

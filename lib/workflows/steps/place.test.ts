@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { functions } from "../functions/library.ts";
-import { WORKSPACE_FUNCTIONS } from "../functions/workspace-functions.ts";
 import { parseDefinition } from "../schema/parse.ts";
 import type { Step } from "../schema/types.ts";
+import { functions } from "../script-library/library.ts";
+import { WORKSPACE_FUNCTIONS } from "../script-library/workspace-functions.ts";
 import { placeOf } from "./place.ts";
 
 function step(yaml: string): Step {

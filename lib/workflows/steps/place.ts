@@ -1,10 +1,10 @@
 import type { Request } from "../engine/walk.ts";
-import { aliasOf } from "../functions/names.ts";
-import { WORKSPACE_FUNCTIONS } from "../functions/workspace-functions.ts";
-import type { Place } from "../runs/messages.ts";
 import { parseDuration } from "../schema/durations.ts";
 import type { Action, Decision, DecisionCase, FunctionStep, Step } from "../schema/types.ts";
-import { STREAM_EXPORT } from "./names.ts";
+import { aliasOf } from "../script-library/names.ts";
+import { WORKSPACE_FUNCTIONS } from "../script-library/workspace-functions.ts";
+import { STREAM_EXPORT } from "../values/needed-names.ts";
+import type { Place } from "./messages.ts";
 
 /** What may take longer than this is not for a function of Lambda, milliseconds. */
 const SHORT_MS = 14 * 60 * 1000;

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { store } from "../../testing/test-workflows.ts";
+import { StepFailed } from "../engine/step-failure.ts";
 import type { DockerTarget, Remote, RemoteCommand, RemoteUse, SshTarget } from "../remote/machine.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
-import { StepFailed } from "./failure.ts";
 
 let open: TestDeps | undefined;
 afterEach(async () => {

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderShell } from "../expressions/shell.ts";
+import { shellQuote } from "../expressions/shell-quote.ts";
+import { renderText } from "../expressions/text.ts";
 import { allowedPath } from "../remote/allowed-paths.ts";
 import type { RemoteMachine, RemoteUse } from "../remote/machine.ts";
 import { dockerTarget, environmentOf, sshTarget } from "../remote/target.ts";
 import { tokenStart } from "../remote/tokens.ts";
 import type { RemoteBashStep, RemoteRunnerConfig } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderShell } from "../templates/shell.ts";
-import { shellQuote } from "../templates/shell-quote.ts";
-import { renderText } from "../templates/text.ts";
 import { remaining, stepEnvironment } from "./attempt.ts";
 import {
   COMMAND_TIMEOUT_MS,
@@ -21,7 +22,6 @@ import {
   resultOf,
 } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
-import { StepCancelled, StepFailed } from "./failure.ts";
 
 /** Commands of one step at the same time: a host usually takes ten sessions of one connection. */
 const PARALLEL_MAX = 8;

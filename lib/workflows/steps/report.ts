@@ -1,13 +1,13 @@
 import { redactJson } from "../../events/redact-json.ts";
 import type { Input } from "../engine/decide.ts";
 import type { Request } from "../engine/walk.ts";
-import { type StepReport, type StepWork, sendToConductor } from "../runs/messages.ts";
-import { type KeptValue, keepValue, VALUES_INLINE_BYTES } from "../runs/values.ts";
 import type { Step } from "../schema/types.ts";
+import { outputName } from "../values/needed-names.ts";
+import { type KeptValue, keepValue, VALUES_INLINE_BYTES } from "../values/stored-values.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
 import type { Attempt, StepDeps } from "./context.ts";
 import type { LeafResult } from "./leaf.ts";
-import { outputName } from "./names.ts";
+import { type StepReport, type StepWork, sendToConductor } from "./messages.ts";
 import { noteStep } from "./run-log.ts";
 import { travelling } from "./travel.ts";
 

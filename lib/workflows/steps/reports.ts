@@ -4,13 +4,13 @@ import { join, relative, resolve } from "node:path";
 import type { EventDraft } from "../../events/publish.ts";
 import { redactJson } from "../../events/redact-json.ts";
 import { isInsidePath } from "../artifacts/paths.ts";
-import { eventBatches } from "../records/batches.ts";
+import { failureText } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
+import { eventBatches } from "../findings/event-batches.ts";
 import type { Report } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
 import { seenAt } from "../workspaces/folder.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { failureText } from "./failure.ts";
 import { noteStep } from "./run-log.ts";
 
 /** Lines of a larger file are not counted, bytes. */

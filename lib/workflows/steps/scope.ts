@@ -1,10 +1,11 @@
 import { crc32 } from "node:zlib";
 import type { Ports } from "../../platform/ports.ts";
-import type { StepWork } from "../runs/messages.ts";
-import { openValues } from "../runs/values.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { loopNames } from "../expressions/variable-names.ts";
+import { stepNames } from "../values/needed-names.ts";
+import { openValues } from "../values/stored-values.ts";
 import type { LoopValue, Scope, StepDeps } from "./context.ts";
-import { StepFailed } from "./failure.ts";
-import { loopNames, stepNames } from "./names.ts";
+import type { StepWork } from "./messages.ts";
 import { arrived } from "./travel.ts";
 
 const PATH_UNSAFE = /[^A-Za-z0-9._-]/g;
@@ -46,6 +47,7 @@ export function bindLoop(scope: Scope, loop: LoopValue): Scope {
 
 /** A longer `[[_name_]]` is shortened, characters. */
 const PATH_NAME_MAX_LENGTH = 30;
+
 /** Characters of a shortened one that come before the checksum. */
 const PATH_NAME_PREFIX_LENGTH = 20;
 

@@ -9,9 +9,9 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { startLlmServer } from "../../testing/test-llm-server.ts";
 import { readLog, runValues, store } from "../../testing/test-workflows.ts";
 import type { Remote, RemoteCommand, SshTarget } from "../remote/machine.ts";
-import { answerBlob, type ConductMessage } from "../runs/messages.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
+import { answerBlob, type ConductMessage } from "./messages.ts";
 import { answerAsk } from "./script-asks.ts";
 
 let open: TestDeps;

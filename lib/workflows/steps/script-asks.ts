@@ -4,15 +4,15 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { redactJson, redactJsonText } from "../../events/redact-json.ts";
 import { sendRequest } from "../../network/request.ts";
-import { isRecord, textOf } from "../functions/values.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { HOP_HEADER } from "../installation/hop-tokens.ts";
 import { sshTarget } from "../remote/target.ts";
 import { tokenStart } from "../remote/tokens.ts";
-import { answerBlob, type RecordsAnswer, sendToConductor } from "../runs/messages.ts";
-import { HOP_HEADER } from "../triggers/hops.ts";
+import { isRecord, textOf } from "../script-library/values.ts";
 import { remaining, stepEnvironment, timeFor } from "./attempt.ts";
 import { COMMAND_TIMEOUT_MS, outputPath, resultOf } from "./bash.ts";
 import type { Attempt } from "./context.ts";
-import { StepFailed } from "./failure.ts";
+import { answerBlob, type RecordsAnswer, sendToConductor } from "./messages.ts";
 
 /** Until the conductor has answered, milliseconds. */
 const ANSWER_MS = 60_000;

@@ -4,10 +4,10 @@ import { createWriteStream } from "node:fs";
 import { lstat, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { outputOf, pathOf } from "../functions/file-access.ts";
-import { textOf } from "../functions/values.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { outputOf, pathOf } from "../script-library/file-access.ts";
+import { textOf } from "../script-library/values.ts";
 import type { Attempt, Snapshots } from "./context.ts";
-import { StepFailed } from "./failure.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 

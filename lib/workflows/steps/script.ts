@@ -2,12 +2,12 @@ import type { EventDraft } from "../../events/publish.ts";
 import { redactJson } from "../../events/redact-json.ts";
 import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
 import type { ScriptEvent, ScriptOutcome } from "../../platform/scripts.ts";
-import { eventBatches } from "../records/batches.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderScript } from "../templates/script.ts";
+import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderScript } from "../expressions/script.ts";
+import { eventBatches } from "../findings/event-batches.ts";
 import { remaining, stepEnvironment, stepToken, timeFor } from "./attempt.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { StepCancelled, StepFailed } from "./failure.ts";
 import { noteStep } from "./run-log.ts";
 
 /** Time of one evaluation where the step has no timeout, what it waits for included, milliseconds. */

@@ -1,14 +1,14 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { StepWork } from "../runs/messages.ts";
-import { openValue } from "../runs/values.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import type { Step } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
+import { STREAM_EXPORT } from "../values/needed-names.ts";
+import { openValue } from "../values/stored-values.ts";
 import { pathIn } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { StepFailed } from "./failure.ts";
-import { STREAM_EXPORT } from "./names.ts";
+import type { StepWork } from "./messages.ts";
 
 /**
  * Writes the outputs of the items of a foreach, a line each and in their order, to the file that it names, batch by

@@ -1,8 +1,8 @@
+import { StepFailed } from "../engine/step-failure.ts";
+import { isGiven } from "../expressions/parse.ts";
 import type { Step } from "../schema/types.ts";
-import { isGiven } from "../templates/parse.ts";
+import type { NeededNames } from "../values/needed-names.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { StepFailed } from "./failure.ts";
-import type { NeededNames } from "./names.ts";
 import { noteStep } from "./run-log.ts";
 
 /** Every delivery of a step has an object of its own, which the items of a batch share: each name is noted once. */

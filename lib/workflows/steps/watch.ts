@@ -1,5 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
-import { overMark } from "../runs/messages.ts";
+import { overMark } from "./messages.ts";
 
 /** How often a running step looks whether its run is over, milliseconds. */
 const LOOK_EVERY_MS = 400;

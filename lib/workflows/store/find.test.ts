@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { dryRun } from "../runs/dry-run.ts";
+import { refuseByHand } from "../runs/manual-trigger.ts";
 import { getRun } from "../runs/read.ts";
 import { startBody, startRun } from "../runs/start.ts";
 import { createBody } from "../schedules/body.ts";
 import { createSchedule } from "../schedules/manage.ts";
-import { refuseByHand } from "../triggers/manual.ts";
+import { openWorkflowFolder } from "../uploads/workflow-folder.ts";
 import { findWorkflow } from "./find.ts";
-import { openWorkflowFolder } from "./folder.ts";
 import { findNamed } from "./store.ts";
 
 const STEPS = "steps: [{name: a, type: bash, command: 'true'}]\n";

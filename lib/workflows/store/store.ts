@@ -3,9 +3,8 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
-import { wakeAt } from "../schedules/rules.ts";
-import { scheduleRemovals, scheduleWrites } from "../schedules/triggers.ts";
 import type { Definition } from "../schema/types.ts";
+import { wakeAt } from "./schedule-rules.ts";
 import {
   CATALOG_KEY,
   catalogTable,
@@ -17,6 +16,7 @@ import {
   type WorkflowRevision,
   workflowsTable,
 } from "./table.ts";
+import { scheduleRemovals, scheduleWrites } from "./trigger-rows.ts";
 
 /** A definition kept in its item at most, bytes; beyond it lies in a blob. */
 const DEFINITION_INLINE_BYTES = 150 * 1024;

@@ -1,5 +1,5 @@
 import type { Ports } from "../../platform/ports.ts";
-import { scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 
 const WINDOW_MS = 60_000;
 /** Triggers that are counted at once; beyond it all are counted anew. */

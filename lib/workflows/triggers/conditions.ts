@@ -1,8 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { ScriptRequest } from "../../platform/scripts.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderScript } from "../expressions/script.ts";
 import type { EventTrigger } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderScript } from "../templates/script.ts";
 import type { EventValues } from "./input.ts";
 
 /** Time of one filter, milliseconds. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
-import { onceKey, type TriggerState, triggerStateTable } from "../schedules/table.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
 import { parseDuration } from "../schema/durations.ts";
 import type { EventTrigger } from "../schema/types.ts";
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
+import { onceKey, type TriggerState, triggerStateTable } from "../store/trigger-tables.ts";
 import type { EventValues } from "./input.ts";
 
 /** Expired items deleted in one sweep. */

@@ -6,7 +6,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { logFailedRun } from "../runs/conduct.ts";
 import { runKey, runsTable } from "../runs/table.ts";
-import { type StoredSchedule, scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import { composeMatchedRun, type MatchedRunDeps, runIdOf, scheduleIdOf } from "./matched-run.ts";
 
 export type DispatchDeps = MatchedRunDeps & Pick<Ports, "outbox">;

@@ -3,7 +3,7 @@ import type { Match } from "../../events/log/table.ts";
 import { composeEvents, type EventDraft, eventData } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { type StoredSchedule, scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import { composeMatchedRun, type MatchedRunDeps, runIdOf } from "./matched-run.ts";
 
 export type FireNowDeps = MatchedRunDeps & Pick<Ports, "outbox">;

@@ -9,7 +9,7 @@ import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { resendStalled } from "../runs/sweep.ts";
 import { fireDue } from "../schedules/fire.ts";
-import { schedulesOf } from "../schedules/triggers.ts";
+import { schedulesOf } from "../store/trigger-rows.ts";
 
 const WORKFLOW = `
 name: w

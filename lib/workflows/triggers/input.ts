@@ -1,6 +1,6 @@
-import { parseTemplate } from "../templates/parse.ts";
-import { renderText } from "../templates/text.ts";
-import { readPath } from "../templates/values.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText } from "../expressions/text.ts";
+import { readPath } from "../expressions/values.ts";
 
 const REFERENCE = /^(event_data|event)\.([\w$.-]+)$/;
 /** A call, or a chain of names that ends in one: `trim(event_data.url)`, `event.topic.toUpperCase()`. */

@@ -4,8 +4,8 @@ import type { Commit } from "../../platform/outbox.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { type CreateDeps, composeRun } from "../runs/create.ts";
 import type { StoredRun, TriggerType } from "../runs/table.ts";
-import { declaredId, type StoredSchedule } from "../schedules/table.ts";
 import type { Trigger } from "../schema/types.ts";
+import { declaredId, type StoredSchedule } from "../store/trigger-tables.ts";
 import { inputEvaluator } from "./conditions.ts";
 import { type EventValues, inputParams } from "./input.ts";
 

@@ -9,7 +9,7 @@ import type { ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { listReceiverWorkflows } from "../event-receiver/receiver.ts";
-import { scheduleKey, schedulesTable, triggerStateTable } from "../schedules/table.ts";
+import { scheduleKey, schedulesTable, triggerStateTable } from "../store/trigger-tables.ts";
 import { forgetExpired } from "./dedupe.ts";
 
 let test: TestDeps;

@@ -4,9 +4,9 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Filter } from "../../ranked-index/view.ts";
 import { indexRecords } from "../lists/index-list.ts";
 import type { ListDeps } from "../lists/list.ts";
+import { DEFAULT_ORG } from "../lists/organization.ts";
 import { type Listing, mapped, type PageQuery, readList } from "../lists/read.ts";
 import { markWrite } from "../lists/table.ts";
-import { DEFAULT_ORG } from "../records/org.ts";
 import { type WorkspaceDeps, workspaceWrites } from "../workspaces/records.ts";
 import {
   countsOf,

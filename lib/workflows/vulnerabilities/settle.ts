@@ -2,10 +2,10 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { TopicData } from "../../events/topics.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Attribute, Write } from "../../platform/tables.ts";
+import { type Settling, type Telling, workspaceOf } from "../findings/event-effects.ts";
+import { changedFields, takenFields, textOf } from "../findings/fields.ts";
+import type { Numbers } from "../lists/number-sequence.ts";
 import { markWrite } from "../lists/table.ts";
-import { changedFields, takenFields, textOf } from "../records/fields.ts";
-import { type Settling, type Telling, workspaceOf } from "../records/settling.ts";
-import type { Numbers } from "../runs/numbers.ts";
 import type { WorkspaceChange } from "../workspaces/records.ts";
 import {
   countsOf,

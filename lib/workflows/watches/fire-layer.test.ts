@@ -4,26 +4,30 @@ import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { conduct } from "../runs/conduct.ts";
 import { startBody, startRun } from "../runs/start.ts";
 import { switchSchedule } from "../schedules/manage.ts";
-import { scheduleKey, schedulesTable } from "../schedules/table.ts";
-import type { WorkspaceChanged } from "../workspaces/changed.ts";
+import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
+import { layerEntries, type WorkspaceChanged } from "../workspaces/changed.ts";
 import type { Changes } from "../workspaces/layers.ts";
-import { layerEntries } from "./tell-layer.ts";
 
 const WORKSPACE = "shop";
+
 const SCHEDULE = "sch_w:files";
+
 const REPORT = {
   ...{ attempt: 1, command: "", output: "", output_truncated: false, output_lines: 0 },
   ...{ duration_ms: 0, log_file: "", exports: {}, values: {} },
 };
 
 let test: TestDeps;
+
 beforeEach(async () => {
   test = await testDeps({ firesPerMinute: 5 });
 });
+
 afterEach(() => test.close());
 
 const watching = (path: string): string =>
   `name: w\ntriggers: [{name: files, type: watch, path: "${path}"}]\nsteps: [{name: a, type: bash, command: echo}]\n`;
+
 const file = (content: string, mode = 0o644) => ({ sha256: content, bytes: content.length, mode });
 
 /** A layer of the workspace after those before it. */
@@ -31,6 +35,7 @@ async function layer(key: string, changes: Changes): Promise<string> {
   await test.deps.blobs.put(key, JSON.stringify(changes));
   return key;
 }
+
 async function tell(layers: readonly string[], more: Partial<WorkspaceChanged> = {}): Promise<void> {
   const changed = { layer: layers.at(-1) ?? "", earlier: layers.slice(0, -1) };
   await test.deps.bus.publish(
@@ -38,6 +43,7 @@ async function tell(layers: readonly string[], more: Partial<WorkspaceChanged> =
   );
   await test.drain();
 }
+
 const fires = async (): Promise<string[]> => {
   const { records } = await readLog(test.deps, { topic: "schedule.triggered" });
   const folder = `${test.deps.workspacesDir}/`;

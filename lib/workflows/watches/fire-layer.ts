@@ -1,18 +1,12 @@
 import type { Ports } from "../../platform/ports.ts";
-import { onceKey } from "../schedules/table.ts";
+import { type CatalogReader, wantedTriggers } from "../store/catalog.ts";
+import { onceKey } from "../store/trigger-tables.ts";
 import { claimOnce, hashOf } from "../triggers/dedupe.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
 import type { WorkspaceChanged } from "../workspaces/changed.ts";
 import { type Entry, foldLayers, readLayer } from "../workspaces/layers.ts";
 import { commitFire, triggerInUse, type WatchDeps } from "./fire.ts";
 import { readPattern } from "./pattern.ts";
-import {
-  TOO_MANY_FILES,
-  tellWatch,
-  WATCHED_FILES_MAX,
-  WATCHED_PATH_MAX_BYTES,
-  wantedTriggers,
-} from "./wanted.ts";
+import { TOO_MANY_FILES, tellWatch, WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTES } from "./wanted.ts";
 
 export type LayerDeps = WatchDeps &
   Pick<Ports, "tables" | "blobs"> & {
@@ -22,6 +16,7 @@ export type LayerDeps = WatchDeps &
   };
 
 const TRIES_MAX = 5;
+
 /** How long it is known that a trigger has fired for a change: longer than any queue keeps a message, milliseconds. */
 const KNOWN_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 

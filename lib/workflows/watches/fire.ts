@@ -4,19 +4,19 @@ import { type Cause, composeEvents, EVENT_HOPS_MAX, type EventDeps } from "../..
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { rootCauseOf, runKey, runsTable } from "../runs/table.ts";
-import { matchOf, triggeredDraft } from "../schedules/match.ts";
+import type { StepActivity, StepSpan } from "../steps/activity.ts";
+import { headKey, workflowsTable } from "../store/table.ts";
 import {
   type StoredSchedule,
   scheduleKey,
   schedulesTable,
   type TriggerState,
   triggerStateTable,
-} from "../schedules/table.ts";
-import type { StepActivity, StepSpan } from "../steps/activity.ts";
-import { headKey, workflowsTable } from "../store/table.ts";
+} from "../store/trigger-tables.ts";
 import type { RateBreaker } from "../triggers/breaker.ts";
 import { countedFire } from "../triggers/fire-now.ts";
 import { runIdOf } from "../triggers/matched-run.ts";
+import { matchOf, triggeredDraft } from "../triggers/triggered-event.ts";
 import { isWithin } from "./pattern.ts";
 import { changeWrite, fileKey, stampOf } from "./seen.ts";
 

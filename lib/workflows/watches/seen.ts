@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
-import { filesPartition, type TriggerState, triggerStateTable } from "../schedules/table.ts";
+import { filesPartition, type TriggerState, triggerStateTable } from "../store/trigger-tables.ts";
 
 /** Of the item that says for which path the files were first looked at; no path begins so. */
 const FIRST_LOOK = "#first-look";

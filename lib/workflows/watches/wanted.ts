@@ -1,20 +1,11 @@
 import type { Ports } from "../../platform/ports.ts";
-import { scheduleKey, schedulesTable } from "../schedules/table.ts";
-import type { WatchTrigger } from "../schema/types.ts";
-import type { Catalog } from "../triggers/matcher.ts";
+import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 
 /** Files that one trigger looks at; further ones are left alone, and its schedule says so. */
 export const WATCHED_FILES_MAX = 5_000;
+
 /** A file with a longer path is not looked at, bytes. */
 export const WATCHED_PATH_MAX_BYTES = 1_000;
-
-/** The watch triggers that are on, by their schedules' ids. */
-export function wantedTriggers({ triggers }: Catalog): Map<string, WatchTrigger> {
-  const wanted = new Map<string, WatchTrigger>();
-  for (const { scheduleId, spec, enabled } of [...triggers.values()].flat())
-    if (enabled && spec.type === "watch") wanted.set(scheduleId, spec);
-  return wanted;
-}
 
 /** Says where its schedule is shown why nothing, or not all, is watched; empty where all is well. */
 export async function tellWatch(

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import { type TestClock, type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { switchSchedule } from "../schedules/manage.ts";
-import { scheduleKey, schedulesTable } from "../schedules/table.ts";
+import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import { openWatches, type Watches } from "./watches.ts";
 
 let folder: string;

@@ -1,15 +1,16 @@
 import { mkdir } from "node:fs/promises";
-import { scheduleKey, schedulesTable } from "../schedules/table.ts";
 import type { WatchTrigger } from "../schema/types.ts";
-import type { Catalog, CatalogReader } from "../triggers/matcher.ts";
+import { type Catalog, type CatalogReader, wantedTriggers } from "../store/catalog.ts";
+import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import type { WatchDeps } from "./fire.ts";
 import { readPattern } from "./pattern.ts";
 import { forgetAll } from "./seen.ts";
-import { TOO_MANY_FILES, tellWatch, wantedTriggers } from "./wanted.ts";
+import { TOO_MANY_FILES, tellWatch } from "./wanted.ts";
 import { type Watcher, watchFiles } from "./watcher.ts";
 
 /** Triggers whose files are watched; further ones are not, and their schedules say so. */
 const WATCHES_MAX = 100;
+
 /** How often it is looked for triggers that are new, changed or off: one read, milliseconds. */
 const LOOK_MS = 1_000;
 

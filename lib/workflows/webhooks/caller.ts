@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { isSameText, signed } from "../installation/signing.ts";
 import { parseDuration } from "../schema/durations.ts";
 import type { WebhookTrigger } from "../schema/types.ts";
-import { isSameText, signed } from "../triggers/signing.ts";
 
 /** What a caller sends, as far as it shows who calls. */
 export interface WebhookCall {

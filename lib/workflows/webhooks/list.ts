@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
 import type { Listing, PageQuery } from "../lists/read.ts";
 import { scheduleRows } from "../schedules/list.ts";
-import type { CatalogReader } from "../triggers/matcher.ts";
+import type { CatalogReader } from "../store/catalog.ts";
 import { webhookSecret } from "./caller.ts";
 
 /** A webhook as its owner sees it: the only place where its secret is shown. */
@@ -21,6 +21,7 @@ export const webhookRecord = z
     created_at: z.string(),
   })
   .meta({ id: "Webhook" });
+
 type WebhookRecord = z.infer<typeof webhookRecord>;
 
 /** The webhooks of all workflows, newest first. Reference 1.8. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Write } from "../../platform/tables.ts";
-import { matchOf } from "../schedules/match.ts";
+import { findNamed } from "../store/store.ts";
 import {
   onceKey,
   type StoredSchedule,
@@ -9,11 +9,11 @@ import {
   schedulesTable,
   triggerStateTable,
   webhookKey,
-} from "../schedules/table.ts";
-import { findNamed } from "../store/store.ts";
+} from "../store/trigger-tables.ts";
 import type { RateBreaker } from "../triggers/breaker.ts";
 import { claimOnce, hashOf } from "../triggers/dedupe.ts";
 import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
+import { matchOf } from "../triggers/triggered-event.ts";
 import { type Proof, proveCaller, type WebhookCall } from "./caller.ts";
 
 export type WebhookDeps = FireNowDeps & {

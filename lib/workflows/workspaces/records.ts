@@ -2,8 +2,8 @@ import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 import type { List } from "../lists/list.ts";
+import type { Numbers } from "../lists/number-sequence.ts";
 import { markWrite } from "../lists/table.ts";
-import type { Numbers } from "../runs/numbers.ts";
 
 /** Counters of a workspace that are as exact as its records are: they change in the same transaction. */
 export const COUNTERS = [

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Ports } from "../../platform/ports.ts";
-import { StepFailed } from "../steps/failure.ts";
+import { StepFailed } from "../engine/step-failure.ts";
 import {
   hashOf,
   layEntry,

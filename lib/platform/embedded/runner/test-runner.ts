@@ -6,7 +6,7 @@ import type { Log } from "../../log.ts";
 import type { ScriptOutcome, ScriptRequest } from "../../scripts.ts";
 import { type Runner, startRunner } from "./client.ts";
 
-export const FUNCTIONS_MODULE = new URL("../../../workflows/functions/library.ts", import.meta.url);
+export const FUNCTIONS_MODULE = new URL("../../../workflows/script-library/library.ts", import.meta.url);
 
 export interface TestRunner extends Runner {
   readonly folder: string;

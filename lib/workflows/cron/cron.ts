@@ -1,0 +1,138 @@
+import { type CronExpression, CronExpressionParser } from "cron-parser";
+import { writeOutCron } from "./cron-fields.ts";
+import { offsetAt } from "./time-zones.ts";
+
+/** Reading an expression costs about as much as ten fires; a service has few distinct ones. */
+const CACHED_EXPRESSIONS = 2_000;
+/** Changes of a zone's offset further off than this do not touch a fire. */
+const NEAR_MS = 3 * 3_600_000;
+const EVERY_HOUR = "*";
+const ALL_HOURS = 24;
+
+interface Schedule {
+  /** Iterated in UTC: its times are what a clock on the wall shows, wherever that wall is. */
+  readonly wall: CronExpression;
+  readonly everyHour: boolean;
+}
+
+const cache = new Map<string, Schedule>();
+
+/** Whether an expression of five fields and an IANA zone name can be scheduled. Seed: workflow 2.6. */
+export function checkCron(
+  expression: string,
+  timezone: string,
+): { ok: true } | { ok: false; message: string } {
+  try {
+    offsetAt(timezone, 0);
+    read(expression);
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * The first fire after a time; both in milliseconds since the epoch. Where the clock is put forward, a fire
+ * of the skipped hour comes that much later (02:30 becomes 03:30); where it is put back, a fire of the
+ * repeated hour comes once, and twice only if the expression has `*` for the hour. Throws an `Error` for
+ * what `checkCron` refuses. Seed: workflow 2.6, silent about clock changes.
+ */
+export function nextFire(expression: string, timezone: string, afterMs: number): number {
+  const schedule = read(expression);
+  const offsets = offsetsAround(timezone, afterMs);
+  schedule.wall.reset(new Date(afterMs + Math.min(...offsets)));
+  let best = Number.POSITIVE_INFINITY;
+  for (;;) {
+    const wall = schedule.wall.next().getTime();
+    const found = toFires(schedule, timezone, wall);
+    for (const fire of found.fires) if (fire > afterMs) best = Math.min(best, fire);
+    if (wall - found.largestOffset >= best) return best;
+  }
+}
+
+/** The last fire at or before a time; undefined where there was none since the year 1970. */
+export function previousFire(expression: string, timezone: string, atOrBeforeMs: number): number | undefined {
+  const schedule = read(expression);
+  const offsets = offsetsAround(timezone, atOrBeforeMs);
+  schedule.wall.reset(new Date(atOrBeforeMs + Math.max(...offsets) + 1));
+  let best = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const wall = schedule.wall.prev().getTime();
+    const found = toFires(schedule, timezone, wall);
+    for (const fire of found.fires) if (fire <= atOrBeforeMs) best = Math.max(best, fire);
+    if (wall - found.smallestOffset <= best || wall < 0) break;
+  }
+  return best >= 0 ? best : undefined;
+}
+
+/** How many fires lie after `afterMs` and not after `untilMs`; counting ends at `cap`. */
+export function countFires(
+  expression: string,
+  timezone: string,
+  afterMs: number,
+  untilMs: number,
+  cap: number,
+): number {
+  let count = 0;
+  let fire = nextFire(expression, timezone, afterMs);
+  while (count < cap && fire <= untilMs) {
+    count += 1;
+    if (count < cap) fire = nextFire(expression, timezone, fire);
+  }
+  return count;
+}
+
+function read(expression: string): Schedule {
+  const known = cache.get(expression);
+  if (known !== undefined) {
+    cache.delete(expression);
+    cache.set(expression, known);
+    return known;
+  }
+  const schedule = parse(expression);
+  cache.set(expression, schedule);
+  for (const oldest of cache.keys()) {
+    if (cache.size <= CACHED_EXPRESSIONS) break;
+    cache.delete(oldest);
+  }
+  return schedule;
+}
+
+function parse(expression: string): Schedule {
+  const written = writeOutCron(expression);
+  const hours = written.split(" ")[1];
+  const everyHour = hours === EVERY_HOUR || hours?.split(",").length === ALL_HOURS;
+  try {
+    const wall = CronExpressionParser.parse(`0 ${written}`, { tz: "UTC", currentDate: new Date(0) });
+    wall.next();
+    return { wall, everyHour };
+  } catch {
+    throw new Error("this schedule never fires: no month that it names has such a day");
+  }
+}
+
+/** The instants at which a wall's clock shows a time, and the offsets that the zone has around it. */
+function toFires(
+  schedule: Schedule,
+  timezone: string,
+  wall: number,
+): { fires: readonly number[]; largestOffset: number; smallestOffset: number } {
+  const about = wall - offsetAt(timezone, wall);
+  const before = offsetAt(timezone, about - NEAR_MS);
+  const after = offsetAt(timezone, about + NEAR_MS);
+  const largestOffset = Math.max(before, after);
+  const smallestOffset = Math.min(before, after);
+  if (before === after) return { fires: [wall - before], largestOffset, smallestOffset };
+  const first = wall - before;
+  const second = wall - after;
+  const isFirst = offsetAt(timezone, first) === before;
+  const isSecond = offsetAt(timezone, second) === after;
+  if (isFirst && isSecond) {
+    return { fires: schedule.everyHour ? [first, second] : [first], largestOffset, smallestOffset };
+  }
+  return { fires: [isSecond ? second : first], largestOffset, smallestOffset };
+}
+
+function offsetsAround(timezone: string, at: number): readonly number[] {
+  return [offsetAt(timezone, at - NEAR_MS), offsetAt(timezone, at), offsetAt(timezone, at + NEAR_MS)];
+}

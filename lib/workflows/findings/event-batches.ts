@@ -1,0 +1,38 @@
+import type { EventDraft } from "../../events/publish.ts";
+import { canonicalTopic } from "../../events/topic-match.ts";
+import { workspaceOf } from "./event-effects.ts";
+
+/** Writes of one transaction, without the mark that it was done. */
+const WRITES_MAX = 99;
+/** An event of any data counts as so many: nineteen of the largest are what a transaction holds in bytes. */
+const PLAIN_WRITES = 5;
+/** Of an event; of the records that one may tell of, by kind, the event left out; of a workspace and its mark. */
+const EVENT_WRITES = 2;
+const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2, run: 1 } as const;
+const WORKSPACE_WRITES = 2;
+
+/** Events as they fit into transactions, with all that they may write. */
+export function* eventBatches(drafts: Iterable<EventDraft>): Generator<EventDraft[]> {
+  let batch: EventDraft[] = [];
+  let writes = 0;
+  let workspaces = new Set<string>();
+  for (const draft of drafts) {
+    const kind = draft.tells ?? (canonicalTopic(draft.topic) === "asset.discovered" ? "asset" : undefined);
+    const own = kind === undefined ? PLAIN_WRITES : EVENT_WRITES + RECORD_WRITES[kind];
+    const workspace = kind === undefined ? undefined : workspaceOf(draft);
+    const isNew = workspace !== undefined && !workspaces.has(workspace);
+    const more = own + (isNew ? WORKSPACE_WRITES : 0);
+    if (writes + more > WRITES_MAX) {
+      yield batch;
+      batch = [];
+      writes = 0;
+      workspaces = new Set();
+    }
+    batch.push(draft);
+    writes += own;
+    if (workspace === undefined || workspaces.has(workspace)) continue;
+    workspaces.add(workspace);
+    writes += WORKSPACE_WRITES;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,37 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Ports } from "../../platform/ports.ts";
+import type { Tables } from "../../platform/tables.ts";
+import { SIGNING_KEY, serviceTable } from "./table.ts";
+
+const KEY_BYTES = 32;
+
+/** One read a process and installation: the key never changes. */
+const keys = new WeakMap<Tables, Promise<string>>();
+
+/** What this installation alone can make of a text, and anybody who has it can be asked for: base64url. */
+export async function signed(deps: Pick<Ports, "tables" | "clock">, text: string): Promise<string> {
+  let key = keys.get(deps.tables);
+  if (key === undefined) {
+    key = readKey(deps);
+    keys.set(deps.tables, key);
+    key.catch(() => keys.delete(deps.tables));
+  }
+  return createHmac("sha256", await key)
+    .update(text)
+    .digest("base64url");
+}
+
+/** Made at the first need. */
+async function readKey(deps: Pick<Ports, "tables" | "clock">): Promise<string> {
+  const mark = await deps.tables.get(serviceTable, SIGNING_KEY);
+  if (mark?.key !== undefined) return mark.key;
+  const key = randomBytes(KEY_BYTES).toString("base64url");
+  const at = new Date(deps.clock.now()).toISOString();
+  const kept = await deps.tables.update(serviceTable, SIGNING_KEY, { setIfMissing: { at, key } });
+  return kept?.key ?? key;
+}
+
+/** Whether two texts are the same, in a time that says nothing of where they differ. */
+export function isSameText(one: string, other: string): boolean {
+  return timingSafeEqual(hash("sha256", one, "buffer"), hash("sha256", other, "buffer"));
+}

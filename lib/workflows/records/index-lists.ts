@@ -1,0 +1,91 @@
+import type { StoredEvent } from "../../events/log/table.ts";
+import { canonicalTopic } from "../../events/topic-match.ts";
+import type { Key } from "../../platform/tables.ts";
+import { artifactList } from "../artifacts/table.ts";
+import { assetList } from "../assets/table.ts";
+import { letterList } from "../dead-letters/table.ts";
+import { isTerminal } from "../engine/history.ts";
+import { indexMarked, indexRecords } from "../lists/index-list.ts";
+import { allOf, type List, type ListDeps, recordsOf } from "../lists/list.ts";
+import { runList } from "../runs/listed.ts";
+import { indexSteps, sweepSteps } from "../runs/step-results.ts";
+import { vulnerabilityList } from "../vulnerabilities/table.ts";
+import { workspaceList } from "../workspaces/records.ts";
+
+/** An event, as far as it tells of a record of a list. */
+export type ToldOf = Pick<StoredEvent, "topic" | "run_id">;
+
+const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
+
+/** Marks of each partition that are looked at along with what a message tells of: more than there are as a rule. */
+const MARKS_A_PARTITION = 250;
+/** Runs that wait for their end outside of the index, where a read has to look at each. */
+const RUNS_WAITING_MAX = 30;
+/** Marks of a sweep, and how often it looks at most. */
+const SWEPT_A_PARTITION = 100;
+const SWEEPS_MAX = 100;
+/** Runs looked at together. */
+const RUNS_AT_ONCE = 500;
+
+/**
+ * Brings up to date the lists of which events tell: assets and vulnerabilities are new with an event alone, a run ends
+ * with one, and its artifacts have come by then; a workspace is new with the first of any of them.
+ * `many` says that more events wait to be told of.
+ */
+export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many: boolean): Promise<void> {
+  const ended = events.flatMap(({ topic, run_id }) =>
+    ENDS_OF_RUNS.has(topic) && run_id !== "" ? [run_id] : [],
+  );
+  const some = (...topics: readonly string[]): boolean =>
+    events.some(({ topic }) => topics.includes(canonicalTopic(topic)));
+  await Promise.all([
+    indexSteps(deps, ended),
+    ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
+    some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
+    some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
+    some("run.started", "asset.discovered", "vuln.found")
+      ? indexMarked(deps, workspaceList, MARKS_A_PARTITION)
+      : undefined,
+    ended.length > 0 ? indexMarked(deps, artifactList, MARKS_A_PARTITION) : undefined,
+  ]);
+}
+
+/**
+ * A run comes into the index when it has ended, so that most come into it once; those made before it come with it,
+ * as numbers are given in that order. So do the others when they become many.
+ */
+async function indexRuns(deps: ListDeps, ended: readonly string[]): Promise<void> {
+  const marks = await allOf(deps, runList.name, "mark", MARKS_A_PARTITION);
+  const told = new Set(ended);
+  const last = marks.reduce((max, { sk, order = "" }) => (told.has(sk) && order > max ? order : max), "");
+  const due = marks.length > RUNS_WAITING_MAX ? marks : marks.filter(({ order = "" }) => order <= last);
+  await indexRecords(deps, runList, [...due.map(({ sk }) => sk), ...ended], due);
+}
+
+/** Brings into the lists what nobody told of. */
+export async function sweepLists(deps: ListDeps): Promise<void> {
+  await sweepMarks(deps, runList);
+  await sweepSteps(deps);
+  await sweepMarks(deps, assetList);
+  await sweepMarks(deps, vulnerabilityList);
+  await sweepMarks(deps, artifactList);
+  await sweepMarks(deps, workspaceList);
+  await sweepMarks(deps, letterList);
+  const active = (await allOf(deps, runList.name, "entry")).map(({ sk }) => sk);
+  for (let start = 0; start < active.length; start += RUNS_AT_ONCE) {
+    const runs = await recordsOf(deps, runList, active.slice(start, start + RUNS_AT_ONCE));
+    const ended = [...runs.values()].filter(({ status }) => isTerminal(status));
+    await indexRecords(
+      deps,
+      runList,
+      ended.map(({ run_id }) => run_id),
+    );
+  }
+}
+
+async function sweepMarks<Item extends Key>(deps: ListDeps, list: List<Item>): Promise<void> {
+  for (let sweep = 0; sweep < SWEEPS_MAX; sweep += 1) {
+    const marks = await indexMarked(deps, list, SWEPT_A_PARTITION);
+    if (marks < SWEPT_A_PARTITION) return;
+  }
+}

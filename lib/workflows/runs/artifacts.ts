@@ -1,0 +1,20 @@
+import type { Ports } from "../../platform/ports.ts";
+import { type ArtifactRecord, listArtifacts } from "../artifacts/list.ts";
+import type { FileDeps } from "../artifacts/open.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { getRun } from "./read.ts";
+
+/** Artifacts of one run in one answer. */
+const OF_RUN_MAX = 10_000;
+
+/** What a run registered, newest first. Throws `not_found`. */
+export async function artifactsOfRun(
+  deps: ListDeps & FileDeps & Pick<Ports, "tables">,
+  runId: string,
+): Promise<ArtifactRecord[]> {
+  const { run_id } = await getRun(deps, runId);
+  const { items } = await listArtifacts(deps, { run: run_id }, { offset: 0, limit: OF_RUN_MAX }, false);
+  const data: ArtifactRecord[] = [];
+  for await (const page of items) data.push(...page);
+  return data;
+}

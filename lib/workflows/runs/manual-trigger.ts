@@ -1,0 +1,21 @@
+import { ApiError } from "../../errors.ts";
+import type { CatalogReader } from "../store/catalog.ts";
+import { workflowCalled } from "../store/find.ts";
+import type { WorkflowHead } from "../store/table.ts";
+
+/**
+ * Throws `bad_request` where a workflow has a manual trigger and it is off: it may then not be started by hand. One
+ * without such a trigger may. Reference 4.
+ */
+export async function refuseByHand(
+  { catalog }: { readonly catalog: CatalogReader },
+  workflow: WorkflowHead["name"],
+): Promise<void> {
+  const { heads, byName, triggers } = await catalog.current();
+  const name = byName.has(workflow) ? workflow : workflowCalled(heads, workflow)?.name;
+  const manual = (triggers.get(name ?? workflow) ?? []).filter(
+    ({ spec, origin }) => spec.type === "manual" && origin === "workflow",
+  );
+  if (manual.length > 0 && manual.every(({ enabled }) => !enabled))
+    throw new ApiError("bad_request", `${workflow} may not be started by hand: its manual trigger is off`);
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { generate } from "./param-generators.ts";
+
+const NOW = Date.parse("2026-03-07T08:09:05Z");
+const made = (source: string, values: Record<string, unknown> = {}): string =>
+  generate(source, { now: NOW, values });
+
+describe("a generator", () => {
+  it.each([
+    ["currentDate()", "2026-03-07"],
+    ['currentDate("2006-01-02 15:04:05")', "2026-03-07 08:09:05"],
+    ["currentDate('Mon, 2 Jan 06 3:04PM MST')", "Sat, 7 Mar 26 8:09AM UTC"],
+    ["currentTimestamp()", "1772870945"],
+    ['concat("a", "-", name, "-", 3)', "a-x y-3"],
+    ["concat({{name}}, 'it\\'s')", "x yit's"],
+    ["toUpper(name)", "X Y"],
+    ["replace(name, ' ', '$&')", "x$&y"],
+    ["split('a/b/c', '/', 1)", "b"],
+    ["split('a/b/c', '/', 9)", ""],
+    ["join('+', 'a', \"b,c\")", "a+b,c"],
+    ["trim('  a ')", "a"],
+  ])("%s makes %s", (source, value) => {
+    expect(made(source, { name: "x y" })).toBe(value);
+  });
+
+  it("makes what nobody can guess", () => {
+    expect(made("uuid()")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    expect(made("randomString()")).toMatch(/^[A-Za-z0-9]{16}$/);
+    expect(made("randomString(40)")).not.toBe(made("randomString(40)"));
+    for (let at = 0; at < 50; at += 1) expect(["5", "6"]).toContain(made("randomInt(5, 7)"));
+    expect(made("randomInt(5, 5)")).toBe("5");
+  });
+
+  it.each([
+    ["nothing()", /^no such generator: nothing\(\) \(there are uuid, /],
+    ["uuid", /^no such generator: uuid/],
+    ["constructor()", /^no such generator/],
+    ["execCmd('id')", /^execCmd: not available/],
+    ["getEnvVar('AWS_SECRET_ACCESS_KEY')", /^getEnvVar: not available/],
+    ["randomInt(5, 4)", /^randomInt: the second number must not be smaller/],
+    ["randomString(100000)", /^randomString: the length must be 1 to 1024/],
+    ["concat('a' 'b')", /^concat: cannot read the arguments from character 1 on/],
+    ["split('a', 'b', 'c')", /^split: c is no whole number/],
+  ])("refuses %s", (source, message) => {
+    expect(() => made(source)).toThrow(message);
+  });
+
+  it("renders the templates in its quoted arguments", () => {
+    expect(
+      generate(`concat("{{Target}}", '-{{ n * 2 }}')`, { now: 0, values: { Target: "{{n}}", n: 3 } }),
+    ).toBe("{{n}}-6");
+  });
+
+  it("takes what stands for a missing variable of the environment", () => {
+    expect(made("getEnvVar('HOME', '/root')")).toBe("/root");
+  });
+
+  it("reads a name of a value, never of what every object has", () => {
+    expect(made("concat(toString)")).toBe("toString");
+  });
+});
