@@ -49,7 +49,7 @@ const ESBUILD = {
 const SCRIPT_PARTS = [
   "../lib/platform/aws/scripts-pool.ts",
   "../lib/platform/scripts/script-worker.ts",
-  "../lib/workflows/functions/library-without-files.ts",
+  "../lib/workflows/script-library/library-without-files.ts",
   "../node_modules/quickjs-wasi/quickjs.wasm",
   "../node_modules/jq-wasm/dist/build/jq.wasm",
 ] as const;
