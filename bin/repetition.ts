@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { parseDuration } from "../lib/workflows/schema/durations.ts";
+import { parseDuration } from "../lib/durations.ts";
 import type { Preferences } from "../lib/workflows/schema/types.ts";
 import {
   type Arguments,

@@ -135,7 +135,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "service-ports-by-type",
     why: "a service uses itself, lib/events, lib/ranked-index, errors, suggestions, and the types of the ports and of a page",
     from: SERVICE,
-    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
+    only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
   },
   {
@@ -144,6 +144,20 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     from: /^lib\/events\//,
     only: /^lib\/(?:events|ranked-index)\/|^lib\/errors\.ts$|^lib\/platform\/ids\.ts$/,
     onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/page\.ts$/,
+  },
+  {
+    name: "network-below-llm",
+    why: "lib/network uses the types of the ports and settings",
+    from: /^lib\/network\//,
+    only: /^lib\/network\//,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
+  },
+  {
+    name: "llm-below-services",
+    why: "both services use lib/llm, so it uses lib/network, durations, errors, and the types of the ports and settings",
+    from: /^lib\/llm\//,
+    only: /^lib\/(?:llm|network)\/|^lib\/(?:durations|errors)\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$/,
   },
   {
     name: "index-below-events",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseDuration } from "../workflows/schema/durations.ts";
+import { parseDuration } from "../durations.ts";
 import { LlmFailed } from "./failure.ts";
 
 /** What an author may set of a call; every other key goes to the provider as it is. */

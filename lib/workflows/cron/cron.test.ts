@@ -1,12 +1,14 @@
 import { Cron } from "croner";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkCron, countFires, nextFire, previousFire } from "./cron.ts";
-import { offsetAt } from "./time-zones.ts";
+import { checkCron, countFires, nextFire, offsetAt, previousFire } from "./cron.ts";
 
 const MINUTE_MS = 60_000;
+
 const HOUR_MS = 60 * MINUTE_MS;
+
 const DAY_MS = 24 * HOUR_MS;
+
 const ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Australia/Lord_Howe"];
 
 function firesAfter(expression: string, timezone: string, after: string, count: number): string[] {
@@ -176,6 +178,7 @@ function field(min: number, max: number): fc.Arbitrary<string> {
 const expressions = fc
   .tuple(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6))
   .map((fields) => fields.join(" "));
+
 const instants = fc.integer({ min: Date.parse("2020-01-01"), max: Date.parse("2029-12-31") });
 
 /**

@@ -3,6 +3,7 @@ import type { FinishedStatus, HistoryEntry, RunState } from "./history.ts";
 import { isTerminal } from "./history.ts";
 import { advance, afterStep, handled, passGate } from "./modules.ts";
 import type { Program } from "./program.ts";
+import { isRedeliverable, lostDeliveries } from "./retry-policy.ts";
 import { errorOf, type Request, requestOf, stepAt, Walk } from "./walk.ts";
 
 /** What a run is told. */
@@ -50,11 +51,6 @@ export interface Decision {
   /** Steps to be dispatched: those newly due, or after a repeated input all that are under way. */
   readonly requests: readonly Request[];
 }
-
-/** How often a step is taken before it is given up; what ended with the whole server does not count. */
-export const ATTEMPTS_MAX = 10;
-/** How often a step may end with the whole server: no loop is endless. */
-const INTERRUPTED_MAX = 1_000;
 
 /** How often the steps of a run may name the one that is to follow. */
 export const JUMPS_MAX = 1_000;
@@ -154,11 +150,10 @@ function lost(walk: Walk, { key, dispatch, attempt, ...more }: Told<"lost">): vo
   if (frame === undefined || frame.dispatch !== dispatch) return;
   if (frame.phase === "children" || frame.phase === "waiting") return;
   const interrupted = (frame.interrupted ?? 0) + (more.interrupted ?? 0);
-  if (attempt - interrupted <= ATTEMPTS_MAX && interrupted <= INTERRUPTED_MAX) {
+  if (isRedeliverable(attempt, interrupted)) {
     walk.askAgain(key, frame, frame.phase, { attempt, ...(interrupted === 0 ? {} : { interrupted }) });
     return;
   }
-  const times = Math.min(attempt - interrupted, ATTEMPTS_MAX) + Math.min(interrupted, INTERRUPTED_MAX);
-  const error = `given up: its executor was lost ${times} times`;
+  const error = `given up: its executor was lost ${lostDeliveries(attempt, interrupted)} times`;
   result(walk, { type: "result", key, dispatch, status: "failed", error });
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isReference, parseTemplate, referencedNames } from "./parse.ts";
-import { TemplateCache } from "./template-cache.ts";
+import { isReference, parseTemplate, referencedNames, TemplateCache } from "./parse.ts";
 import { TemplateError } from "./template-error.ts";
 
 function failure(text: string): TemplateError {

@@ -5,11 +5,47 @@ import type Docker from "dockerode";
 import { StepFailed } from "../engine/step-failure.ts";
 import { follow, type RemoteProcess } from "./command.ts";
 import { brief, engineFailure, requireImage, statusOf } from "./docker-engine.ts";
-import { DockerOutput } from "./docker-output.ts";
 import { killScript, LAUNCH, launcherInput } from "./launcher.ts";
 import type { DockerTarget, RemoteCommand, RemoteMachine, RemoteUse } from "./machine.ts";
 import { type OutputFiles, pump } from "./output-files.ts";
 import { earlierTokens } from "./tokens.ts";
+
+/** Kind of stream, three empty bytes, length of what follows. Source: Docker Engine API, "Stream format". */
+const HEADER_BYTES = 8;
+
+const STDERR = 2;
+
+/** Takes apart the one stream in which an engine sends standard output and standard error. */
+export class DockerOutput {
+  readonly #output: Pick<OutputFiles, "write">;
+  #header = Buffer.alloc(0);
+  #kind: "stdout" | "stderr" = "stdout";
+  #left = 0;
+
+  constructor(output: Pick<OutputFiles, "write">) {
+    this.#output = output;
+  }
+
+  async take(chunk: Buffer): Promise<void> {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#left === 0) {
+        const part = chunk.subarray(at, at + HEADER_BYTES - this.#header.length);
+        at += part.length;
+        this.#header = Buffer.concat([this.#header, part]);
+        if (this.#header.length < HEADER_BYTES) return;
+        this.#kind = this.#header[0] === STDERR ? "stderr" : "stdout";
+        this.#left = this.#header.readUInt32BE(4);
+        this.#header = Buffer.alloc(0);
+      } else {
+        const part = chunk.subarray(at, at + this.#left);
+        at += part.length;
+        this.#left -= part.length;
+        await this.#output.write(this.#kind, part);
+      }
+    }
+  }
+}
 
 /** What tells our containers from others, and theirs from each other. */
 export const LABELS = {
@@ -30,9 +66,12 @@ export interface ContainerOwner {
 
 /** A container that nobody removes ends by itself: this much after its step's time, or after a week, seconds. */
 const GRACE_SECONDS = 120;
+
 const PERSISTENT_SECONDS = 7 * 24 * 60 * 60;
+
 /** An engine may tell an exit code a moment after the end, milliseconds. */
 const EXIT_CODE_MS = 10_000;
+
 const EXIT_CODE_EVERY_MS = 20;
 
 /**

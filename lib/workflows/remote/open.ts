@@ -2,13 +2,64 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../platform/log.ts";
-import { Gate } from "./gate.ts";
+import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import type { Remote, RemoteMachine, RemoteSettings, RemoteUse } from "./machine.ts";
+
+/** Lets so many in at a time, in the order in which they came. */
+export class Gate {
+  readonly #width: number;
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(width: number) {
+    this.#width = width;
+    this.#free = width;
+  }
+
+  /** Whether nobody is in, and nobody waits. */
+  get isIdle(): boolean {
+    return this.#free === this.#width;
+  }
+
+  /** The answer lets the next one in. Rejects with StepFailed when the time is over, StepCancelled when it is given up. */
+  async enter(wanted: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<() => void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#turn(wanted);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      const [next] = this.#waiting;
+      if (next === undefined) this.#free += 1;
+      else next();
+    };
+  }
+
+  #turn({ signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (settle: () => void): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+        this.#waiting.delete(enter);
+        settle();
+      };
+      const enter = (): void => done(resolve);
+      const giveUp = (): void => done(() => reject(new StepCancelled()));
+      const late = (): void => done(() => reject(new StepFailed("timed out waiting for other remote steps")));
+      const timer = setTimeout(late, timeoutMs);
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#waiting.add(enter);
+      if (signal.aborted) giveUp();
+    });
+  }
+}
 
 /** The client is loaded when the start is over, milliseconds. */
 const BEGIN_MS = 2_000;
+
 /** Steps, and items of a foreach, that have a container at the same time; the others wait. */
 const CONTAINERS_MAX = 16;
+
 /** Those that are logged in on one host: sshd turns away whoever comes while ten are at the door. */
 const CONNECTIONS_MAX = 8;
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseDuration } from "./durations.ts";
+import { parseDuration } from "../../durations.ts";
 import {
   CASES_PER_DECISION,
   COMMANDS_PER_STEP,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseDuration } from "./durations.ts";
+import { parseDuration } from "../../durations.ts";
 import { NAME_CHARACTERS, TIMEOUT_MS } from "./limits.ts";
 import { shorten } from "./problems.ts";
 

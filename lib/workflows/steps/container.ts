@@ -1,8 +1,12 @@
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderValue } from "../expressions/text.ts";
-import type { ForeachStep, ParallelSteps } from "../schema/types.ts";
+import { renderText, renderValue } from "../expressions/text.ts";
+import type { ForeachStep, ParallelSteps, Step } from "../schema/types.ts";
+import { STREAM_EXPORT } from "../values/needed-names.ts";
 import { openValue } from "../values/stored-values.ts";
+import { pathIn } from "./bash.ts";
 import { PARALLEL_MAX } from "./batch.ts";
 import type { Attempt, Scope } from "./context.ts";
 import { timeoutOf } from "./deadline.ts";
@@ -10,7 +14,38 @@ import { layOutItems } from "./items.ts";
 import { begin, guarded, NO_OUTPUT } from "./leaf.ts";
 import type { StepWork } from "./messages.ts";
 import { type Finding, shownText } from "./report.ts";
-import { streamOutput } from "./stream-output.ts";
+
+/**
+ * Writes the outputs of the items of a foreach, a line each and in their order, to the file that it names, batch by
+ * batch: as many as there are, flat in memory. `names` are the values that hold them. Throws StepFailed.
+ */
+async function streamOutput(
+  attempt: Attempt,
+  scope: Scope,
+  step: Step,
+  { values }: StepWork,
+  names: readonly string[],
+): Promise<void> {
+  const source = step.type === "foreach" ? step.exports[STREAM_EXPORT] : undefined;
+  if (source === undefined) return;
+  const path = pathIn(attempt, renderText(parseTemplate(source, scope), scope.values));
+  let file: FileHandle | undefined;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    file = await open(path, "w");
+    for (const name of names) {
+      const kept = values[name];
+      const text = kept === undefined ? "" : String((await openValue(attempt.deps, kept)) ?? "");
+      if (text !== "") await file.write(`${text}\n`);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new StepFailed(`${STREAM_EXPORT}: ${path} could not be written: ${code}`, { cause: error });
+  } finally {
+    await file?.close();
+  }
+}
 
 /** Output of all children of a container that is kept, characters. */
 const CHILDREN_OUTPUT_MAX = 10 * 1024 * 1024;

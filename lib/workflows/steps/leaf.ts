@@ -1,19 +1,104 @@
+import { nextRetryAt } from "../engine/retry-policy.ts";
 import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderText } from "../expressions/text.ts";
-import { RETRY_DELAY_MS } from "../schema/limits.ts";
-import type { LeafStep, Step } from "../schema/types.ts";
-import { runActions } from "./actions.ts";
+import { renderText, renderValue } from "../expressions/text.ts";
+import { variableName } from "../expressions/variable-names.ts";
+import type { Decision, DecisionCase, LeafStep, Step } from "../schema/types.ts";
+import { runActions, runCommandAction } from "./actions.ts";
 import { runBash } from "./bash.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
-import { followDecision } from "./decision.ts";
-import { exportsOf } from "./exports.ts";
 import { runFunction } from "./function.ts";
 import { runHttp } from "./http.ts";
 import { runRemoteBash } from "./remote-bash.ts";
 import { noteStep } from "./run-log.ts";
-import { isTrue } from "./script.ts";
+import { evaluateScript, isTrue } from "./script.ts";
 import { checkNames } from "./undefined-names.ts";
+
+/** A call as the author wrote it; what placeholders stand for is never looked at. */
+const CALL = /^\s*!*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
+
+/** A call with an operator behind it: `file_length("x") > 2`. Text with a space before its parenthesis is text. */
+const CALL_IN_EXPRESSION = /^\s*!*[A-Za-z_$][\w$.]*\([\s\S]*\)\s*(?:[<>=!&|+\-*/%?]|\.[A-Za-z_$]|\[)/;
+
+const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
+
+/**
+ * The values that a step leaves for later ones: `<step>_output`, those that its type adds, and `exports`.
+ * An export is: `output` alone, the step's output; a call, or an expression that begins with one, its result; a single placeholder, its value as it
+ * is; else text. Throws StepFailed.
+ */
+async function exportsOf(
+  attempt: Attempt,
+  scope: Scope,
+  output: StepOutput,
+): Promise<Record<string, unknown>> {
+  const { step } = attempt;
+  const own = { ...output.exports, [`${variableName(step.name)}_output`]: output.output };
+  const inner: Scope = { ...scope, values: { ...scope.values, ...own, output: output.output } };
+  const named: Record<string, unknown> = {};
+  for (const [name, source] of Object.entries(step.exports))
+    named[name] = await exportValue(attempt, inner, source);
+  return { ...own, ...named };
+}
+
+async function exportValue(attempt: Attempt, scope: Scope, source: string): Promise<unknown> {
+  if (source.trim() === "output") return scope.values["output"];
+  if (CALL.test(source) || CALL_IN_EXPRESSION.test(source))
+    return (await evaluateScript(attempt, scope, source)).value;
+  const template = parseTemplate(source, scope);
+  return LONE_REFERENCE.test(source)
+    ? (renderValue(template, scope.values) ?? "")
+    : renderText(template, scope.values);
+}
+
+/**
+ * What follows a step that succeeded: the case that its switch picks, then all conditions that hold. Answers where the
+ * last of them goes. What a case runs and fails is told of, and passed over. Throws StepFailed where the switch or a
+ * condition cannot be evaluated. Reference 2.4.
+ */
+async function followDecision(
+  attempt: Attempt,
+  scope: Scope,
+  decision: Decision,
+): Promise<string | undefined> {
+  let goto: string | undefined;
+  for (const one of await casesOf(attempt, scope, decision)) {
+    await carryOut(attempt, scope, one);
+    goto = one.goto ?? goto;
+  }
+  return goto;
+}
+
+async function casesOf(
+  attempt: Attempt,
+  scope: Scope,
+  { switch: source, cases, default: otherwise, conditions }: Decision,
+): Promise<DecisionCase[]> {
+  const picked: DecisionCase[] = [];
+  if (source !== undefined) {
+    const value = renderText(parseTemplate(source, scope), scope.values).trim();
+    const found = Object.hasOwn(cases, value) ? cases[value] : otherwise;
+    if (found !== undefined) picked.push(found);
+  }
+  for (const condition of conditions) if (await isTrue(attempt, scope, condition.if)) picked.push(condition);
+  return picked;
+}
+
+async function carryOut(
+  attempt: Attempt,
+  scope: Scope,
+  { commands, functions }: DecisionCase,
+): Promise<void> {
+  try {
+    for (const command of commands) await runCommandAction(attempt, scope, command);
+    for (const source of functions) await evaluateScript(attempt, scope, source);
+  } catch (error) {
+    if (error instanceof StepCancelled || attempt.signal.aborted) throw error;
+    attempt.deps.log.warn("a decision's case failed", {
+      ...{ run: attempt.run.run_id, step: attempt.request.key, error },
+    });
+  }
+}
 
 /** How a step ended, and what is to be kept of it. */
 export interface LeafResult extends StepOutput {
@@ -85,7 +170,7 @@ export async function guarded(
     const fault = await attempt.deps.storage?.check();
     if (fault !== undefined) throw fault;
     const error = attempt.deps.secrets.redact(failureText(thrown));
-    const retryAt = nextTry(attempt, step);
+    const retryAt = nextRetryAt(step.retry, attempt.tries, attempt.deps.clock.now());
     if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
     const left = thrown instanceof StepFailed ? thrown.exports : {};
     const failed = { ...scope, values: { ...scope.values, ...left, error } };
@@ -93,13 +178,6 @@ export async function guarded(
     const values = Object.fromEntries(Object.entries({ ...left, ...actions.exports }).slice(0, VALUES_MAX));
     return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: values };
   }
-}
-
-/** When a step that failed is to be tried again; undefined where it is not. */
-function nextTry({ deps, tries }: Attempt, { retry }: Step): number | undefined {
-  if (retry === undefined || tries >= retry.max_attempts) return undefined;
-  const delay = Math.min(RETRY_DELAY_MS, retry.delay * retry.backoff ** (tries - 1));
-  return deps.clock.now() + Math.round(delay);
 }
 
 /** A fault of the machinery, not of the step: the message is delivered again. */

@@ -1,5 +1,5 @@
+import { parseDuration } from "../../durations.ts";
 import type { Request } from "../engine/walk.ts";
-import { parseDuration } from "../schema/durations.ts";
 import type { Action, Decision, DecisionCase, FunctionStep, Step } from "../schema/types.ts";
 import { aliasOf } from "../script-library/names.ts";
 import { WORKSPACE_FUNCTIONS } from "../script-library/workspace-functions.ts";

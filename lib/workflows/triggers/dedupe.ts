@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { parseDuration } from "../../durations.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import { parseTemplate } from "../expressions/parse.ts";
 import { renderText } from "../expressions/text.ts";
-import { parseDuration } from "../schema/durations.ts";
 import type { EventTrigger } from "../schema/types.ts";
 import { onceKey, type TriggerState, triggerStateTable } from "../store/trigger-tables.ts";
 import type { EventValues } from "./input.ts";

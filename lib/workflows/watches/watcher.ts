@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FSWatcher } from "chokidar";
-import { parseDuration } from "../schema/durations.ts";
+import { parseDuration } from "../../durations.ts";
 import type { WatchTrigger } from "../schema/types.ts";
 import type { StepSpan } from "../steps/activity.ts";
 import { type FileHistory, fireForFile, type WatchDeps } from "./fire.ts";

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
+import { parseDuration } from "../../durations.ts";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { isSameText, signed } from "../installation/signing.ts";
-import { parseDuration } from "../schema/durations.ts";
 import type { WebhookTrigger } from "../schema/types.ts";
 
 /** What a caller sends, as far as it shows who calls. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Gate } from "./gate.ts";
+import { Gate } from "./open.ts";
 
 const wanted = { signal: new AbortController().signal, timeoutMs: 10_000 };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { DockerOutput } from "./docker-output.ts";
+import { DockerOutput } from "./docker.ts";
 
 const frame = (kind: number, text: Uint8Array): Buffer => {
   const header = Buffer.alloc(8);
