@@ -16,12 +16,14 @@ export function routeSource(fields: string): string {
   return `import * as z from ${zod};
 import { pageQuery } from ${module("lib/http/page.ts")};
 import { defineRoute } from ${module("lib/http/route.ts")};
+import { documentsService } from ${module("lib/documents/service.ts")};
+import { rootService, workflowsService } from ${module("lib/workflows/service.ts")};
 const Event = z.object({ id: z.uuid(), topic: z.string() }).meta({ id: "FixtureEvent" });
 export const route = defineRoute({
-  service: "automation", method: "GET", summary: "What it does", tag: "events", auth: "token", status: 200,
+  service: workflowsService, method: "GET", summary: "What it does", tag: "events", auth: "required", status: 200,
   response: Event, run: async () => ({ id: "", topic: "" }), ${fields}
 });
-export const handler = async () => pageQuery && undefined;
+export const handler = async () => pageQuery && documentsService && rootService && undefined;
 `;
 }
 
@@ -45,7 +47,7 @@ export const FIXTURE_FILES: Readonly<Record<string, string>> = {
 };
 `,
   "functions/workflows/health/read.ts": routeSource(
-    'service: "root", operationId: "readHealth", path: "/health", auth: "none"',
+    'service: rootService, operationId: "readHealth", path: "/health", auth: "none"',
   ),
   "functions/workflows/events/emit.ts": routeSource(
     'operationId: "emitEvent", method: "POST", path: "/events/emit", body: z.object({ topic: z.string() }), bodyLimitBytes: 2048, errors: [409], memoryMb: 1024',
@@ -60,7 +62,7 @@ export const FIXTURE_FILES: Readonly<Record<string, string>> = {
     'operationId: "cancelRun", method: "DELETE", path: "/runs/{id}", status: 204, params: z.object({ id: z.uuid() })',
   ),
   "functions/workflows/fallback/unknown.ts": routeSource(
-    'operationId: "unknownPath", method: "ANY", path: "/{proxy+}", auth: "token"',
+    'operationId: "unknownPath", method: "ANY", path: "/{proxy+}", auth: "required"',
   ),
   "functions/executors/bash.ts": consumerSource(
     'name: "bash", worker: true, executor: true, timeoutSeconds: 900, rule: { source: ["weft.commands"], detail: { type: ["bash"] } }',

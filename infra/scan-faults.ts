@@ -1,6 +1,9 @@
 import { basename } from "node:path";
-import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS, type ServiceName } from "../lib/http/route.ts";
+import { documentsService } from "../lib/documents/service.ts";
+import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS } from "../lib/http/route.ts";
+import type { Service } from "../lib/http/service.ts";
 import type { TableSpec } from "../lib/platform/tables.ts";
+import { rootService, workflowsService } from "../lib/workflows/service.ts";
 import { isCamelCase, isKebabCase, toPascalCase } from "./names.ts";
 import type { ScannedConsumer, ScannedRoute } from "./scan.ts";
 
@@ -17,9 +20,9 @@ const CONCURRENCY_MAX = 1000;
 /** Indexes of one DynamoDB table. */
 const TABLE_INDEXES_MAX = 20;
 
-const FOLDER_SERVICES: Readonly<Record<string, readonly ServiceName[]>> = {
-  workflows: ["automation", "root"],
-  documents: ["documents"],
+const FOLDER_SERVICES: Readonly<Record<string, readonly Service[]>> = {
+  workflows: [workflowsService, rootService],
+  documents: [documentsService],
 };
 
 export function routeFaults(routes: readonly ScannedRoute[]): string[] {
@@ -32,7 +35,10 @@ export function routeFaults(routes: readonly ScannedRoute[]): string[] {
     if (!isCamelCase(route.operationId)) fault(`operationId ${route.operationId} must be camelCase`);
     const folder = entry.split("/")[1] ?? "";
     if (!(FOLDER_SERVICES[folder] ?? []).includes(route.service)) {
-      fault(`service ${route.service} does not belong in functions/${folder}`);
+      fault(`service ${route.service.name} does not belong in functions/${folder}`);
+    }
+    if (route.throttle !== undefined && route.service.throttles?.includes(route.throttle) !== true) {
+      fault(`throttle ${route.throttle} is not a scope of the service ${route.service.name}`);
     }
     const path = fullPath(route);
     if (!route.path.startsWith("/") || !isPath(path))

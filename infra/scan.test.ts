@@ -107,12 +107,12 @@ describe("scan", () => {
     const faults = await faultsOf({
       "functions/documents/runs/list.ts": LIST,
       "functions/workflows/documents/list.ts": routeSource(
-        'operationId: "listDocuments", service: "documents", path: "/documents"',
+        'operationId: "listDocuments", service: documentsService, path: "/documents"',
       ),
     });
 
     expect(faults).toEqual([
-      "functions/documents/runs/list.ts: service automation does not belong in functions/documents",
+      "functions/documents/runs/list.ts: service workflows does not belong in functions/documents",
       "functions/workflows/documents/list.ts: service documents does not belong in functions/workflows",
     ]);
   });

@@ -94,7 +94,11 @@ export function composeDeps(
     throttle: memoryThrottle({
       clock: ports.clock,
       rates: config.documents.throttles,
-      passKey: config.documents.yProviderApiKey,
+      // The collaboration server reads documents for all users.
+      exemption:
+        config.documents.yProviderApiKey === undefined
+          ? undefined
+          : { scope: "document", header: "x-y-provider-key", key: config.documents.yProviderApiKey },
     }),
     publicUrl: config.publicUrl,
     mail: openMailer(ports, config.mail, own.layMails),

@@ -5,6 +5,7 @@ import type { HttpDeps } from "../lib/http/handler.ts";
 import { toHandler } from "../lib/http/handler.ts";
 import { defineRoute, type Principal } from "../lib/http/route.ts";
 import type { Log } from "../lib/platform/log.ts";
+import { workflowsService } from "../lib/workflows/service.ts";
 import { type AnyHandler, createFunctions } from "./functions.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "./gateway.ts";
 import type { TemplateFunction } from "./template.ts";
@@ -20,9 +21,9 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-const route = (auth: "token" | "none", path: string) =>
+const route = (auth: "required" | "none", path: string) =>
   defineRoute({
-    ...{ service: "automation", operationId: `post${auth}`, method: "POST", summary: "", tag: "" },
+    ...{ service: workflowsService, operationId: `post${auth}`, method: "POST", summary: "", tag: "" },
     ...{ auth, path, status: 200, response: z.unknown(), bodyKind: "raw" },
     body: z.custom<{ text: string }>(),
     bodyLimitBytes: 1024 * KIB,
@@ -44,7 +45,7 @@ async function serve(limits: GatewayOptions["limits"] = {}): Promise<{ port: num
     throttle: { pass() {} },
   };
   const open = async () => deps;
-  const handlers = [toHandler(route("token", "/private"), open), toHandler(route("none", "/open"), open)];
+  const handlers = [toHandler(route("required", "/private"), open), toHandler(route("none", "/open"), open)];
   const fn = (index: number, path: string): TemplateFunction => ({
     ...{ logicalId: path, entry: String(index), handlerExport: "handler", timeoutSeconds: 10, memoryMb: 128 },
     ...{ bodyLimitBytes: 1024 * KIB, worker: false, sources: [] },

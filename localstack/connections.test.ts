@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as after } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import { OutgoingStream, writeResult } from "./answer.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
+import { OutgoingStream, writeResult } from "./response.ts";
 
 const MIB = 1024 * 1024;
 

@@ -9,6 +9,14 @@ import type { UploadReceiver } from "../lib/platform/blobs.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { isTooLongInJson, note } from "../lib/platform/marks.ts";
+import { BodiesBusy, BodyBudget, type BodyReservation } from "./body-budget.ts";
+import { type BodyFile, isSmall, keepBody, openBodyFolder } from "./body-file.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
+import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
+import { type AllowedHosts, hostCheck } from "./hosts.ts";
+import { proxyEvent, type RestProxyEvent, setBody } from "./proxy-event.ts";
+import { BodyTooLarge, ClientGone, declaredLength, hasBody, joined, readBody } from "./request-body.ts";
+import { parseTarget, type RequestTarget } from "./request-target.ts";
 import {
   errorBody,
   OutgoingStream,
@@ -18,15 +26,7 @@ import {
   writeResult,
   writeToSocket,
   writeUnread,
-} from "./answer.ts";
-import { BodiesBusy, BodyBudget, type BodyReservation } from "./body-budget.ts";
-import { type BodyFile, isSmall, keepBody, openBodyFolder } from "./body-file.ts";
-import { type ConnectionLimits, Connections } from "./connections.ts";
-import { checkTimeouts, type Functions, InvocationTimeout } from "./functions.ts";
-import { type AllowedHosts, hostCheck } from "./hosts.ts";
-import { proxyEvent, type RestProxyEvent, setBody } from "./proxy-event.ts";
-import { BodyTooLarge, ClientGone, declaredLength, hasBody, joined, readBody } from "./request-body.ts";
-import { parseTarget, type RequestTarget } from "./request-target.ts";
+} from "./response.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
 import { isUpload, receiveUpload } from "./uploads.ts";

@@ -5,14 +5,14 @@ const STREAMING = Symbol("streaming handler");
 /** Called with status and headers before the first byte of a streamed answer. */
 export const START = Symbol("start of the answer");
 
-export interface AnswerHead {
+export interface ResponseHead {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A response stream of the gateway: Lambda's, and the place where its status and headers go. */
 export interface LocalResponseStream extends ResponseStream {
-  [START](head: AnswerHead): void;
+  [START](head: ResponseHead): void;
 }
 
 function takesHead(stream: ResponseStream): stream is LocalResponseStream {

@@ -6,7 +6,7 @@ import { createFunctions } from "./functions.ts";
 import { type GatewayOptions, startGateway } from "./gateway.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
-import { limitedSteps } from "./step-gate.ts";
+import { limitedSteps } from "./step-limiter.ts";
 import type { Template } from "./template.ts";
 
 /** Requests and messages under way get so long to finish when the platform stops, milliseconds. */

@@ -4,7 +4,7 @@ import type { Log } from "../lib/platform/log.ts";
 import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
 import { type AnyHandler, createFunctions } from "./functions.ts";
 import { type Pollers, startPollers } from "./pollers.ts";
-import { stepGate } from "./step-gate.ts";
+import { stepLimiter } from "./step-limiter.ts";
 import type { TemplateFunction } from "./template.ts";
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
@@ -116,7 +116,7 @@ function start(queue: FakeQueue, setup: Setup): void {
     ...(setup.isUp === undefined ? {} : { isUp: setup.isUp }),
     ...(setup.stepsAtOnce === undefined
       ? {}
-      : { steps: { gate: stepGate(setup.stepsAtOnce), queues: new Set(["jobs"]) } }),
+      : { steps: { gate: stepLimiter(setup.stepsAtOnce), queues: new Set(["jobs"]) } }),
     ...(setup.noteLastFailure === undefined ? {} : { noteLastFailure: setup.noteLastFailure }),
   });
 }
@@ -423,14 +423,14 @@ test("no more steps go at once than may, and those that wait are taken up as oth
 });
 
 test("a step that waits for room stops to wait when it is told to, and takes none", async () => {
-  const gate = stepGate(1);
+  const gate = stepLimiter(1);
   expect(gate.tryEnter()).toBe(true);
   const stopping = new AbortController();
-  const entered = gate.enter(stopping.signal);
-  expect(gate.full).toBe(true);
+  const entered = gate.acquire(stopping.signal);
+  expect(gate.isFull).toBe(true);
   stopping.abort();
   expect(await entered).toBe(false);
-  gate.leave();
-  expect(gate.full).toBe(false);
-  expect(await gate.enter(new AbortController().signal)).toBe(true);
+  gate.release();
+  expect(gate.isFull).toBe(false);
+  expect(await gate.acquire(new AbortController().signal)).toBe(true);
 });

@@ -5,7 +5,7 @@ import type { Log } from "../lib/platform/log.ts";
 import type { Queues, ReceivedMessage } from "../lib/platform/queues.ts";
 import type { Functions, Invocation } from "./functions.ts";
 import { failedReceipts, queueEvent } from "./queue-event.ts";
-import type { StepGate } from "./step-gate.ts";
+import type { StepLimiter } from "./step-limiter.ts";
 import type { TemplateFunction, TemplateSource } from "./template.ts";
 
 /** How long one receive waits for a message, seconds: SQS allows no more. */
@@ -52,7 +52,7 @@ export interface PollersOptions {
   /** Told of messages whose last delivery ended without the handler's own report: it hung, or could not be loaded. */
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
   /** How many steps are executed at once, over these queues together. */
-  readonly steps?: { readonly gate: StepGate; readonly queues: ReadonlySet<string> };
+  readonly steps?: { readonly gate: StepLimiter; readonly queues: ReadonlySet<string> };
 }
 
 export interface Pollers {
@@ -126,8 +126,8 @@ function startPoller(
         await slot.opened();
         continue;
       }
-      if (steps?.full === true) {
-        await steps.opened();
+      if (steps?.isFull === true) {
+        await steps.untilRoom();
         continue;
       }
       if (gate.closed !== undefined) {
@@ -165,13 +165,13 @@ function startPoller(
     const renewal = keepHidden(entry);
     let seconds: number | undefined;
     while (entry.messages.length > 0) {
-      if (steps?.tryEnter() === false && !(await steps.enter(stopping.signal))) {
+      if (steps?.tryEnter() === false && !(await steps.acquire(stopping.signal))) {
         seconds = 0;
         break;
       }
       entry.invocation = invoke.start(fn, queueEvent(queue, entry.messages), { requestId: randomUUID() });
       const failed = await outcome(entry.invocation, entry.messages);
-      steps?.leave();
+      steps?.release();
       if (failed.size > 0 && !stopping.signal.aborted) await gate.check();
       await remove(entry.messages.filter((message) => !failed.has(message.receipt)));
       entry.messages = entry.messages.filter((message) => failed.has(message.receipt));

@@ -1,17 +1,17 @@
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OpenedDeps } from "../lib/deps.ts";
-import { SERVICE_BASE } from "../lib/http/route.ts";
 import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
 import { keepMarks } from "../lib/platform/marks-file.ts";
 import type { Resources } from "../lib/platform/resources.ts";
 import { type Config, readConfig } from "../lib/settings/config.ts";
+import { workflowsService } from "../lib/workflows/service.ts";
 import { bundled } from "./bundled.ts";
+import { collectPeriodically, releaseAfterBursts, releaseWhenIdle } from "./idle-memory.ts";
 import { startPlatform } from "./platform.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
-import { keepHeapSmall, releaseAfterBursts, settleWhenIdle } from "./settle.ts";
 import type { Template } from "./template.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
@@ -79,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     port: platform.port,
     url: platform.url,
-    baseUrls: { automation: `${platform.url}${SERVICE_BASE.automation}` },
+    baseUrls: { automation: `${platform.url}${workflowsService.basePath}` },
     tokenPath: opened.tokenSource === "file" ? opened.tokenPath : undefined,
     log,
     releaseMemory: async () => opened.releaseMemory?.(),
@@ -144,8 +144,8 @@ export async function runServer(env: ServerOptions["env"]): Promise<void> {
     log = server.log;
     if (stopping) return;
     process.stdout.write(`${readyLine(server)}\n`);
-    settleWhenIdle();
-    keepHeapSmall();
+    releaseWhenIdle();
+    collectPeriodically();
     releaseAfterBursts({ release: () => server.releaseMemory(), log });
   } catch (error) {
     fail(error);

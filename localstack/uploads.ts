@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { UPLOADS_PATH, type UploadReceiver } from "../lib/platform/blobs.ts";
-import { writeError, writeRefusal } from "./answer.ts";
 import { BodiesBusy, type BodyReservation } from "./body-budget.ts";
 import { isGone } from "./request-body.ts";
 import type { RequestTarget } from "./request-target.ts";
+import { writeError, writeRefusal } from "./response.ts";
 
 /** Whether a request means to put a blob past the functions, as S3 takes one. */
 export const isUpload = ({ method }: IncomingMessage, { routePath }: RequestTarget): boolean =>

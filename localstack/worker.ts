@@ -6,7 +6,7 @@ import { readStepsAtOnce } from "../lib/settings/config.ts";
 import { createFunctions } from "./functions.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
-import { limitedSteps } from "./step-gate.ts";
+import { limitedSteps } from "./step-limiter.ts";
 import type { TemplateFunction } from "./template.ts";
 import { readTemplateOnce } from "./template-cache.ts";
 

@@ -136,7 +136,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     why: "a service uses itself, lib/events, lib/ranked-index, errors, suggestions, and the types of the ports and of a page",
     from: SERVICE,
     only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
-    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/(?:page|route)\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/(?:page|route|service)\.ts$/,
   },
   {
     name: "events-below-services",

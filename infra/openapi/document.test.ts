@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { documentsService } from "../../lib/documents/service.ts";
 import { wholeNumber } from "../../lib/http/page.ts";
 import { defineRoute, type Route } from "../../lib/http/route.ts";
+import { workflowsService } from "../../lib/workflows/service.ts";
 import { makeTree } from "../fixture-tree.ts";
 import { type ScannedRoute, scan } from "../scan.ts";
 import { Components } from "./components.ts";
@@ -17,13 +19,13 @@ async function fixtureDocument(): Promise<Json> {
 
 function scanned(fields: Partial<Route>): ScannedRoute {
   const route = defineRoute({
-    service: "automation",
+    service: workflowsService,
     operationId: "doIt",
     method: "POST",
     path: "/it",
     summary: "It",
     tag: "it",
-    auth: "token",
+    auth: "required",
     status: 200,
     response: z.object({}),
     run: () => ({}),
@@ -118,7 +120,7 @@ describe("the OpenAPI document", () => {
       "500",
     ]);
     expect(document.components.schemas.AutomationError.required).toEqual(["error", "message"]);
-    const documents: Json = toOpenApi([scanned({ service: "documents" })], "1");
+    const documents: Json = toOpenApi([scanned({ service: documentsService })], "1");
     expect(documents.components.schemas.DocumentsError.properties).toEqual({ detail: { type: "string" } });
   });
 

@@ -1,24 +1,15 @@
-import * as z from "zod";
+import { STATUS_CODES } from "node:http";
+import type * as z from "zod";
 import { ERROR_STATUS } from "../../lib/errors.ts";
 import { pagination } from "../../lib/http/page.ts";
-import { fullPath, type Route, type ServiceName } from "../../lib/http/route.ts";
+import { isBodiless } from "../../lib/http/response.ts";
+import { fullPath, type Route } from "../../lib/http/route.ts";
 import { byCodeUnits, toPascalCase } from "../names.ts";
 import type { ScannedRoute } from "../scan.ts";
 import { Components, type JsonSchema } from "./components.ts";
 
 const JSON_TYPE = "application/json";
 const PATH_PARAMETER = /\{([A-Za-z0-9]+)\+?\}/g;
-
-/** Error bodies, a service each. Seed: workflow 2.1. */
-const ERROR_BODIES: Readonly<Record<ServiceName, { readonly name: string; readonly schema: z.ZodType }>> =
-  (() => {
-    const flagged = z.object({ error: z.literal(true), message: z.string() });
-    return {
-      root: { name: "AutomationError", schema: flagged },
-      automation: { name: "AutomationError", schema: flagged },
-      documents: { name: "DocumentsError", schema: z.object({ detail: z.string() }) },
-    };
-  })();
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   200: "Done",
@@ -66,7 +57,7 @@ export function toOpenApi(routes: readonly ScannedRoute[], version: string): Jso
 }
 
 const SECURITY: Readonly<Record<Route["auth"], JsonSchema>> = {
-  token: {},
+  required: {},
   optional: { security: [{}, { bearer: [] }] },
   none: { security: [] },
 };
@@ -80,7 +71,7 @@ function toOperation(route: Route, components: Components): JsonSchema {
     ...SECURITY[route.auth],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, components) }),
-    responses: { ...answers(route, components), ...errors(route, components) },
+    responses: { ...successResponses(route, components), ...errorResponses(route, components) },
   };
 }
 
@@ -146,9 +137,11 @@ function requestBody(route: Route, body: z.ZodType, components: Components): Jso
   };
 }
 
-function answers(route: Route, components: Components): Record<string, JsonSchema> {
-  const description = DESCRIPTIONS[route.status] ?? "Done";
-  if (route.status === 204) return { 204: { description } };
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
+function successResponses(route: Route, components: Components): Record<string, JsonSchema> {
+  const description = DESCRIPTIONS[route.status] ?? STATUS_CODES[route.status] ?? "Done";
+  if (isBodiless(route.status) || isRedirect(route.status)) return { [route.status]: { description } };
   if (route.fileTypes !== undefined) {
     const content = route.fileTypes.map((type) => [type, { schema: { type: "string", format: "binary" } }]);
     return { [route.status]: { description, content: Object.fromEntries(content) } };
@@ -169,12 +162,13 @@ function listOf(item: JsonSchema, components: Components): JsonSchema {
   };
 }
 
-function errors(route: Route, components: Components): Record<string, JsonSchema> {
-  const { name, schema } = ERROR_BODIES[route.service];
-  const reference = components.add(name, components.of(schema, name));
+function errorResponses(route: Route, components: Components): Record<string, JsonSchema> {
+  const { name, schema } = route.service.errorFormat.errorSchema;
+  const reference = components.add(name, schema);
   const statuses = [
     400,
     ...(route.auth === "none" ? [] : [401]),
+    ...(route.callers === undefined ? [] : [403]),
     404,
     ...(route.body === undefined ? [] : [413]),
     ...(route.throttle === undefined ? [] : [429]),

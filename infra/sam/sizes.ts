@@ -33,12 +33,12 @@ const LARGER: readonly { readonly packages: readonly string[]; readonly limits: 
 
 /** What converts content holds the whole editor and a DOM: nothing of it is in any other function. */
 const CONVERTER = "ConverterFunction";
-/** What answers with the OpenAPI document or out of it holds it in its bundle. */
-const TELLING: Limits = { ours: 325 * KB, whole: 1100 * KB };
+/** Functions whose bundle contains the OpenAPI document. */
+const WITH_OPENAPI: Limits = { ours: 325 * KB, whole: 1100 * KB };
 const NAMED: ReadonlyMap<string, Limits> = new Map([
   ["ConductFunction", CONDUCTOR],
-  ["GetOpenApiFunction", TELLING],
-  ["GetApiPageFunction", TELLING],
+  ["GetOpenApiFunction", WITH_OPENAPI],
+  ["GetApiPageFunction", WITH_OPENAPI],
   [CONVERTER, { ours: 60 * KB, whole: 6_500 * KB }],
 ]);
 
@@ -87,8 +87,8 @@ export function sizeFaults(size: BundleSize): string[] {
 
 function limitsOf({ logicalId, packages }: BundleSize): Limits {
   const larger = LARGER.find((one) => one.packages.some((name) => packages.has(name)));
-  const isElsewhere = logicalId.startsWith("DocumentsElsewhere");
-  return NAMED.get(logicalId) ?? (isElsewhere ? TELLING : undefined) ?? larger?.limits ?? USUAL;
+  const isNotFound = logicalId.startsWith("DocumentsNotFound");
+  return NAMED.get(logicalId) ?? (isNotFound ? WITH_OPENAPI : undefined) ?? larger?.limits ?? USUAL;
 }
 
 /** Without Web Assembly. */

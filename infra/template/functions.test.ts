@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { documentsService } from "../../lib/documents/service.ts";
 import { type Consumer, defineConsumer } from "../../lib/events/consumer.ts";
 import { defineRoute } from "../../lib/http/route.ts";
 import type { ScannedRoute } from "../scan.ts";
@@ -54,9 +55,16 @@ describe("a consumer that runs no scripts in Lambda", () => {
 
 describe("methods that paths do not have", () => {
   const scanned = (path: string, method: "ANY" | "GET" | "POST", otherMethods?: true): ScannedRoute => ({
-    entry: "functions/documents/gateway/elsewhere.ts",
+    entry: "functions/documents/gateway/not-found.ts",
     route: defineRoute({
-      ...{ service: "documents", operationId: "elsewhere", path, method, summary: "Else", tag: "Gateway" },
+      ...{
+        service: documentsService,
+        operationId: "notFound",
+        path,
+        method,
+        summary: "Else",
+        tag: "Gateway",
+      },
       ...{ auth: "none", status: 200, response: z.never(), run: () => undefined as never },
       ...(otherMethods === undefined ? {} : { otherMethods }),
     }),
@@ -74,15 +82,15 @@ describe("methods that paths do not have", () => {
         Events: Record<string, { Properties: { Path: string; Method: string } }>;
         Handler: string;
       };
-      expect(Handler).toBe("elsewhere.handler");
+      expect(Handler).toBe("not-found.handler");
       return [
         name,
         Object.values(Events).map((event) => `${event.Properties.Method} ${event.Properties.Path}`),
       ];
     });
     expect(events).toEqual([
-      ["Elsewhere1Function", paths.slice(0, 20).map((path) => `ANY /api/v1.0${path}`)],
-      ["Elsewhere2Function", [`ANY /api/v1.0${paths[20]}`]],
+      ["NotFound1Function", paths.slice(0, 20).map((path) => `ANY /api/v1.0${path}`)],
+      ["NotFound2Function", [`ANY /api/v1.0${paths[20]}`]],
     ]);
   });
 

@@ -1,3 +1,6 @@
+import { documentsService } from "../../lib/documents/service.ts";
+import type { Service } from "../../lib/http/service.ts";
+import { workflowsService } from "../../lib/workflows/service.ts";
 import { arnOf, installationName, type ResourceMap, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { RETENTION_PARAMETER } from "./logs.ts";
 import {
@@ -32,18 +35,18 @@ const ACCESS_LOG_FIELDS = {
 /** Bodies that are bytes, in SAM's spelling: a function gets them as base64, any other as text. */
 const BINARY_TYPES = ["application~1zip", "application~1octet-stream", "multipart~1form-data"];
 
-interface GatewayAnswer {
+interface GatewayResponse {
   readonly status: number;
   /** JSON text of the message; the gateway's own where undefined. */
   readonly message?: string;
 }
 
 /**
- * What the gateway answers by itself, with our statuses: an unknown path is 404 where API Gateway would say
- * 403 `Missing Authentication Token`, a content type that it refuses is 400, any failure behind it 500.
+ * Responses of API Gateway itself, with the statuses of the contract: an unknown path is 404 instead of
+ * 403 `Missing Authentication Token`, an unsupported content type is 400, any failed integration 500.
  * Seed: workflow 7.
  */
-const GATEWAY_ANSWERS: Readonly<Record<string, GatewayAnswer>> = {
+const GATEWAY_RESPONSES: Readonly<Record<string, GatewayResponse>> = {
   BAD_REQUEST_BODY: { status: 400 },
   BAD_REQUEST_PARAMETERS: { status: 400 },
   MISSING_AUTHENTICATION_TOKEN: { status: 404, message: "Not found" },
@@ -55,24 +58,32 @@ const GATEWAY_ANSWERS: Readonly<Record<string, GatewayAnswer>> = {
   DEFAULT_5XX: { status: 500, message: "Internal server error" },
 };
 
-/** Error bodies, a service each, around the JSON text of a message. Seed: workflow 2.1. */
-const ERROR_BODY: Readonly<Record<StackService, (message: string) => string>> = {
-  workflows: (message) => `{"error":true,"message":${message}}`,
-  documents: (message) => `{"detail":${message}}`,
+const SERVICES: Readonly<Record<StackService, Service>> = {
+  workflows: workflowsService,
+  documents: documentsService,
 };
 
-function toGatewayResponse(service: StackService, answer: Partial<GatewayAnswer>): Record<string, unknown> {
+/** The error body of a service, with the JSON text of a message. */
+function errorBody(service: StackService, message: string): string {
+  const body = JSON.stringify(SERVICES[service].errorFormat.errorBody({ message: "MESSAGE" }));
+  return body.replace('"MESSAGE"', () => message);
+}
+
+function toGatewayResponse(
+  service: StackService,
+  response: Partial<GatewayResponse>,
+): Record<string, unknown> {
   const message =
-    answer.message === undefined ? "$context.error.messageString" : JSON.stringify(answer.message);
+    response.message === undefined ? "$context.error.messageString" : JSON.stringify(response.message);
   const headers: Record<string, string> = {
     "cache-control": "'no-store'",
     "x-request-id": "context.requestId",
   };
-  if (answer.status === 429) headers["retry-after"] = "'1'";
+  if (response.status === 429) headers["retry-after"] = "'1'";
   return {
-    ...(answer.status === undefined ? {} : { StatusCode: answer.status }),
+    ...(response.status === undefined ? {} : { StatusCode: response.status }),
     ResponseParameters: { Headers: headers },
-    ResponseTemplates: { "application/json": ERROR_BODY[service](message) },
+    ResponseTemplates: { "application/json": errorBody(service, message) },
   };
 }
 
@@ -82,8 +93,8 @@ export const apiName = (service: StackService): string => service;
 /** The REST API of a service. API Gateway serves `/x/` wherever `/x` is defined, so a path is written once. */
 export function gatewayResources(service: StackService): ResourceMap {
   const responses: Record<string, unknown> = { DEFAULT_4XX: toGatewayResponse(service, {}) };
-  for (const [kind, answer] of Object.entries(GATEWAY_ANSWERS))
-    responses[kind] = toGatewayResponse(service, answer);
+  for (const [kind, response] of Object.entries(GATEWAY_RESPONSES))
+    responses[kind] = toGatewayResponse(service, response);
   return {
     [API_ID]: {
       Type: "AWS::Serverless::Api",

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { SERVICE_BASE } from "../../lib/http/route.ts";
+import { documentsService } from "../../lib/documents/service.ts";
 import { scan } from "../scan.ts";
 import type { SamTemplate } from "./sam-template.ts";
 import { toTemplates } from "./template.ts";
@@ -117,7 +117,7 @@ it("serves both APIs at one domain name, each under the paths that it has", () =
       ],
     },
   });
-  const first = SERVICE_BASE.documents.split("/")[1]!;
+  const first = documentsService.basePath.split("/")[1]!;
   expect(DocumentsRoute).toMatchObject(rule("DocumentsStack", 1, [{ MatchBasePaths: { AnyOf: [first] } }]));
   expect(WorkflowsRoute).toMatchObject(rule("WorkflowsStack", 2, []));
   const pathsOf = ({ Resources }: SamTemplate) =>

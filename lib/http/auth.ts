@@ -1,12 +1,15 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Principal, ServiceName } from "./route.ts";
+import { ApiError } from "../errors.ts";
+import { parseCookies } from "./cookies.ts";
+import { requestOrigin } from "./request.ts";
+import { DEFAULT_CALLERS, type Principal, type Route } from "./route.ts";
 
-/** Longest bearer token looked at, characters. */
+/** Longest bearer token that is checked, characters. */
 const TOKEN_MAX_LENGTH = 8192;
 
 const FINGERPRINT_LENGTH = 6;
 
-/** SHA-256 of a token: what is kept of it. */
+/** SHA-256 of a token, which is stored in its place. */
 export function hashToken(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
@@ -18,14 +21,25 @@ export function bearerToken(header: string | undefined): string | undefined {
   return match?.[1];
 }
 
+/** Authenticates requests by the token of their `Authorization` header. */
 export interface Authenticator {
-  /** Whose token it is for a service, or undefined. Tells nothing of the owner's token by the time it takes. */
-  authenticate(token: string, service?: ServiceName): Promise<Principal | undefined>;
+  /**
+   * The principal of a token, or undefined. Some tokens are valid for one service only: `scope` is the `tokenScope` of
+   * the requested one. The response time does not depend on how much of the owner's token was guessed.
+   */
+  authenticate(token: string, scope?: string): Promise<Principal | undefined>;
   /** Whether the token of this credential has not been revoked since. */
   isValid(credentialId: string): Promise<boolean>;
 }
 
-/** Knows the one token of the installation, by its hash. */
+/** Authenticates requests by a session cookie. No session store exists yet: `HttpDeps.sessions` is undefined. */
+export interface SessionAuthenticator {
+  readonly cookieName: string;
+  /** The principal of a session, or undefined if the session does not exist or has ended. */
+  authenticate(sessionId: string): Promise<Principal | undefined>;
+}
+
+/** Authenticates the installation's own token, of which only the hash is known. */
 export function ownerAuthenticator(tokenHash: Buffer): Authenticator {
   // Too short to find a token by.
   const fingerprint = hash("sha256", tokenHash, "base64url").slice(0, FINGERPRINT_LENGTH);
@@ -35,4 +49,77 @@ export function ownerAuthenticator(tokenHash: Buffer): Authenticator {
     authenticate: async (token) => (timingSafeEqual(hashToken(token), tokenHash) ? owner : undefined),
     isValid: async (id) => id === credential.id,
   };
+}
+
+export interface AuthenticationDeps {
+  readonly auth: Authenticator;
+  readonly sessions?: SessionAuthenticator | undefined;
+  readonly publicUrl?: string | undefined;
+}
+
+/** The parts of a request that authenticate it. */
+export interface Credentials {
+  readonly method: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * The principal of a request; undefined for an anonymous one. An `Authorization` header takes precedence over a session
+ * cookie. Throws `unauthorized` for missing or invalid credentials, `forbidden` for a principal that may not call the
+ * route. Seed: workflow 5.2; reference: documents 1.0.
+ */
+export async function authenticateRequest(
+  route: Pick<Route, "auth" | "callers" | "service">,
+  credentials: Credentials,
+  deps: AuthenticationDeps,
+): Promise<Principal | undefined> {
+  if (route.auth === "none") return undefined;
+  const { headers } = credentials;
+  const principal =
+    headers.authorization === undefined
+      ? await authenticateSession(credentials, deps)
+      : await authenticateToken(headers.authorization, route, deps.auth);
+  if (principal === undefined) {
+    if (route.auth === "optional") return undefined;
+    throw new ApiError("unauthorized", route.service.errorFormat.missingCredentials);
+  }
+  const { tokenScope } = route.service;
+  if (tokenScope !== undefined && principal.scopes?.includes(tokenScope) === false)
+    throw new ApiError("forbidden", "The token does not include the scope of this service");
+  if (!(route.callers ?? DEFAULT_CALLERS).includes(principal.kind))
+    throw new ApiError("forbidden", "This endpoint is not available to this kind of caller");
+  return principal;
+}
+
+async function authenticateToken(
+  header: string,
+  { service }: Pick<Route, "service">,
+  auth: Authenticator,
+): Promise<Principal> {
+  const token = bearerToken(header);
+  const principal = token === undefined ? undefined : await auth.authenticate(token, service.tokenScope);
+  if (principal === undefined) throw new ApiError("unauthorized", "Invalid token");
+  return principal;
+}
+
+/**
+ * Browsers add cookies to requests that other sites cause, so a request that may change something is accepted only with
+ * an `Origin` header that names this server (CSRF). A token needs no such check: no browser sends it by itself.
+ */
+async function authenticateSession(
+  { method, headers }: Credentials,
+  { sessions, publicUrl }: AuthenticationDeps,
+): Promise<Principal | undefined> {
+  if (sessions === undefined) return undefined;
+  const sessionId = parseCookies(headers.cookie).get(sessions.cookieName);
+  if (sessionId === undefined) return undefined;
+  if (!SAFE_METHODS.has(method)) {
+    const own = new URL(publicUrl ?? requestOrigin(headers)).origin;
+    if (headers.origin === undefined || headers.origin !== own)
+      throw new ApiError("forbidden", `A request with a session cookie needs the header Origin: ${own}`);
+  }
+  return sessions.authenticate(sessionId);
 }

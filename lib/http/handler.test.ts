@@ -7,6 +7,7 @@ import { toHandler } from "./handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "./page.ts";
 import type { ProxyEvent } from "./request.ts";
 import { defineRoute, type Route } from "./route.ts";
+import { testService } from "./test-service.ts";
 
 const TOKEN = "a-token-of-some-length";
 let logged: { message: string; fields: unknown }[];
@@ -43,13 +44,13 @@ async function call<P, Q, B, R>(route: Route<P, Q, B, R, typeof deps>, sent: Pro
 }
 
 const create = defineRoute({
-  service: "automation",
+  service: testService,
   operationId: "createThing",
   method: "POST",
   path: "/things",
   summary: "",
   tag: "",
-  auth: "token",
+  auth: "required",
   query: z.object({ dry: booleanQuery, name: textQuery, ...pageQuery }),
   body: z.object({ name: z.string("must be text"), size: z.int().max(5).optional() }),
   bodyLimitBytes: 10_000,
@@ -60,13 +61,13 @@ const create = defineRoute({
 
 const failing = (thrown: unknown) =>
   defineRoute({
-    service: "automation",
+    service: testService,
     operationId: "fail",
     method: "GET",
     path: "/fail",
     summary: "",
     tag: "",
-    auth: "token",
+    auth: "required",
     status: 200,
     response: z.never(),
     run: (_input, _deps: typeof deps): never => {
@@ -75,11 +76,11 @@ const failing = (thrown: unknown) =>
   });
 
 describe("a route's handler", () => {
-  it("answers 401 in the service's error body without a token, with a wrong one and with another scheme", async () => {
+  it("returns 401 in the error format of the service without a token, with an invalid one and with another scheme", async () => {
     const sent = ["", "Basic x", "Bearer", "Bearer a b", `Bearer ${TOKEN}x`, `Token ${TOKEN}`];
     for (const Authorization of sent) {
-      const answer = await call(create, event({ headers: { Authorization }, body: "{" }));
-      expect(answer).toMatchObject({ statusCode: 401, body: { error: true, message: expect.any(String) } });
+      const response = await call(create, event({ headers: { Authorization }, body: "{" }));
+      expect(response).toMatchObject({ statusCode: 401, body: { error: true, message: expect.any(String) } });
     }
     const none = await toHandler(create, async () => deps)({ ...event(), headers: {} });
     expect(none.statusCode).toBe(401);
@@ -89,7 +90,7 @@ describe("a route's handler", () => {
     ).toBe(201);
   });
 
-  it("reads JSON whatever the content type curl sends, and refuses another one", async () => {
+  it("accepts JSON content types and the one that curl sends, and refuses others", async () => {
     for (const type of [
       undefined,
       "application/json",
@@ -117,15 +118,15 @@ describe("a route's handler", () => {
     ["a wrong type", '{"name":1}', /^name: must be text$/],
     ["a wrong inner value", '{"name":"x","size":9}', /^size: /],
     ["nested too deep", `{"name":${"[".repeat(5000)}`, /nested/],
-  ])("answers 400 and names what is wrong: %s", async (_case, body, message) => {
-    const answer = await call(create, event({ body }));
-    expect(answer).toMatchObject({
+  ])("returns 400 and names the issue: %s", async (_case, body, message) => {
+    const response = await call(create, event({ body }));
+    expect(response).toMatchObject({
       statusCode: 400,
       body: { error: true, message: expect.stringMatching(message) },
     });
   });
 
-  it("answers 413 above the body's limit in bytes, also for base64, and 400 for bytes that are no text", async () => {
+  it("returns 413 above the body limit in bytes, also for base64, and 400 for bytes that are not UTF-8", async () => {
     const long = JSON.stringify({ name: "é".repeat(5_000) });
     expect((await call(create, event({ body: long }))).statusCode).toBe(413);
     const base64 = Buffer.from(long).toString("base64");
@@ -147,16 +148,16 @@ describe("a route's handler", () => {
     ["offset", "NaN"],
     ["dry", "TRUE"],
     ["dry", "1"],
-  ])("answers 400 naming the parameter: %s=%s", async (name, value) => {
-    const answer = await call(
+  ])("returns 400 and names the parameter: %s=%s", async (name, value) => {
+    const response = await call(
       create,
       event({ body: '{"name":"x"}', queryStringParameters: { [name]: value } }),
     );
-    expect(answer).toMatchObject({ statusCode: 400, body: { message: expect.stringContaining(name) } });
+    expect(response).toMatchObject({ statusCode: 400, body: { message: expect.stringContaining(name) } });
   });
 
-  it("clamps a limit above 10000, takes an empty filter as none, and names every fault at once", async () => {
-    const answer = await call(
+  it("clamps a limit above 10000, ignores an empty filter, and reports all issues at once", async () => {
+    const response = await call(
       create,
       event({
         body: '{"name":"x"}',
@@ -169,22 +170,22 @@ describe("a route's handler", () => {
         },
       }),
     );
-    expect(answer.body).toMatchObject({ query: { limit: 10_000, offset: 7, dry: false } });
-    expect(answer.body).not.toHaveProperty("query.name");
-    const faults = await call(
+    expect(response.body).toMatchObject({ query: { limit: 10_000, offset: 7, dry: false } });
+    expect(response.body).not.toHaveProperty("query.name");
+    const invalid = await call(
       create,
       event({ body: "{}", queryStringParameters: { limit: "x", offset: "y" } }),
     );
-    expect(faults.body).toMatchObject({ message: expect.stringMatching(/offset.*limit.*name/) });
+    expect(invalid.body).toMatchObject({ message: expect.stringMatching(/offset.*limit.*name/) });
   });
 
-  it("keeps what went wrong inside to the log", async () => {
-    const answer = await call(failing(new TypeError("/secret/path: x is undefined")), event());
-    expect(answer).toMatchObject({
+  it("logs internal errors and does not show them to the caller", async () => {
+    const response = await call(failing(new TypeError("/secret/path: x is undefined")), event());
+    expect(response).toMatchObject({
       statusCode: 500,
       body: { error: true, message: "Internal server error" },
     });
-    expect(JSON.stringify(answer)).not.toContain("secret");
+    expect(JSON.stringify(response)).not.toContain("secret");
     expect(logged).toHaveLength(1);
     const known = await call(failing(new ApiError("conflict", "taken")), event());
     expect(known).toMatchObject({ statusCode: 409, body: { message: "taken" } });
@@ -192,7 +193,7 @@ describe("a route's handler", () => {
     expect(full).toMatchObject({ statusCode: 507, body: { message: expect.stringContaining("full") } });
   });
 
-  it("hands a sane request id through, and its own instead of another", async () => {
+  it("uses a valid request id of the caller, and its own in place of an invalid one", async () => {
     const sane = await call(create, event({ headers: { "x-request-id": "abc-1" }, body: '{"name":"x"}' }));
     expect(sane.headers["x-request-id"]).toBe("abc-1");
     const odd = await call(create, {
@@ -204,98 +205,21 @@ describe("a route's handler", () => {
 });
 
 it.each(["gzip", "br", "gzip, identity", "x".repeat(500)])(
-  "a body with Content-Encoding %s is refused with 415, one with identity is read",
+  "a body with Content-Encoding %s gets 415, one with identity is read",
   async (encoding) => {
     const bytes = { body: Buffer.from([0x1f, 0x8b, 8, 0]).toString("base64"), isBase64Encoded: true };
-    const answer = await call(create, event({ headers: { "Content-Encoding": encoding }, ...bytes }));
+    const response = await call(create, event({ headers: { "Content-Encoding": encoding }, ...bytes }));
     const message = `content-encoding: ${encoding.slice(0, 100)} is not supported, send the body uncompressed`;
-    expect([answer.statusCode, answer.body]).toEqual([415, { error: true, message }]);
+    expect([response.statusCode, response.body]).toEqual([415, { error: true, message }]);
     const plain = event({ headers: { "content-encoding": "Identity" }, body: '{"name":"x"}' });
     expect((await call(create, plain)).statusCode).toBe(201);
   },
 );
 
-describe("a handler of the documents", () => {
-  const change = defineRoute({
-    service: "documents",
-    operationId: "changeThing",
-    method: "PATCH",
-    path: "/things/{id}/",
-    summary: "",
-    tag: "",
-    auth: "optional",
-    params: z.object({ id: z.uuid() }),
-    query: z.object({ kind: z.enum(["a", "b"]).optional() }),
-    body: z.object({
-      title: z.string().min(1).max(5).nullish(),
-      size: z.int().max(5).optional(),
-      on: z.boolean().optional(),
-      target: z.uuid(),
-    }),
-    status: 200,
-    response: z.looseObject({}),
-    run: ({ body, request }, _deps: typeof deps) => ({ body, who: request.principal?.id ?? null }),
-  });
-  const id = "6f0a2a0e-0e0e-4a3a-9d5f-0d8f6f5f2b11";
-  const sent = (body: unknown, more: Partial<ProxyEvent> = {}): ProxyEvent =>
-    event({ pathParameters: { id }, body: typeof body === "string" ? body : JSON.stringify(body), ...more });
-
-  it("names each field and what is wrong with it", async () => {
-    const found = await call(change, sent({ title: "abcdef", size: 6, on: "x", target: "y" }));
-    expect([found.statusCode, found.body]).toEqual([
-      400,
-      {
-        title: ["Ensure this field has no more than 5 characters."],
-        size: ["Ensure this value is less than or equal to 5."],
-        on: ["Must be a valid boolean."],
-        target: ["Must be a valid UUID."],
-      },
-    ]);
-    expect((await call(change, sent("", {}))).body).toEqual({ target: ["This field is required."] });
-    expect((await call(change, sent({ title: "", target: null }))).body).toEqual({
-      title: ["This field may not be blank."],
-      target: ["This field may not be null."],
-    });
-    expect((await call(change, sent([1]))).body).toEqual({
-      non_field_errors: ["Invalid data. Expected a dictionary, but got list."],
-    });
-    const query = await call(change, sent({ target: id }, { queryStringParameters: { kind: "c" } }));
-    expect(query.body).toEqual({ kind: ['"c" is not a valid choice.'] });
-  });
-
-  it("knows nothing of what has no such id, and takes JSON alone", async () => {
-    const strange = await call(change, sent({ target: id }, { pathParameters: { id: "x" } }));
-    expect([strange.statusCode, strange.body]).toEqual([404, { detail: "Not found." }]);
-    const typed = await call(change, sent({ target: id }, { headers: { "content-type": "text/plain" } }));
-    expect([typed.statusCode, typed.body]).toEqual([
-      415,
-      { detail: 'Unsupported media type "text/plain" in request.' },
-    ]);
-  });
-
-  it("takes anybody where a token is not asked for, and nobody with a wrong one or one of another service", async () => {
-    const open = async (headers: Record<string, string>, auth = deps.auth) => {
-      const { statusCode, body } = await toHandler(change, async () => ({ ...deps, auth }))({
-        ...sent({ target: id }),
-        headers,
-      });
-      return [statusCode, (JSON.parse(body) as { who?: unknown }).who];
-    };
-    expect(await open({})).toEqual([200, null]);
-    expect(await open({ authorization: `Bearer ${TOKEN}` })).toEqual([200, "owner"]);
-    expect(await open({ authorization: "Bearer x" })).toEqual([401, undefined]);
-    const narrow = {
-      authenticate: async () => ({ kind: "user", id: "u", scopes: ["automation"] }) as const,
-      isValid: async () => true,
-    };
-    expect(await open({ authorization: "Bearer x" }, narrow)).toEqual([403, undefined]);
-  });
-});
-
 describe("a list's handler", () => {
   const list = (pages: readonly unknown[][], total: number) =>
     defineRoute({
-      service: "automation",
+      service: testService,
       operationId: "listThings",
       method: "GET",
       path: "/things",
@@ -317,7 +241,7 @@ describe("a list's handler", () => {
       }),
     });
 
-  it("answers data and pagination, the defaults filled in", async () => {
+  it("returns data and pagination, with the defaults", async () => {
     expect((await call(list([[{ a: 1 }], [], [{ a: 2 }, { a: 3 }]], 9), event())).body).toEqual({
       data: [{ a: 1 }, { a: 2 }, { a: 3 }],
       pagination: { total: 9, offset: 0, limit: 20 },

@@ -1,27 +1,25 @@
 import { ApiError, ERROR_STATUS, toApiError } from "../errors.ts";
 import type { Log } from "../platform/log.ts";
-import { type Authenticator, bearerToken } from "./auth.ts";
-import { type FileAnswer, fileHeaders } from "./file-answer.ts";
-import { MANNERS } from "./manners.ts";
-import { lowerCaseHeaders, type ProxyEvent, readAsked, readInput } from "./request.ts";
-import {
-  type Input,
-  isStreamed,
-  type ListAnswer,
-  OtherAnswer,
-  type Principal,
-  type Route,
-  type ServiceName,
-} from "./route.ts";
-import type { Throttle } from "./throttle.ts";
+import { type AuthenticationDeps, authenticateRequest, bearerToken } from "./auth.ts";
+import { type FileResponse, fileHeaders } from "./file-response.ts";
+import { lowerCaseHeaders, type ProxyEvent, type RequestContext, readInput, readParams } from "./request.ts";
+import { HttpResponse, isBodiless } from "./response.ts";
+import { type Input, isStreamed, type ListResponse, type Principal, type Route } from "./route.ts";
+import type { Service } from "./service.ts";
+import { FAILED_AUTHENTICATION, type Throttle } from "./throttle.ts";
 
 export interface ProxyResult {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Headers with several values. */
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
   readonly body: string;
-  /** Where the body is of bytes. */
+  /** True for a body of bytes. */
   readonly isBase64Encoded?: boolean;
 }
+
+/** Status and headers of a response, written before its body. */
+export type ResponseHead = Pick<ProxyResult, "statusCode" | "headers" | "multiValueHeaders">;
 
 /** The stream that Lambda gives a streaming function. */
 export interface ResponseStream {
@@ -34,10 +32,7 @@ export interface ResponseStream {
 export interface LambdaRuntime {
   streamifyResponse(handler: StreamHandler): Handler;
   HttpResponseStream: {
-    from(
-      stream: ResponseStream,
-      metadata: { statusCode: number; headers: Readonly<Record<string, string>> },
-    ): ResponseStream;
+    from(stream: ResponseStream, metadata: ResponseHead): ResponseStream;
   };
 }
 
@@ -49,13 +44,13 @@ export interface InvocationContext {
 export interface Handler {
   (event: ProxyEvent, context?: InvocationContext): Promise<ProxyResult>;
   /**
-   * Authenticates by the event's headers alone, for a gateway that has not read the body yet. The handler does not do
-   * it again for the same event.
+   * Authenticates a request by its headers, for a gateway that has not read the body yet. The handler then does not
+   * authenticate the same event again.
    */
   authenticate?(event: ProxyEvent, context?: InvocationContext): Promise<Authentication>;
 }
 
-/** The response that refuses the request, or whether its caller has a valid token. */
+/** The response that refuses the request, or whether its caller is authenticated. */
 export type Authentication =
   | { readonly refusal: ProxyResult }
   | { readonly refusal?: undefined; readonly isAuthenticated: boolean };
@@ -65,16 +60,15 @@ type StreamHandler = (
   context?: InvocationContext,
 ) => Promise<void>;
 
-/** What every endpoint needs besides what its `run` asks for. */
-export interface HttpDeps {
-  readonly auth: Authenticator;
+/** Dependencies of every endpoint, besides those of its `run`. */
+export interface HttpDeps extends AuthenticationDeps {
   readonly log: Log;
   readonly throttle: Throttle;
   /** Links in responses begin with it, without a slash at the end; with the host of the request if undefined. */
   readonly publicUrl?: string | undefined;
 }
 
-/** What `authenticate` leaves with an event for the handler. No JSON has such a key, so no caller can send it. */
+/** The key under which `authenticate` stores its result in an event. A caller cannot send it: JSON has no symbols. */
 const AUTHENTICATED = Symbol("authenticated");
 
 interface AuthenticatedEvent extends ProxyEvent {
@@ -91,15 +85,15 @@ const JSON_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
-function headersOf(service: ServiceName, requestId: string): Record<string, string> {
-  const { policy } = MANNERS[service];
-  const own = policy === undefined ? {} : { "content-security-policy": policy };
-  return { ...JSON_HEADERS, ...own, "x-request-id": requestId };
+function commonHeaders({ contentSecurityPolicy }: Service, requestId: string): Record<string, string> {
+  const policy =
+    contentSecurityPolicy === undefined ? {} : { "content-security-policy": contentSecurityPolicy };
+  return { ...JSON_HEADERS, ...policy, "x-request-id": requestId };
 }
 
 /**
- * The Lambda handler of a route. `open` gives the dependencies; the local platform hands over its own in
- * the invocation's context.
+ * The Lambda handler of a route. `open` gives the dependencies; the local gateway passes its own in the invocation's
+ * context.
  */
 export function toHandler<P, Q, B, R, D>(
   route: Route<P, Q, B, R, D>,
@@ -113,45 +107,40 @@ export function toHandler<P, Q, B, R, D>(
     const deps = opened instanceof Promise ? await opened : opened;
     const headers = lowerCaseHeaders(event);
     try {
-      const principal = await principalOf(route, headers, deps.auth);
+      const principal = await authenticateRequest(route, { method: event.httpMethod, headers }, deps);
       event[AUTHENTICATED] = { route, headers, principal };
       return { isAuthenticated: principal !== undefined };
     } catch (thrown) {
-      const error = throttledFailure(route, thrown, event, headers, deps);
-      return { refusal: errorResult(route, error, requestIdIn(headers, event, context), deps.log) };
+      const error = limitFailedAuthentication(route, thrown, event, headers, deps);
+      return { refusal: errorResult(route, error, requestIdOf(headers, event, context), deps.log) };
     }
   };
   if (!isStreamed(route) || runtime === undefined) {
     const handler: Handler = async (event, context) => {
-      const answer = await answerTo(route, event, context, await depsOf(context));
-      return "chunks" in answer ? wholeAnswer(route, answer) : answer;
+      const response = await respond(route, event, context, await depsOf(context));
+      return "chunks" in response ? bufferResponse(route, response) : response;
     };
     return Object.assign(handler, { authenticate });
   }
   const handler = runtime.streamifyResponse(async (event, stream, context) => {
     const deps = await depsOf(context);
-    const answer = await answerTo(route, event, context, deps);
-    if (!("chunks" in answer)) {
-      const out = runtime.HttpResponseStream.from(stream, answer);
-      out.write(answer.body);
-      out.end();
-      return;
-    }
-    await streamAnswer(route, answer, runtime, stream, deps.log);
+    const response = await respond(route, event, context, deps);
+    if ("chunks" in response) await streamResponse(route, response, runtime, stream, deps.log);
+    else writeWhole(runtime, stream, response);
   });
   return Object.assign(handler, { authenticate });
 }
 
-/** Text or bytes, as they come to be read. */
-interface StreamedAnswer {
+/** The chunks are text or bytes. */
+interface StreamedResponse {
   readonly status: number;
   readonly chunks: AsyncIterable<string | Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function wholeAnswer(
+async function bufferResponse(
   { list }: Pick<Route, "list">,
-  { status, chunks, headers }: StreamedAnswer,
+  { status, chunks, headers }: StreamedResponse,
 ): Promise<ProxyResult> {
   if (list === true) {
     let body = "";
@@ -168,25 +157,32 @@ async function wholeAnswer(
   };
 }
 
-async function streamAnswer(
+function writeWhole(
+  runtime: LambdaRuntime,
+  stream: ResponseStream,
+  { body, isBase64Encoded = false, ...head }: ProxyResult,
+): void {
+  const out = runtime.HttpResponseStream.from(stream, head);
+  out.write(isBase64Encoded ? Buffer.from(body, "base64") : body);
+  out.end();
+}
+
+async function streamResponse(
   route: Pick<Route, "service" | "operationId">,
-  answer: StreamedAnswer,
+  response: StreamedResponse,
   runtime: LambdaRuntime,
   stream: ResponseStream,
   log: Log,
 ): Promise<void> {
-  const chunks = answer.chunks[Symbol.asyncIterator]();
+  const chunks = response.chunks[Symbol.asyncIterator]();
   let first: IteratorResult<string | Uint8Array>;
   try {
     first = await chunks.next();
   } catch (thrown) {
-    const failed = errorResult(route, thrown, answer.headers["x-request-id"] ?? "", log);
-    const out = runtime.HttpResponseStream.from(stream, failed);
-    out.write(failed.body);
-    out.end();
+    writeWhole(runtime, stream, errorResult(route, thrown, response.headers["x-request-id"] ?? "", log));
     return;
   }
-  const { status: statusCode, headers } = answer;
+  const { status: statusCode, headers } = response;
   const out = runtime.HttpResponseStream.from(stream, { statusCode, headers });
   for (let next = first; next.done !== true; next = await chunks.next()) {
     if (!out.write(next.value))
@@ -198,51 +194,46 @@ async function streamAnswer(
   out.end();
 }
 
-async function answerTo<P, Q, B, R, D>(
+async function respond<P, Q, B, R, D>(
   route: Route<P, Q, B, R, D>,
   event: AuthenticatedEvent,
   context: InvocationContext | undefined,
   deps: D & HttpDeps,
-): Promise<ProxyResult | StreamedAnswer> {
+): Promise<ProxyResult | StreamedResponse> {
   const known = event[AUTHENTICATED]?.route === route ? event[AUTHENTICATED] : undefined;
   const headers = known?.headers ?? lowerCaseHeaders(event);
-  const requestId = requestIdIn(headers, event, context);
+  const requestId = requestIdOf(headers, event, context);
   try {
-    const principal = known === undefined ? await principalOf(route, headers, deps.auth) : known.principal;
-    if (route.throttle !== undefined) deps.throttle.pass(route.throttle, callerOf(principal, event), headers);
-    const input = await inputOf(route, event, headers, requestId, principal, deps);
+    const principal =
+      known === undefined
+        ? await authenticateRequest(route, { method: event.httpMethod, headers }, deps)
+        : known.principal;
+    if (route.throttle !== undefined)
+      deps.throttle.pass(route.throttle, callerKey(principal, event), headers);
+    const { publicUrl } = deps;
+    const input = await inputOf(route, { event, headers, requestId, principal, publicUrl }, deps);
     const result = await route.run(input, deps);
-    const answerHeaders = headersOf(route.service, requestId);
+    const common = commonHeaders(route.service, requestId);
+    if (result instanceof HttpResponse) return toProxyResult(route, result, common);
     if (route.list === true)
-      return {
-        status: route.status,
-        chunks: listChunks(result as ListAnswer<unknown>),
-        headers: answerHeaders,
-      };
-    if (route.fileTypes !== undefined) {
-      const file = result as FileAnswer;
-      const headers = given({ ...answerHeaders, ...fileHeaders(file) });
-      const { policy } = MANNERS[route.service];
-      if (policy !== undefined) headers["content-security-policy"] += `; ${policy}`;
-      return { status: file.status ?? route.status, chunks: file.content, headers };
-    }
-    if (result instanceof OtherAnswer) return otherAnswer(route, result, answerHeaders);
+      return { status: route.status, chunks: listChunks(result as ListResponse<unknown>), headers: common };
+    if (route.fileTypes !== undefined) return toStreamedFile(route, result as FileResponse, common);
     return {
       statusCode: route.status,
-      headers: answerHeaders,
-      body: route.status === 204 ? "" : JSON.stringify(result),
+      headers: common,
+      body: isBodiless(route.status) ? "" : JSON.stringify(result),
     };
   } catch (thrown) {
-    const error = throttledFailure(route, thrown, event, headers, deps);
+    const error = limitFailedAuthentication(route, thrown, event, headers, deps);
     return errorResult(route, error, requestId, deps.log);
   }
 }
 
 /**
- * The error itself, or `too_many_requests` where it is one of too many wrong tokens from an address. Requests with a
- * valid token are never counted or refused here, wherever they come from.
+ * Returns the error itself, or `too_many_requests` if its address has sent too many invalid tokens. Requests with a
+ * valid token are neither counted nor refused here.
  */
-function throttledFailure(
+function limitFailedAuthentication(
   { auth }: Pick<Route, "auth">,
   thrown: unknown,
   event: ProxyEvent,
@@ -250,21 +241,17 @@ function throttledFailure(
   { throttle }: HttpDeps,
 ): unknown {
   if (!(thrown instanceof ApiError) || thrown.code !== "unauthorized") return thrown;
-  // Routes without authentication of their own check keys and signatures, which may be anywhere in the request.
+  // Routes without authentication check keys and signatures themselves, anywhere in the request.
   if (auth !== "none" && bearerToken(headers["authorization"]) === undefined) return thrown;
   try {
-    throttle.pass(
-      "failed_authentication",
-      networkOf(event.requestContext?.identity?.sourceIp ?? ""),
-      headers,
-    );
+    throttle.pass(FAILED_AUTHENTICATION, networkOf(event.requestContext?.identity?.sourceIp ?? ""), headers);
     return thrown;
   } catch (error) {
     return error;
   }
 }
 
-/** An IPv4 address, or the /64 network of an IPv6 address: whoever has one has all of it. */
+/** An IPv4 address, or the /64 network of an IPv6 address: a client usually has all of its addresses. */
 function networkOf(address: string): string {
   if (!address.includes(":") || address.includes(".")) return address.replace(/^::ffff:/i, "");
   const [start = "", end] = address.split("::", 2);
@@ -276,74 +263,56 @@ function networkOf(address: string): string {
     .join(":");
 }
 
-/** What was sent. Throws what the route has to say of whoever asks before what is wrong with it. */
+/** Validates a request. If it is invalid, `before` runs first, so that an unauthorized caller is refused as such. */
 async function inputOf<P, Q, B, R, D>(
   route: Route<P, Q, B, R, D>,
-  event: ProxyEvent,
-  headers: Record<string, string>,
-  requestId: string,
-  principal: Principal | undefined,
-  deps: D & HttpDeps,
+  context: RequestContext,
+  deps: D,
 ): Promise<Input<P, Q, B>> {
   try {
-    return readInput(
-      route as unknown as Route<P, Q, B>,
-      event,
-      headers,
-      requestId,
-      principal,
-      deps.publicUrl,
-    );
+    return readInput(route as unknown as Route<P, Q, B>, context);
   } catch (error) {
-    if (route.before !== undefined)
-      await route.before(readAsked<P>(route, event, headers, requestId, principal, deps.publicUrl), deps);
+    if (route.before !== undefined) await route.before(readParams<P>(route, context), deps);
     throw error;
   }
 }
 
-/** Who is counted: a user, wherever from, or else an address. */
-function callerOf(principal: Principal | undefined, { requestContext }: ProxyEvent): string {
+/** Requests are counted for each principal, or for each address if they are anonymous. */
+function callerKey(principal: Principal | undefined, { requestContext }: ProxyEvent): string {
   return principal === undefined
     ? `from ${requestContext?.identity?.sourceIp ?? ""}`
     : `${principal.kind} ${principal.id}`;
 }
 
-const given = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+function toStreamedFile(
+  { status, service }: Pick<Route, "status" | "service">,
+  file: FileResponse,
+  common: Readonly<Record<string, string>>,
+): StreamedResponse {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...common, ...fileHeaders(file) }))
+    if (value !== undefined) headers[name] = value;
+  if (service.contentSecurityPolicy !== undefined)
+    headers["content-security-policy"] += `; ${service.contentSecurityPolicy}`;
+  return { status: file.status ?? status, chunks: file.content, headers };
+}
 
-function otherAnswer(
+function toProxyResult(
   route: Pick<Route, "status">,
-  { body, status, contentType, headers }: OtherAnswer,
+  { body, status = route.status, contentType, headers, cookies }: HttpResponse,
   common: Readonly<Record<string, string>>,
 ): ProxyResult {
   const type = contentType === undefined ? {} : { "content-type": contentType };
   const text = contentType === undefined ? JSON.stringify(body) : String(body);
-  return { statusCode: status ?? route.status, headers: { ...common, ...headers, ...type }, body: text };
+  return {
+    statusCode: status,
+    headers: { ...common, ...headers, ...type },
+    ...(cookies.length === 0 ? {} : { multiValueHeaders: { "set-cookie": cookies } }),
+    body: isBodiless(status) ? "" : text,
+  };
 }
 
-/** Who asks. Seed: workflow 5.2; reference: documents 1.0. Throws `unauthorized`, and `forbidden` outside of a token's scopes. */
-async function principalOf(
-  { auth, service }: Pick<Route, "auth" | "service">,
-  headers: Record<string, string>,
-  authenticator: Authenticator,
-): Promise<Principal | undefined> {
-  if (auth === "none") return undefined;
-  const header = headers.authorization;
-  if (header === undefined) {
-    if (auth === "optional") return undefined;
-    throw new ApiError("unauthorized", MANNERS[service].missingToken);
-  }
-  const token = bearerToken(header);
-  const principal = token === undefined ? undefined : await authenticator.authenticate(token, service);
-  if (principal === undefined) throw new ApiError("unauthorized", "Invalid token");
-  if (service !== "root" && principal.scopes?.includes(service) === false)
-    throw new ApiError("forbidden", "The token is not meant for this service");
-  return principal;
-}
-
-/** Any thrown thing as an answer of its service; what the caller may not see goes to the log alone. */
+/** The error response of a route's service. Internal errors are logged and not shown to the caller. */
 export function errorResult(
   route: Pick<Route, "service" | "operationId">,
   thrown: unknown,
@@ -354,21 +323,21 @@ export function errorResult(
   if (ERROR_STATUS[error.code] >= 500) {
     log.error("request failed", { operation: route.operationId, requestId, error: error.cause ?? error });
   }
-  const headers: Record<string, string> = headersOf(route.service, requestId);
+  const headers = commonHeaders(route.service, requestId);
   if (error.retryAfterSeconds !== undefined) headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.allowed !== undefined) headers.allow = error.allowed.join(", ");
   if (error.code === "unauthorized") headers["www-authenticate"] = "Bearer";
   return {
     statusCode: ERROR_STATUS[error.code],
     headers,
-    body: JSON.stringify(error.body ?? MANNERS[route.service].errorBody(error)),
+    body: JSON.stringify(error.body ?? route.service.errorFormat.errorBody(error)),
   };
 }
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The caller's request id where it is a sane one, else the gateway's. */
-function requestIdIn(
+/** The request id that the caller sent if it is valid, else the gateway's. */
+function requestIdOf(
   headers: Record<string, string>,
   event: ProxyEvent,
   context: InvocationContext | undefined,
@@ -378,10 +347,10 @@ function requestIdIn(
   return event.requestContext?.requestId ?? context?.awsRequestId ?? "";
 }
 
-/** Items whose JSON is put into one chunk of a streamed list at most, characters. */
+/** A chunk of a streamed list is sent when its JSON is longer than this, characters. */
 const CHUNK_CHARS = 256 * 1024;
 
-async function* listChunks({ listing, pagination }: ListAnswer<unknown>): AsyncGenerator<string> {
+async function* listChunks({ listing, pagination }: ListResponse<unknown>): AsyncGenerator<string> {
   let chunk = '{"data":[';
   let separator = "";
   for await (const page of listing.items) {

@@ -1,24 +1,22 @@
 import { ApiError } from "../errors.ts";
+import type { Service } from "./service.ts";
 
 /** Deepest nesting of arrays and objects in a JSON body. */
 export const JSON_DEPTH_MAX = 100;
 
-/**
- * Parses a body of the documents: where there is none, all of its fields are missing. Throws `bad_request`. Reference:
- * documents 1.0.
- */
-export function parseFields(text: string): unknown {
-  if (text.trim() === "") return {};
+/** Parses a JSON body in the way of its service. Throws `bad_request`. */
+export function parseBody({ errorFormat, isBodyOptional }: Service, text: string): unknown {
+  if (isBodyOptional === true && text.trim() === "") return {};
   try {
     return parseJson(text);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(error.code, `JSON parse error - ${error.message.replace("body: ", "the body ")}`);
+    if (!(error instanceof ApiError) || errorFormat.jsonErrorMessage === undefined) throw error;
+    throw new ApiError(error.code, errorFormat.jsonErrorMessage(error.message));
   }
 }
 
 /** Parses JSON text. Throws `bad_request` for an empty body, malformed JSON and nesting that is too deep. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   if (text.trim() === "") throw new ApiError("bad_request", "body: must be JSON, it is empty");
   if (text.length > JSON_DEPTH_MAX && jsonDepth(text) > JSON_DEPTH_MAX) {
     throw new ApiError("bad_request", `body: must be nested at most ${JSON_DEPTH_MAX} deep`);

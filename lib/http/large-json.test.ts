@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { readLargeJson } from "./large-json.ts";
+import { testService } from "./test-service.ts";
 
 const schema = z.object({ content: z.string(), note: z.string().optional() });
 
@@ -13,12 +14,12 @@ async function read(text: string, size: number) {
   const parts: Uint8Array[] = [];
   const write = (bytes: Uint8Array): void => void parts.push(Uint8Array.from(bytes));
   const body = { bytes: text.length, chunks: inPieces(text, size) };
-  const value = await readLargeJson(schema, body, { field: "content", write });
+  const value = await readLargeJson(testService, schema, body, { field: "content", write });
   return { ...value, content: Buffer.concat(parts).toString() + value.content };
 }
 
 it.each([1, 2, 3, 7, 64, 65_536, 1_000_000])(
-  "a body is the same however it comes: %i bytes at once",
+  "a body is read in chunks of %i bytes",
   async (size) => {
     for (const length of size < 64 ? [0, 5, 66_000] : [0, 5, 65_535, 65_536, 65_537, 400_000]) {
       const content = 'ab/+\t"\\'.repeat(length / 7 + 1).slice(0, length);
@@ -41,7 +42,7 @@ it.each([
   [`{"content":"${"a".repeat(70_000)}","note":"${"b".repeat(70_000)}"}`, "long"],
   [`{"content":"","more":[${"1,".repeat(200_000)}1]}`, "long"],
   ['{"content":7}', "content"],
-])("a body that is none, or has something else that is long, is refused: %.30s", async (text, said) => {
+])("an invalid body, or one with another long value, is refused: %.30s", async (text, said) => {
   for (const size of [1_000, 100_000])
     await expect(read(text, size)).rejects.toMatchObject({
       code: "bad_request",

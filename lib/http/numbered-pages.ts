@@ -34,13 +34,13 @@ export const numbered = <Item extends z.ZodType>(item: Item) =>
     results: z.array(item),
   });
 
-interface Asked {
+interface PageQuery {
   readonly page?: string | undefined;
   readonly page_size: number;
 }
 
 /** Which page is asked for. An invalid one is read as the first: `numberedAnswer` refuses it, after the caller's rights. */
-export function numberedPage({ page = "1", page_size }: Asked): {
+export function numberedPage({ page = "1", page_size }: PageQuery): {
   readonly offset: number;
   readonly limit: number;
 } {
@@ -49,9 +49,9 @@ export function numberedPage({ page = "1", page_size }: Asked): {
 }
 
 /** The page with the addresses of those beside it. Throws `not_found` where there is no such page. */
-export function numberedAnswer<Item>(
+export function numberedResponse<Item>(
   request: Pick<RequestInfo, "address">,
-  asked: Asked,
+  asked: PageQuery,
   { count, results }: { readonly count: number; readonly results: readonly Item[] },
 ) {
   const page = Number(asked.page ?? "1");

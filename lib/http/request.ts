@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type * as z from "zod";
 import { ApiError } from "../errors.ts";
-import { type Fault, MANNERS } from "./manners.ts";
+import { parseBody } from "./json.ts";
 import {
   BODY_LIMIT_BYTES,
   type BytesBody,
@@ -12,8 +12,9 @@ import {
   type RequestInfo,
   type Route,
 } from "./route.ts";
+import type { ErrorFormat, Service, ValidationIssue } from "./service.ts";
 
-/** What API Gateway's REST proxy integration hands to a function, as far as it is used. */
+/** The event of API Gateway's REST proxy integration (payload version 1.0), as far as it is used. */
 export interface ProxyEvent {
   readonly httpMethod: string;
   readonly path: string;
@@ -22,9 +23,9 @@ export interface ProxyEvent {
   readonly queryStringParameters: Readonly<Record<string, string | undefined>> | null;
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
-  /** On one machine: the file that holds a large body, and its length in bytes. `body` is null then. */
+  /** Set by the local gateway: the file that contains a large body, and its length in bytes. `body` is null then. */
   readonly bodyFile?: { readonly path: string; readonly bytes: number };
-  /** On one machine, of a route that takes large bodies: one that fits into memory, as it came. `body` is null then. */
+  /** Set by the local gateway for routes with large bodies: a body that fits into memory, in chunks. `body` is null then. */
   readonly bodyParts?: readonly Uint8Array[];
   readonly requestContext?: {
     readonly requestId?: string;
@@ -50,66 +51,76 @@ export function lowerCaseHeaders(event: ProxyEvent): Record<string, string> {
   return headers;
 }
 
-/** Checks every part of a request against its route. Throws `bad_request` naming each fault, `payload_too_large`. */
-export function readInput<Params, Query, Body>(
-  route: Route<Params, Query, Body>,
-  event: ProxyEvent,
-  headers: Record<string, string>,
-  requestId: string,
-  principal: Principal | undefined,
-  publicUrl?: string,
-): Input<Params, Query, Body> {
-  const faults: Fault[] = [];
-  const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
-  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, words);
-  if (faults.length > 0 && refusalOfPath !== undefined) throw refusalOfPath();
-  const query = readPart(route.query, event.queryStringParameters ?? NO_PARAMETERS, "query", faults, words);
-  const body = readBody(route, event, headers, faults);
-  if (faults.length > 0) throw refusalOf(faults);
-  const request = requestInfo(event, headers, requestId, principal, publicUrl);
-  return { params: params as Params, query: query as Query, body: body as Body, request };
+/** What a request is checked against and made from, besides its route. */
+export interface RequestContext {
+  readonly event: ProxyEvent;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly principal: Principal | undefined;
+  readonly publicUrl: string | undefined;
 }
 
-/** Who asks for what, whatever else was sent. Throws `not_found` where its path names nothing. */
-export function readAsked<Params>(
-  route: Pick<Route<Params>, "params" | "service">,
-  event: ProxyEvent,
-  headers: Record<string, string>,
-  requestId: string,
-  principal: Principal | undefined,
-  publicUrl?: string,
-): { readonly params: Params; readonly request: RequestInfo } {
-  const faults: Fault[] = [];
-  const { words, refusalOf, refusalOfPath } = MANNERS[route.service];
-  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", faults, words);
-  if (faults.length > 0) throw refusalOfPath?.() ?? refusalOf(faults);
+/**
+ * Validates every part of a request against its route. Throws `bad_request` naming each issue, `payload_too_large`,
+ * `unsupported_media_type`.
+ */
+export function readInput<Params, Query, Body>(
+  route: Route<Params, Query, Body>,
+  context: RequestContext,
+): Input<Params, Query, Body> {
+  const issues: ValidationIssue[] = [];
+  const { event, headers } = context;
+  const { errorFormat } = route.service;
+  const params = readPart(route.params, event.pathParameters ?? NO_PARAMETERS, "path", issues, errorFormat);
+  if (issues.length > 0 && errorFormat.invalidPathError !== undefined) throw errorFormat.invalidPathError();
+  const query = readPart(
+    route.query,
+    event.queryStringParameters ?? NO_PARAMETERS,
+    "query",
+    issues,
+    errorFormat,
+  );
+  const body = readBody(route, event, headers, issues);
+  if (issues.length > 0) throw errorFormat.validationError(issues);
   return {
     params: params as Params,
-    request: requestInfo(event, headers, requestId, principal, publicUrl),
+    query: query as Query,
+    body: body as Body,
+    request: requestInfo(context),
   };
 }
 
-const requestInfo = (
-  event: ProxyEvent,
-  headers: Record<string, string>,
-  requestId: string,
-  principal: Principal | undefined,
-  publicUrl: string | undefined,
-): RequestInfo => ({
-  ...{ requestId, method: event.httpMethod, path: event.path, principal, headers },
+/** Validates the path of a request alone. Throws `not_found` or `bad_request` for invalid parameters. */
+export function readParams<Params>(
+  { params: schema, service: { errorFormat } }: Pick<Route<Params>, "params" | "service">,
+  context: RequestContext,
+): { readonly params: Params; readonly request: RequestInfo } {
+  const issues: ValidationIssue[] = [];
+  const sent = context.event.pathParameters ?? NO_PARAMETERS;
+  const params = readPart(schema, sent, "path", issues, errorFormat);
+  if (issues.length > 0) throw errorFormat.invalidPathError?.() ?? errorFormat.validationError(issues);
+  return { params: params as Params, request: requestInfo(context) };
+}
+
+const requestInfo = ({ event, headers, requestId, principal, publicUrl }: RequestContext): RequestInfo => ({
+  requestId,
+  method: event.httpMethod,
+  path: event.path,
+  principal,
+  headers,
   address: () => addressOf(event, headers, publicUrl),
 });
 
-/** A body of the documents that its route has read itself. Throws `bad_request` naming each fault. */
-export function checkBody<Body>(schema: z.ZodType<Body>, value: unknown): Body {
-  const faults: Fault[] = [];
-  const { words, refusalOf } = MANNERS.documents;
-  const body = readPart(schema, value, "body", faults, words);
-  if (faults.length > 0) throw refusalOf(faults);
+/** Validates a body that its route has read itself. Throws `bad_request` naming each issue. */
+export function checkBody<Body>({ errorFormat }: Service, schema: z.ZodType<Body>, value: unknown): Body {
+  const issues: ValidationIssue[] = [];
+  const body = readPart(schema, value, "body", issues, errorFormat);
+  if (issues.length > 0) throw errorFormat.validationError(issues);
   return body as Body;
 }
 
-/** A host as it may be in an address: a name or a number, and its port. */
+/** A host name, an IPv4 address or an IPv6 address in brackets, and an optional port. */
 const HOST = /^(?:[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
@@ -128,36 +139,40 @@ function addressOf(
   ).toString();
   const suffix = query === "" ? "" : `?${query}`;
   if (publicUrl !== undefined) return `${publicUrl}${path}${suffix}`;
+  // API Gateway's stage, which clients send, is only in the context's path.
+  return `${requestOrigin(headers)}${requestContext?.path ?? path}${suffix}`;
+}
+
+/** Scheme and host that a request was sent to, from the headers that the gateway has checked. */
+export function requestOrigin(headers: Readonly<Record<string, string>>): string {
   const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
   const { host = "" } = headers;
-  const origin = `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
-  // With the stage in front, as the caller has it.
-  return `${origin}${requestContext?.path ?? path}${suffix}`;
+  return `${scheme}://${HOST.test(host) && URL.canParse(`${scheme}://${host}`) ? host : "localhost"}`;
 }
 
 function readPart(
   schema: z.ZodType | undefined,
   value: unknown,
-  part: Fault["part"],
-  faults: Fault[],
-  error: z.core.$ZodErrorMap,
+  part: ValidationIssue["part"],
+  issues: ValidationIssue[],
+  { issueMessage }: ErrorFormat,
 ): unknown {
   if (schema === undefined) return undefined;
-  const parsed = schema.safeParse(value, { error });
+  const parsed = schema.safeParse(value, { error: issueMessage });
   if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues.slice(0, FAULTS_MAX))
-    faults.push({ part, path, message });
+  for (const { path, message } of parsed.error.issues.slice(0, ISSUES_MAX))
+    issues.push({ part, path, message });
   return undefined;
 }
 
-/** Faults named in one answer. */
-const FAULTS_MAX = 10;
+/** Issues reported in one response. */
+const ISSUES_MAX = 10;
 
 function readBody(
   route: Pick<Route, "body" | "bodyKind" | "bodyLimitBytes" | "service">,
   event: ProxyEvent,
   headers: Record<string, string>,
-  faults: Fault[],
+  issues: ValidationIssue[],
 ): unknown {
   if (route.body === undefined) return undefined;
   checkEncoding(headers);
@@ -175,8 +190,8 @@ function readBody(
   const contentType = contentTypeOf(headers);
   if (route.bodyKind === "raw") return { text, contentType } satisfies RawBody;
   checkJsonType(route, contentType);
-  const { readJson, words } = MANNERS[route.service];
-  return readPart(route.body, readJson(text), "body", faults, words);
+  const { service } = route;
+  return readPart(route.body, parseBody(service, text), "body", issues, service.errorFormat);
 }
 
 const contentTypeOf = (headers: Readonly<Record<string, string>>): string =>
@@ -192,10 +207,10 @@ function checkEncoding(headers: Readonly<Record<string, string>>): void {
   );
 }
 
-/** Throws `unsupported_media_type`, or `bad_request` where the service knows no other word for it. */
+/** Throws the service's error for a content type other than JSON. Forms pass: curl sends theirs if no type is given. */
 function checkJsonType({ service }: Pick<Route, "service">, contentType: string): void {
   if (contentType === "" || contentType === FORM_TYPE || JSON_TYPES.test(contentType)) return;
-  throw MANNERS[service].refusalOfType(contentType.slice(0, TYPE_SHOWN_MAX));
+  throw service.errorFormat.unsupportedMediaTypeError(contentType.slice(0, TYPE_SHOWN_MAX));
 }
 
 function largeBody(
@@ -205,10 +220,10 @@ function largeBody(
   const parts = bodyParts ?? [Buffer.from(body ?? "", isBase64Encoded ? "base64" : "utf8")];
   const bytes = bodyFile?.bytes ?? parts.reduce((sum, { length }) => sum + length, 0);
   if (bytes > limitBytes) throw tooLarge(limitBytes);
-  return { bytes, chunks: bodyFile === undefined ? inTurn(parts) : createReadStream(bodyFile.path) };
+  return { bytes, chunks: bodyFile === undefined ? chunksOf(parts) : createReadStream(bodyFile.path) };
 }
 
-async function* inTurn(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* chunksOf(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }
 

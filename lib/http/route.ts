@@ -1,29 +1,29 @@
 import type * as z from "zod";
-import type { ThrottleScope } from "../settings/throttle-rates.ts";
 import type { Listing } from "./page.ts";
+import type { HttpResponse, StatusCode } from "./response.ts";
+import type { Service } from "./service.ts";
 
-/** A token without its secret: what outlives a request is bound to it. */
+/** Identifies a token or a session without its secret: what outlives a request is bound to it. */
 export interface Credential {
   readonly id: string;
   /** Milliseconds since the epoch; undefined if it is valid until it is revoked. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Who is asking, as the authentication step found. */
+/** `owner`: the installation's own token; `user`: a person; `service`: another program of the installation. */
+export type PrincipalKind = "owner" | "user" | "service";
+
+/** The authenticated caller of a request. */
 export interface Principal {
-  readonly kind: "owner" | "user";
+  readonly kind: PrincipalKind;
   readonly id: string;
-  /** The token that was sent. */
+  /** What the request was authenticated with. */
   readonly credential?: Credential;
-  /** Services that the token is meant for; all where it says none. */
-  readonly scopes?: readonly ServiceName[];
+  /** The `tokenScope` of each service that the caller may use; all services if undefined. */
+  readonly scopes?: readonly string[];
 }
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** The services behind the gateway, with the path that their routes start with. */
-export const SERVICE_BASE = { root: "", automation: "/automation", documents: "/api/v1.0" } as const;
-export type ServiceName = keyof typeof SERVICE_BASE;
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** A body that the route reads itself: the text as sent, and its content type without parameters. */
 export interface RawBody {
@@ -37,7 +37,7 @@ export interface BytesBody {
   readonly contentType: string;
 }
 
-/** A JSON body that may be larger than memory should hold: the route reads it as it comes. */
+/** A JSON body that may not fit into memory: the route reads it in chunks. */
 export interface LargeBody {
   /** Its length. */
   readonly bytes: number;
@@ -47,11 +47,12 @@ export interface LargeBody {
 export interface RequestInfo {
   readonly requestId: string;
   readonly method: string;
-  /** As it was asked for, from the gateway's root on, without the query. */
+  /** The requested path from the gateway's root, without the query. */
   readonly path: string;
   readonly principal: Principal | undefined;
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole address that was asked for, with its query. */
+  /** The requested URL, with its query. */
   address(): string;
 }
 
@@ -62,72 +63,59 @@ export interface Input<Params, Query, Body> {
   readonly request: RequestInfo;
 }
 
-/** The answer of a list route: streamed, `data` page by page, `pagination` last. */
-export interface ListAnswer<Item> {
+/** The response of a list route: streamed, `data` page by page, `pagination` last. */
+export interface ListResponse<Item> {
   readonly listing: Listing<Item>;
   readonly pagination: { readonly offset: number; readonly limit: number };
 }
 
-/** An answer other than the route's own: of another status, or text in place of JSON. */
-export class OtherAnswer {
-  readonly body: unknown;
-  readonly status: 200 | 201 | 202 | undefined;
-  /** The body is text of this type. */
-  readonly contentType: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  constructor(
-    body: unknown,
-    options: {
-      readonly status?: 200 | 201 | 202;
-      readonly contentType?: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    },
-  ) {
-    this.body = body;
-    this.status = options.status;
-    this.contentType = options.contentType;
-    this.headers = options.headers ?? {};
-  }
-}
+/** Principals that may call a route that declares none. */
+export const DEFAULT_CALLERS: readonly PrincipalKind[] = ["owner", "user"];
 
 export interface Route<Params = unknown, Query = unknown, Body = unknown, Response = unknown, Deps = never> {
-  readonly service: ServiceName;
+  readonly service: Service;
   /** Unique; the function's logical name in the template is its PascalCase. */
   readonly operationId: string;
   readonly method: Method | "ANY";
-  /** Below the service's base, in API Gateway's form: `/runs/{id}`, `/{proxy+}`. */
+  /** Below the service's base path, in API Gateway's form: `/runs/{id}`, `/{proxy+}`. */
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  /** `optional`: anybody, and who it is where a token says so. */
-  readonly auth: "token" | "optional" | "none";
+  /** Whether a caller must be authenticated. `optional`: anonymous requests pass, invalid credentials do not. */
+  readonly auth: "required" | "optional" | "none";
+  /** Kinds of principals that may call it; others get a 403. Default: owner and users. */
+  readonly callers?: readonly PrincipalKind[];
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** `raw`: the route takes any text, `bytes`: anything, `large`: JSON in chunks. Default `json`. */
   readonly bodyKind?: "json" | "raw" | "bytes" | "large";
-  /** What a large body is, for the OpenAPI document. */
+  /** The schema of a large body, for the OpenAPI document. */
   readonly bodySchema?: z.ZodType;
   /** Content types of a raw body or of bytes, for the OpenAPI document. */
   readonly bodyTypes?: readonly string[];
   readonly bodyLimitBytes?: number;
-  readonly status: 200 | 201 | 202 | 204;
+  /** The status of a response that is not an `HttpResponse`. */
+  readonly status: StatusCode;
   readonly response: z.ZodType<Response>;
-  /** A list: `response` is the schema of one item, the answer is streamed. */
+  /** A list: `response` is the schema of one item, the response is streamed. */
   readonly list?: boolean;
-  /** Content types of an answer that is a file: `run` gives a FileAnswer, which is streamed. */
+  /** Content types of a file: `run` returns a FileResponse, which is streamed. */
   readonly fileTypes?: readonly string[];
-  /** Statuses that the route may answer besides 400, 401, 404 and 500. */
+  /** Error statuses of the route besides 400, 401, 404 and 500. */
   readonly errors?: readonly number[];
-  /** Whose requests it counts among, where the settings limit them. */
-  readonly throttle?: ThrottleScope;
-  /** It also gets requests for methods that paths of its service do not have. */
+  /** One of its service's throttle scopes: the routes of a scope share each caller's rate. */
+  readonly throttle?: string;
+  /** It also receives requests for methods that the paths of its service do not have. */
   readonly otherMethods?: true;
-  /** It evaluates scripts: in Lambda, what does so lies beside it. */
+  /** It evaluates scripts: in Lambda, its bundle contains the script engines. */
   readonly scripts?: true;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
-  /** Asked before a request is refused for what is in its query or body: whoever may not ask at all is told that. */
+  /**
+   * Called before a request with an invalid query or body is refused, to authorize its caller: an unauthorized caller
+   * gets the error that this throws (401, 403 or 404) instead of the issues.
+   */
   before?(
     input: { readonly params: NoInfer<Params>; readonly request: RequestInfo },
     deps: NoInfer<Deps>,
@@ -135,17 +123,21 @@ export interface Route<Params = unknown, Query = unknown, Body = unknown, Respon
   run(
     input: Input<Params, Query, Body>,
     deps: Deps,
-  ): Promise<NoInfer<Response> | OtherAnswer> | NoInfer<Response> | Promise<ListAnswer<NoInfer<Response>>>;
+  ):
+    | Promise<NoInfer<Response> | HttpResponse>
+    | NoInfer<Response>
+    | HttpResponse
+    | Promise<ListResponse<NoInfer<Response>>>;
 }
 
-/** Body limit where a route says none, bytes. */
+/** Default body limit, bytes. */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
 export const ROUTE_TIMEOUT_SECONDS = 29;
 export const ROUTE_MEMORY_MB = 512;
 
 /**
- * Defines an endpoint. From this one object come the Lambda handler, the validation and its 400s, the
- * types of `run`, the entry in `openapi.json` and the function in `template.yaml`.
+ * Defines an endpoint. The Lambda handler, the validation and its 400s, the types of `run`, the entry in `openapi.json`
+ * and the function in `template.yaml` are derived from this object.
  */
 export function defineRoute<Params, Query, Body, Response, Deps>(
   route: Route<Params, Query, Body, Response, Deps>,
@@ -153,11 +145,11 @@ export function defineRoute<Params, Query, Body, Response, Deps>(
   return route;
 }
 
-/** Whether a route's answer is written while it is read. */
+/** Whether a route's response is written while it is produced. */
 export const isStreamed = ({ list, fileTypes }: Pick<Route, "list" | "fileTypes">): boolean =>
   list === true || fileTypes !== undefined;
 
-/** The whole path that a client calls. */
-export function fullPath(route: Pick<Route, "service" | "path">): string {
-  return `${SERVICE_BASE[route.service]}${route.path}`;
+/** The path that a client calls. */
+export function fullPath({ service, path }: Pick<Route, "service" | "path">): string {
+  return `${service.basePath}${path}`;
 }

@@ -1,34 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../errors.ts";
-import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../settings/throttle-rates.ts";
+import type { ThrottleRate } from "../settings/throttle-rates.ts";
 import { testClock } from "../testing/test-deps.ts";
 import { memoryThrottle } from "./throttle.ts";
 
 const MINUTE: ThrottleRate = { count: 3, periodMs: 60_000 };
 const HOUR: ThrottleRate = { count: 5, periodMs: 3_600_000 };
-const rates = (given: Partial<ThrottleRates>): ThrottleRates => ({
-  ...{
-    document: [],
-    document_access: [],
-    invitation: [],
-    document_ask_for_access: [],
-    config: [],
-    user_list: [],
-    failed_authentication: [],
-  },
-  ...given,
-});
-
-function throttle(given: Partial<ThrottleRates>, timesMax?: number) {
+function throttle(rates: Readonly<Record<string, readonly ThrottleRate[]>>, timesMax?: number) {
   const clock = testClock();
-  const options = { clock, rates: rates(given), passKey: "the key of the provider" };
+  const exemption = { scope: "document", header: "x-provider-key", key: "the key of the provider" };
+  const options = { clock, rates, exemption };
   const own = memoryThrottle(timesMax === undefined ? options : { ...options, timesMax });
   /** Seconds to wait; 0 for one that passed. */
-  const ask = (
-    caller = "a",
-    scope: ThrottleScope = "document",
-    headers: Record<string, string> = {},
-  ): number => {
+  const ask = (caller = "a", scope = "document", headers: Record<string, string> = {}): number => {
     try {
       own.pass(scope, caller, headers);
       return 0;
@@ -42,7 +26,7 @@ function throttle(given: Partial<ThrottleRates>, timesMax?: number) {
 }
 
 describe("a throttle", () => {
-  it("lets as many through as the rate says, and one more as each of them grows old", () => {
+  it("allows the number of requests of the rate, and another one as each leaves the window", () => {
     const { clock, ask } = throttle({ document: [MINUTE] });
     expect(ask()).toBe(0);
     clock.advance(10_000);
@@ -53,25 +37,25 @@ describe("a throttle", () => {
     expect([ask(), ask()]).toEqual([0, 10]);
   });
 
-  it("holds a rate of any height without looking at every request", () => {
+  it("applies a rate of any size without iterating over the requests", () => {
     const { ask } = throttle({ document: [{ count: 10 ** 17, periodMs: 60_000 }] });
     for (let each = 0; each < 30_000; each += 1) expect(ask()).toBe(0);
   }, 2_000);
 
-  it("does not count what it refuses", () => {
+  it("does not count refused requests", () => {
     const { clock, ask } = throttle({ document: [MINUTE] });
     for (let each = 0; each < 50; each += 1) ask();
     clock.advance(60_000);
     expect([ask(), ask(), ask(), ask()]).toEqual([0, 0, 0, 60]);
   });
 
-  it("counts each caller and each scope apart", () => {
+  it("counts each caller and each scope separately", () => {
     const { ask } = throttle({ document: [MINUTE], config: [MINUTE] });
     expect([ask("a"), ask("a"), ask("a"), ask("a")]).toEqual([0, 0, 0, 60]);
     expect([ask("b"), ask("a", "config"), ask("a", "invitation")]).toEqual([0, 0, 0]);
   });
 
-  it("holds every rate of a scope", () => {
+  it("applies every rate of a scope", () => {
     const { clock, ask } = throttle({ user_list: [MINUTE, HOUR] });
     const list = () => ask("a", "user_list");
     expect([list(), list(), list(), list()]).toEqual([0, 0, 0, 60]);
@@ -79,9 +63,9 @@ describe("a throttle", () => {
     expect([list(), list(), list()]).toEqual([0, 0, 3540]);
   });
 
-  it("lets the collaboration server read documents, and nobody with another key", () => {
+  it("exempts requests with the key of its exemption, in its scope only", () => {
     const { ask } = throttle({ document: [MINUTE], config: [MINUTE] });
-    const key = (value: string) => ({ "x-y-provider-key": value });
+    const key = (value: string) => ({ "x-provider-key": value });
     for (let each = 0; each < 10; each += 1)
       expect(ask("a", "document", key("the key of the provider"))).toBe(0);
     const wrong = key("the key of the providers");
@@ -90,7 +74,7 @@ describe("a throttle", () => {
     expect([1, 2, 3, 4].map(() => ask("a", "config", right))).toEqual([0, 0, 0, 60]);
   });
 
-  it("forgets who asked least lately where there are too many callers", () => {
+  it("drops the least recent caller if there are too many", () => {
     const { ask } = throttle({ document: [{ count: 1, periodMs: 60_000 }] }, 3);
     expect(["a", "b", "c"].map((caller) => ask(caller))).toEqual([0, 0, 0]);
     expect(ask("a")).toBe(60);

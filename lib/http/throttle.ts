@@ -1,32 +1,46 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../errors.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { ThrottleRate, ThrottleRates, ThrottleScope } from "../settings/throttle-rates.ts";
+import type { ThrottleRate } from "../settings/throttle-rates.ts";
 
-/** Counts requests of each caller in the window that ends now. */
+/** The scope that counts the invalid tokens of each address, for all services. */
+export const FAILED_AUTHENTICATION = "failed_authentication";
+
+/** Limits the requests of each caller in a sliding window. */
 export interface Throttle {
-  /** Throws `too_many_requests` for one who has had all that a scope allows; such a request is not counted. Reference 1.1. */
-  pass(scope: ThrottleScope, caller: string, headers: Readonly<Record<string, string>>): void;
+  /**
+   * Counts a request. Throws `too_many_requests` if the caller has reached a rate of the scope; such a request is not
+   * counted. Reference: documents 1.1.
+   */
+  pass(scope: string, caller: string, headers: Readonly<Record<string, string>>): void;
 }
 
-/** Times that are kept for all callers together; beyond, whoever asked least lately is forgotten. */
+/** Times of requests that are remembered, for all callers together; the least recent callers are dropped beyond it. */
 const TIMES_MAX = 1_000_000;
+
+/** Requests with this key in this header are not counted in this scope. */
+export interface ThrottleExemption {
+  readonly scope: string;
+  /** Its name in lower case. */
+  readonly header: string;
+  readonly key: string;
+}
 
 export interface ThrottleOptions {
   readonly clock: Clock;
-  readonly rates: ThrottleRates;
-  /** What the collaboration server calls with: not counted among documents. */
-  readonly passKey: string | undefined;
+  /** The rates of each scope, all of which apply. A scope without rates is not limited. */
+  readonly rates: Readonly<Record<string, readonly ThrottleRate[]>>;
+  readonly exemption?: ThrottleExemption | undefined;
   readonly timesMax?: number;
 }
 
-/** Throttles in memory: what other processes were asked counts there. */
-export function memoryThrottle({ clock, rates, passKey, timesMax = TIMES_MAX }: ThrottleOptions): Throttle {
+/** A throttle in memory: each process counts its own requests. */
+export function memoryThrottle({ clock, rates, exemption, timesMax = TIMES_MAX }: ThrottleOptions): Throttle {
   const callers = new Map<string, number[]>();
-  const passHash = passKey === undefined ? undefined : digest(passKey);
+  const exemptKeyHash = exemption === undefined ? undefined : digest(exemption.key);
   let kept = 0;
 
-  const forget = (): void => {
+  const dropLeastRecent = (): void => {
     for (const [name, times] of callers) {
       if (kept <= timesMax) return;
       callers.delete(name);
@@ -34,21 +48,23 @@ export function memoryThrottle({ clock, rates, passKey, timesMax = TIMES_MAX }: 
     }
   };
 
+  const isExempt = (scope: string, headers: Readonly<Record<string, string>>): boolean => {
+    if (exemption === undefined || exemptKeyHash === undefined || exemption.scope !== scope) return false;
+    const sent = headers[exemption.header];
+    return sent !== undefined && timingSafeEqual(digest(sent), exemptKeyHash);
+  };
+
   return {
     pass: (scope, caller, headers) => {
-      const limits = rates[scope];
-      if (limits.length === 0) return;
-      const sent = headers["x-y-provider-key"];
-      if (scope === "document" && passHash !== undefined && sent !== undefined) {
-        if (timingSafeEqual(digest(sent), passHash)) return;
-      }
+      const limits = rates[scope] ?? [];
+      if (limits.length === 0 || isExempt(scope, headers)) return;
       const name = `${scope} ${caller}`;
       const now = clock.now();
       const longestMs = Math.max(...limits.map(({ periodMs }) => periodMs));
       const before = callers.get(name) ?? [];
       const from = now - longestMs;
       const isFresh = (before[0] ?? now) > from && (before.at(-1) ?? now) <= now;
-      // Only times that have grown old are copied around: a caller may have a million.
+      // Copied only if some times are outside of the window: a caller may have a million.
       const times = isFresh ? before : before.filter((time) => time > from && time <= now);
       kept += times.length - before.length;
       const waitMs = Math.max(...limits.map((limit) => waitOf(limit, times, now)));
@@ -56,16 +72,16 @@ export function memoryThrottle({ clock, rates, passKey, timesMax = TIMES_MAX }: 
         times.push(now);
         kept += 1;
       }
-      // Last among those that were asked for.
+      // Inserted last, as the most recent caller.
       callers.delete(name);
       callers.set(name, times);
-      forget();
+      dropLeastRecent();
       if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000));
     },
   };
 }
 
-/** How long until one more is allowed, milliseconds; 0 where it is now. `times` are in order. */
+/** Milliseconds until one more request is allowed; 0 if it is allowed now. `times` are in order. */
 function waitOf({ count, periodMs }: ThrottleRate, times: readonly number[], now: number): number {
   const oldest = times[times.length - count];
   return oldest === undefined ? 0 : Math.max(0, oldest + periodMs - now);

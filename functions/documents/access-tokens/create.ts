@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { ownerAlone } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { createToken, tokenBody, tokenRecord } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Makes what `weft token create` prints. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createAccessToken",
   method: "POST",
   path: "/access-tokens",
   summary: "Make an access token for a user, who is made where there is none; it is shown this once",
   tag: "Users",
-  auth: "token",
+  auth: "required",
   body: tokenBody,
   status: 201,
   response: z.object({ token: z.string(), data: tokenRecord }),

@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { ownerAlone } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { revokeToken } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** What `weft token revoke` does. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "revokeAccessToken",
   method: "DELETE",
   path: "/access-tokens/{id}",
   summary: "Revoke an access token, with effect at once",
   tag: "Users",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.guid() }),
   status: 204,
   response: z.void(),

@@ -2,6 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { createAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessBody } from "#lib/documents/sharing/body.ts";
@@ -10,13 +11,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.9, POST documents/{id}/accesses/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createAccess",
   method: "POST",
   path: "/documents/{id}/accesses",
   summary: "Give a user or a team a role on a document; the user gets a mail",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_access",
   params: documentParams,
   body: accessBody,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { deleteAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessParams } from "#lib/documents/sharing/body.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.9, DELETE documents/{id}/accesses/{accessId}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "deleteAccess",
   method: "DELETE",
   path: "/documents/{id}/accesses/{accessId}",
   summary: "Take a row of access away; a root keeps its last owner",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_access",
   params: accessParams,
   status: 204,

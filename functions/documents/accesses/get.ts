@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { getAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessParams } from "#lib/documents/sharing/body.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.9, GET documents/{id}/accesses/{accessId}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getAccess",
   method: "GET",
   path: "/documents/{id}/accesses/{accessId}",
   summary: "One row of access of a document",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_access",
   params: accessParams,
   status: 200,

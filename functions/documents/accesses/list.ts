@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { listAccesses } from "#lib/documents/sharing/accesses.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -9,13 +10,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.9, GET documents/{id}/accesses/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listAccesses",
   method: "GET",
   path: "/documents/{id}/accesses",
   summary: "Who has a role on a document, or on what it lies in",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_access",
   params: documentParams,
   status: 200,

@@ -1,6 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { updateAccess } from "#lib/documents/sharing/accesses.ts";
 import { accessChangeBody, accessParams } from "#lib/documents/sharing/body.ts";
@@ -9,13 +10,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.9, PUT documents/{id}/accesses/{accessId}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "replaceAccess",
   method: "PUT",
   path: "/documents/{id}/accesses/{accessId}",
   summary: "Change the role of a row of access; user and team stay",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_access",
   params: accessParams,
   body: accessChangeBody,

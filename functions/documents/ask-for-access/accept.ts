@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { acceptRequestBody } from "#lib/documents/sharing/access-request-record.ts";
 import { acceptAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
@@ -10,13 +11,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.11, POST documents/{id}/ask-for-access/{request_id}/accept/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "acceptAccessRequest",
   method: "POST",
   path: "/documents/{id}/ask-for-access/{requestId}/accept",
   summary: "Give who asked the role that they asked for, or another one",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_ask_for_access",
   params: requestParams,
   body: acceptRequestBody,

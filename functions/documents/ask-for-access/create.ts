@@ -2,20 +2,22 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRequestBody } from "#lib/documents/sharing/access-request-record.ts";
 import { askForAccess } from "#lib/documents/sharing/access-requests.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.11, POST documents/{id}/ask-for-access/: the answer is empty. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "askForAccess",
   method: "POST",
   path: "/documents/{id}/ask-for-access",
   summary: "Ask for a role on a root; its owners and administrators get a mail",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_ask_for_access",
   params: documentParams,
   body: accessRequestBody,
@@ -24,7 +26,7 @@ export const route = defineRoute({
   errors: [403],
   run: async ({ params, body, request }, deps: Deps) => {
     await askForAccess(deps, await signedIn(deps, request), params.id, body.role);
-    return new OtherAnswer("", { contentType: "text/plain; charset=utf-8" });
+    return new HttpResponse("", { contentType: "text/plain; charset=utf-8" });
   },
 });
 

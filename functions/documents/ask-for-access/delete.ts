@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { deleteAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.11, DELETE documents/{id}/ask-for-access/{request_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "deleteAccessRequest",
   method: "DELETE",
   path: "/documents/{id}/ask-for-access/{requestId}",
   summary: "Turn a request for access down",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_ask_for_access",
   params: requestParams,
   status: 204,

@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
 import { getAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.11, GET documents/{id}/ask-for-access/{request_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getAccessRequest",
   method: "GET",
   path: "/documents/{id}/ask-for-access/{requestId}",
   summary: "A request for access",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_ask_for_access",
   params: requestParams,
   status: 200,

@@ -2,21 +2,22 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
 import { listAccessRequests } from "#lib/documents/sharing/access-requests.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.11, GET documents/{id}/ask-for-access/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listAccessRequests",
   method: "GET",
   path: "/documents/{id}/ask-for-access",
   summary: "Who asks for access to a root: all for those who may answer, else one's own",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "document_ask_for_access",
   params: documentParams,
   query: z.object(numberedQuery),
@@ -25,7 +26,7 @@ export const route = defineRoute({
   errors: [403],
   run: async ({ params, query, request }, deps: Deps) => {
     const viewer = await signedIn(deps, request);
-    return numberedAnswer(
+    return numberedResponse(
       request,
       query,
       await listAccessRequests(deps, viewer, params.id, numberedPage(query)),

@@ -1,11 +1,12 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { configRecord, shownConfig } from "#lib/documents/configuration/record.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.14, GET config/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getConfig",
   method: "GET",
   path: "/config",

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { keySetOf } from "#lib/documents/configuration/key-set.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Seed: documents 5.4, JWKS; reference 1.15. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getKeySet",
   method: "GET",
   path: "/jwks",

@@ -3,12 +3,13 @@ import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/up
 import { documentParams } from "#lib/documents/fields.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** For content that a request cannot hold, whatever carries it. Choice: infra/decisions/0062. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "beginContentUpload",
   method: "POST",
   path: "/documents/{id}/content-uploads",

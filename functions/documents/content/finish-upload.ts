@@ -3,12 +3,13 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { finishUpload, uploadIdParam } from "#lib/documents/content/uploads.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** As PATCH documents/{id}/content/, but for how the content comes. Choice: infra/decisions/0062. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "finishContentUpload",
   method: "POST",
   path: "/documents/{id}/content-uploads/{uploadId}/finish",

@@ -3,7 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { formatContent } from "#lib/documents/content/formatted.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
-import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { documentsService } from "#lib/documents/service.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
@@ -17,7 +18,7 @@ async function* parts(content: string, more: Readonly<Record<string, unknown>>):
 
 /** Seed: documents 4, GET documents/{document_id}/formatted-content/; reference 1.5. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getFormattedContent",
   method: "GET",
   path: "/documents/{id}/formatted-content",
@@ -34,11 +35,11 @@ export const route = defineRoute({
       .describe("json, markdown or html, in letters of either case"),
   }),
   status: 200,
-  response: z.custom<FileAnswer>(),
+  response: z.custom<FileResponse>(),
   fileTypes: ["application/json"],
   timeoutSeconds: 60,
   errors: [403, 429, 503],
-  run: async ({ params, query, request }, deps: Deps): Promise<FileAnswer> => {
+  run: async ({ params, query, request }, deps: Deps): Promise<FileResponse> => {
     const viewer = await viewerOf(deps, request);
     const { document, content } = await formatContent(deps, viewer, params.id, query.content_format);
     const { id, title, created_at, updated_at } = document;

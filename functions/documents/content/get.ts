@@ -5,7 +5,8 @@ import { isKnown } from "#lib/documents/content/conditional-requests.ts";
 import { readContent } from "#lib/documents/content/read.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
-import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { documentsService } from "#lib/documents/service.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
@@ -15,7 +16,7 @@ async function* nothing(): AsyncGenerator<string> {}
 
 /** Seed: documents 4, GET documents/{document_id}/content/; reference 1.5. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getContent",
   method: "GET",
   path: "/documents/{id}/content",
@@ -25,10 +26,10 @@ export const route = defineRoute({
   throttle: "document",
   params: documentParams,
   status: 200,
-  response: z.custom<FileAnswer>(),
+  response: z.custom<FileResponse>(),
   fileTypes: ["text/plain"],
   errors: [403],
-  run: async ({ params, request }, deps: Deps): Promise<FileAnswer> => {
+  run: async ({ params, request }, deps: Deps): Promise<FileResponse> => {
     const content = await readContent(deps, await viewerOf(deps, request), params.id);
     if (content === undefined)
       return { type: TYPE, headers: { "cache-control": undefined }, content: nothing() };

@@ -6,13 +6,14 @@ import { CONTENT_BODY_MAX_BYTES, contentBody, contentOf } from "#lib/documents/c
 import { saveContent } from "#lib/documents/content/save.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { readLargeJson } from "#lib/http/large-json.ts";
 import { defineRoute, type LargeBody } from "#lib/http/route.ts";
 
 /** Seed: documents 4, PATCH documents/{document_id}/content/; reference 1.5. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "updateContent",
   method: "PATCH",
   path: "/documents/{id}/content",
@@ -34,7 +35,7 @@ export const route = defineRoute({
     const seen = await openDocument(deps, viewer, params.id, "content_patch");
     const sent = new Base64Content(body.bytes);
     const write = (text: Uint8Array): void => sent.write(text);
-    const { content } = await readLargeJson(contentBody, body, { field: "content", write });
+    const { content } = await readLargeJson(documentsService, contentBody, body, { field: "content", write });
     sent.write(Buffer.from(content));
     await saveContent(deps, seen, contentOf(sent), request.headers["if-match"]);
   },

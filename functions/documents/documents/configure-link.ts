@@ -5,12 +5,13 @@ import { documentParams } from "#lib/documents/fields.ts";
 import { configureLink, linkBody } from "#lib/documents/records/link.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.6, PUT documents/{id}/link-configuration/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "configureDocumentLink",
   method: "PUT",
   path: "/documents/{id}/link-configuration",

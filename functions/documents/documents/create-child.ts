@@ -6,18 +6,19 @@ import { createChild } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.3, POST documents/{id}/children/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createChild",
   method: "POST",
   path: "/documents/{id}/children",
   summary: "Make the last child of a document; rights are inherited",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   params: documentParams,
   body: createBody,

@@ -2,12 +2,13 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { createForOwner, serverAlone } from "#lib/documents/records/create-for-owner.ts";
 import { forOwnerBody } from "#lib/documents/records/for-owner-body.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.8, POST documents/create-for-owner/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createDocumentForOwner",
   method: "POST",
   path: "/documents/create-for-owner",

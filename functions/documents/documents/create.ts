@@ -3,18 +3,19 @@ import { createBody } from "#lib/documents/records/body.ts";
 import { createDocument } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.2, POST documents/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createDocument",
   method: "POST",
   path: "/documents",
   summary: "Make a document, which the caller owns",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   body: createBody,
   status: 201,

@@ -3,12 +3,13 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { deleteDocument } from "#lib/documents/records/delete.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.2, 3.1, DELETE documents/{id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "deleteDocument",
   method: "DELETE",
   path: "/documents/{id}",

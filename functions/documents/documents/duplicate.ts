@@ -6,18 +6,19 @@ import { languageOf } from "#lib/documents/records/copy-title.ts";
 import { duplicateBody, duplicateDocument } from "#lib/documents/records/duplicate.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.3, 3.4, POST documents/{id}/duplicate/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "duplicateDocument",
   method: "POST",
   path: "/documents/{id}/duplicate",
   summary: "Copy a document, by wish with what lies in it and who has access",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   params: documentParams,
   body: duplicateBody,

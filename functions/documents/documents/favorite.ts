@@ -3,18 +3,20 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { setFavorite } from "#lib/documents/records/favorites.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.6, POST documents/{id}/favorite/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "favoriteDocument",
   method: "POST",
   path: "/documents/{id}/favorite",
   summary: "Mark a document as a favorite",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   params: documentParams,
   status: 201,
@@ -23,7 +25,7 @@ export const route = defineRoute({
   run: async ({ params, request }, deps: Deps) => {
     const changed = await setFavorite(deps, await signedIn(deps, request), params.id, true);
     if (changed) return { detail: "Document marked as favorite" };
-    return new OtherAnswer({ detail: "Document already marked as favorite" }, { status: 200 });
+    return new HttpResponse({ detail: "Document already marked as favorite" }, { status: 200 });
   },
 });
 

@@ -3,12 +3,13 @@ import { documentParams } from "#lib/documents/fields.ts";
 import { readDocument } from "#lib/documents/records/read.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Seed: documents 4, GET documents/{document_id}/; reference 1.2. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getDocument",
   method: "GET",
   path: "/documents/{id}",

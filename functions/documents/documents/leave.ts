@@ -3,18 +3,19 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { leaveDocument } from "#lib/documents/records/leave.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.6, POST documents/{id}/leave/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "leaveDocument",
   method: "POST",
   path: "/documents/{id}/leave",
   summary: "Give up what the caller was given on a document and in all that lies in it",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   params: documentParams,
   status: 204,

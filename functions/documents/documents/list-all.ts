@@ -4,14 +4,15 @@ import { listAll } from "#lib/documents/lists/list-documents.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.2, GET documents/all/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listAllDocuments",
   method: "GET",
   path: "/documents/all",
@@ -26,7 +27,7 @@ export const route = defineRoute({
     if (!deps.documents.allEndpointEnabled) throw new ApiError("not_found", "Not found.");
     const asked = { ...query, ...numberedPage(query) };
     const { count, seen } = await listAll(deps, await viewerOf(deps, request), asked);
-    return numberedAnswer(request, query, { count, results: seen.map(toDocument) });
+    return numberedResponse(request, query, { count, results: seen.map(toDocument) });
   },
 });
 

@@ -6,13 +6,14 @@ import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.3, GET documents/{id}/children/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listChildren",
   method: "GET",
   path: "/documents/{id}/children",
@@ -33,7 +34,7 @@ export const route = defineRoute({
     const { count, children } = await (title || q
       ? findChildren(deps, viewer, params.id, { ...page, title, q })
       : listChildren(deps, viewer, params.id, page));
-    return numberedAnswer(request, query, { count, results: children.map(toDocument) });
+    return numberedResponse(request, query, { count, results: children.map(toDocument) });
   },
 });
 

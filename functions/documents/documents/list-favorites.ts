@@ -3,19 +3,20 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { listFavorites } from "#lib/documents/lists/list-documents.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Seed: documents 3; reference 1.2, GET documents/favorite_list/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listFavorites",
   method: "GET",
   path: "/documents/favorite_list",
   summary: "Favorites of the caller, changed last first",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   query: z.object({ ...numberedQuery }),
   status: 200,
@@ -23,7 +24,7 @@ export const route = defineRoute({
   run: async ({ query, request }, deps: Deps) => {
     const asked = { ...query, ...numberedPage(query) };
     const { count, seen } = await listFavorites(deps, await signedIn(deps, request), asked);
-    return numberedAnswer(request, query, { count, results: seen.map(toDocument) });
+    return numberedResponse(request, query, { count, results: seen.map(toDocument) });
   },
 });
 

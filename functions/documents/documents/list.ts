@@ -4,13 +4,14 @@ import { listDocuments } from "#lib/documents/lists/list-documents.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.2, GET documents/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listDocuments",
   method: "GET",
   path: "/documents",
@@ -24,7 +25,7 @@ export const route = defineRoute({
   run: async ({ query, request }, deps: Deps) => {
     const asked = { ...query, ...numberedPage(query) };
     const { count, seen } = await listDocuments(deps, await viewerOf(deps, request), asked);
-    return numberedAnswer(request, query, { count, results: seen.map(toDocument) });
+    return numberedResponse(request, query, { count, results: seen.map(toDocument) });
   },
 });
 

@@ -3,18 +3,20 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { setMasked } from "#lib/documents/records/favorites.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.6, POST documents/{id}/mask/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "maskDocument",
   method: "POST",
   path: "/documents/{id}/mask",
   summary: "Mask a document that was opened, so that lists can leave it out",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   params: documentParams,
   status: 201,
@@ -23,7 +25,7 @@ export const route = defineRoute({
   run: async ({ params, request }, deps: Deps) => {
     const changed = await setMasked(deps, await signedIn(deps, request), params.id, true);
     if (changed) return { detail: "Document was masked" };
-    return new OtherAnswer({ detail: "Document was already masked" }, { status: 200 });
+    return new HttpResponse({ detail: "Document was already masked" }, { status: 200 });
   },
 });
 

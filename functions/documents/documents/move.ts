@@ -4,12 +4,13 @@ import { documentParams } from "#lib/documents/fields.ts";
 import { moveBody, moveDocument } from "#lib/documents/records/move.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Seed: documents 3; reference 1.3, 3.3, POST documents/{id}/move/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "moveDocument",
   method: "POST",
   path: "/documents/{id}/move",

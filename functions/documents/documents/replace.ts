@@ -5,12 +5,13 @@ import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { updateDocument } from "#lib/documents/records/update.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.2, PUT documents/{id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "replaceDocument",
   method: "PUT",
   path: "/documents/{id}",

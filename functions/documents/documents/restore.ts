@@ -3,12 +3,13 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { restoreDocument } from "#lib/documents/records/delete.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Seed: documents 3; reference 1.3, 3.2, POST documents/{id}/restore/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "restoreDocument",
   method: "POST",
   path: "/documents/{id}/restore",

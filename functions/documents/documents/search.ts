@@ -4,8 +4,9 @@ import { searchQuery } from "#lib/documents/lists/query.ts";
 import { searchDocuments } from "#lib/documents/lists/search.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 const found = documentRecord
@@ -18,7 +19,7 @@ const found = documentRecord
 
 /** Seed: documents 4; reference 1.4, GET documents/search/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "searchDocuments",
   method: "GET",
   path: "/documents/search",
@@ -33,7 +34,7 @@ export const route = defineRoute({
   run: async ({ query, request }, deps: Deps) => {
     const asked = { ...query, ...numberedPage(query) };
     const { count, found: results } = await searchDocuments(deps, await viewerOf(deps, request), asked);
-    return numberedAnswer(request, query, {
+    return numberedResponse(request, query, {
       count,
       results: results.map(({ seen, parent }) => ({
         ...toDocument(seen),

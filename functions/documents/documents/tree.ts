@@ -3,12 +3,13 @@ import { documentParams } from "#lib/documents/fields.ts";
 import { toTree, treeNode } from "#lib/documents/records/record.ts";
 import { readTree } from "#lib/documents/records/tree.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.3, GET documents/{id}/tree/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getDocumentTree",
   method: "GET",
   path: "/documents/{id}/tree",

@@ -3,18 +3,20 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { setMasked } from "#lib/documents/records/favorites.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.6, DELETE documents/{id}/mask/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "unmaskDocument",
   method: "DELETE",
   path: "/documents/{id}/mask",
   summary: "Show a masked document again",
   tag: "Documents",
-  auth: "token",
+  auth: "required",
   throttle: "document",
   params: documentParams,
   status: 204,
@@ -24,7 +26,7 @@ export const route = defineRoute({
     const changed = await setMasked(deps, await signedIn(deps, request), params.id, false);
     return changed
       ? undefined
-      : new OtherAnswer({ detail: "Document was already not masked" }, { status: 200 });
+      : new HttpResponse({ detail: "Document was already not masked" }, { status: 200 });
   },
 });
 

@@ -2,6 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { createInvitation } from "#lib/documents/sharing/invitations.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -9,13 +10,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.10, POST documents/{id}/invitations/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createInvitation",
   method: "POST",
   path: "/documents/{id}/invitations",
   summary: "Invite an address to a document; it gets a mail",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "invitation",
   params: documentParams,
   body: invitationBody,

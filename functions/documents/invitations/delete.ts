@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { deleteInvitation } from "#lib/documents/sharing/invitations.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.10, DELETE documents/{id}/invitations/{invitation_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "deleteInvitation",
   method: "DELETE",
   path: "/documents/{id}/invitations/{invitationId}",
   summary: "Take an invitation back",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "invitation",
   params: invitationParams,
   status: 204,

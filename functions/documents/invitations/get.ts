@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { getInvitation } from "#lib/documents/sharing/invitations.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.10, GET documents/{id}/invitations/{invitation_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getInvitation",
   method: "GET",
   path: "/documents/{id}/invitations/{invitationId}",
   summary: "An invitation",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "invitation",
   params: invitationParams,
   status: 200,

@@ -2,21 +2,22 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { listInvitations } from "#lib/documents/sharing/invitations.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.10, GET documents/{id}/invitations/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listInvitations",
   method: "GET",
   path: "/documents/{id}/invitations",
   summary: "Who was invited to a document and did not come yet, latest first",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "invitation",
   params: documentParams,
   query: z.object(numberedQuery),
@@ -25,7 +26,7 @@ export const route = defineRoute({
   errors: [403],
   run: async ({ params, query, request }, deps: Deps) => {
     const viewer = await signedIn(deps, request);
-    return numberedAnswer(
+    return numberedResponse(
       request,
       query,
       await listInvitations(deps, viewer, params.id, numberedPage(query)),

@@ -1,6 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { updateInvitation } from "#lib/documents/sharing/invitations.ts";
@@ -9,13 +10,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.10, PUT documents/{id}/invitations/{invitation_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "replaceInvitation",
   method: "PUT",
   path: "/documents/{id}/invitations/{invitationId}",
   summary: "Change the role or the address of an invitation",
   tag: "Sharing",
-  auth: "token",
+  auth: "required",
   throttle: "invitation",
   params: invitationParams,
   body: invitationBody,

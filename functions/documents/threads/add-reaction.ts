@@ -2,14 +2,16 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
 import { addReaction } from "#lib/documents/threads/reactions.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, POST threads/{tid}/comments/{cid}/reactions/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "addReaction",
   method: "POST",
   path: "/documents/{id}/threads/{thread}/comments/{comment}/reactions",
@@ -24,7 +26,7 @@ export const route = defineRoute({
   before: may("comment"),
   run: async ({ params, body, request }, deps: Deps) => {
     await addReaction(deps, await viewerOf(deps, request), params, body.emoji);
-    return new OtherAnswer("", { contentType: "application/json; charset=utf-8" });
+    return new HttpResponse("", { contentType: "application/json; charset=utf-8" });
   },
 });
 

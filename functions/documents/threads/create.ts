@@ -2,6 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { commentBody } from "#lib/documents/threads/body.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
 import { createThread } from "#lib/documents/threads/threads.ts";
@@ -10,7 +11,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, POST documents/{id}/threads/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "createThread",
   method: "POST",
   path: "/documents/{id}/threads",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { commentParams } from "#lib/documents/threads/body.ts";
 import { deleteComment } from "#lib/documents/threads/comments.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,7 +9,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, DELETE threads/{tid}/comments/{cid}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "deleteComment",
   method: "DELETE",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",

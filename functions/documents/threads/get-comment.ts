@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { commentParams } from "#lib/documents/threads/body.ts";
 import { readComment } from "#lib/documents/threads/read.ts";
 import { commentRecord } from "#lib/documents/threads/record.ts";
@@ -8,7 +9,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, GET threads/{tid}/comments/{cid}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getComment",
   method: "GET",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",

@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { readThread } from "#lib/documents/threads/read.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
@@ -8,7 +9,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, GET threads/{tid}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getThread",
   method: "GET",
   path: "/documents/{id}/threads/{thread}",

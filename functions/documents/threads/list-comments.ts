@@ -1,16 +1,17 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { listComments } from "#lib/documents/threads/read.ts";
 import { commentRecord } from "#lib/documents/threads/record.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { numbered, numberedAnswer, numberedPage, numberedQuery } from "#lib/http/numbered-pages.ts";
+import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, GET threads/{tid}/comments/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listComments",
   method: "GET",
   path: "/documents/{id}/threads/{thread}/comments",
@@ -24,7 +25,7 @@ export const route = defineRoute({
   errors: [403],
   run: async ({ params, query, request }, deps: Deps) => {
     const viewer = await viewerOf(deps, request);
-    return numberedAnswer(request, query, await listComments(deps, viewer, params, numberedPage(query)));
+    return numberedResponse(request, query, await listComments(deps, viewer, params, numberedPage(query)));
   },
 });
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { listThreads } from "#lib/documents/threads/read.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -9,7 +10,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, GET documents/{id}/threads/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listThreads",
   method: "GET",
   path: "/documents/{id}/threads",

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
 import { removeReaction } from "#lib/documents/threads/reactions.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -9,7 +10,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, DELETE threads/{tid}/comments/{cid}/reactions/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "removeReaction",
   method: "DELETE",
   path: "/documents/{id}/threads/{thread}/comments/{comment}/reactions",

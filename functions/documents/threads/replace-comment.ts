@@ -1,6 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { may } from "#lib/documents/requests/can.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { commentBody, commentParams } from "#lib/documents/threads/body.ts";
 import { updateComment } from "#lib/documents/threads/comments.ts";
 import { commentRecord } from "#lib/documents/threads/record.ts";
@@ -9,7 +10,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, PUT threads/{tid}/comments/{cid}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "replaceComment",
   method: "PUT",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { resolveThread } from "#lib/documents/threads/threads.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,7 +9,7 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.12, POST threads/{tid}/resolve/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "resolveThread",
   method: "POST",
   path: "/documents/{id}/threads/{thread}/resolve",

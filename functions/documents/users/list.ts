@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { searchUsers } from "#lib/documents/sharing/user-search.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.13, GET users/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listUsers",
   method: "GET",
   path: "/users",
   summary: "Find users: all by an address, by a part of it or of a name those near to the caller",
   tag: "Users",
-  auth: "token",
+  auth: "required",
   throttle: "user_list",
   query: z.object({
     q: z

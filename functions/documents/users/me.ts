@@ -1,5 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { acceptInvitations } from "#lib/documents/sharing/accept-invitations.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -7,13 +8,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.13, GET users/me/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getMe",
   method: "GET",
   path: "/users/me",
   summary: "The caller",
   tag: "Users",
-  auth: "token",
+  auth: "required",
   status: 200,
   response: userRecord,
   run: async ({ request }, deps: Deps) => {

@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { endOnboarding } from "#lib/documents/users/update.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.13, POST users/onboarding-done/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "endOnboarding",
   method: "POST",
   path: "/users/onboarding-done",
   summary: "Say that the introduction need not be shown again",
   tag: "Users",
-  auth: "token",
+  auth: "required",
   status: 200,
   response: z.object({ detail: z.string() }),
   run: async ({ request }, deps: Deps) => {

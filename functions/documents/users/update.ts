@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
 import { selfAlone, updateUser, userBody } from "#lib/documents/users/update.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -8,13 +9,13 @@ import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.13, PATCH users/{id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "updateUser",
   method: "PATCH",
   path: "/users/{id}",
   summary: "Choose the caller's own language",
   tag: "Users",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.guid().transform((id) => id.toLowerCase()) }),
   body: userBody,
   status: 200,

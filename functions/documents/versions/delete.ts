@@ -3,12 +3,13 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { deleteVersion, versionIdParam } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.7, DELETE documents/{id}/versions/{version_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "deleteVersion",
   method: "DELETE",
   path: "/documents/{id}/versions/{versionId}",

@@ -4,7 +4,8 @@ import { base64Of } from "#lib/documents/content/base64.ts";
 import { readVersion, versionIdParam } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
-import type { FileAnswer } from "#lib/http/file-answer.ts";
+import { documentsService } from "#lib/documents/service.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
@@ -20,7 +21,7 @@ async function* record(
 
 /** Reference 1.7, GET documents/{id}/versions/{version_id}/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "getVersion",
   method: "GET",
   path: "/documents/{id}/versions/{versionId}",
@@ -30,10 +31,10 @@ export const route = defineRoute({
   throttle: "document",
   params: documentParams.extend({ versionId: versionIdParam }),
   status: 200,
-  response: z.custom<FileAnswer>(),
+  response: z.custom<FileResponse>(),
   fileTypes: ["application/json"],
   errors: [403],
-  run: async ({ params, request }, deps: Deps): Promise<FileAnswer> => {
+  run: async ({ params, request }, deps: Deps): Promise<FileResponse> => {
     const viewer = await viewerOf(deps, request);
     const { version, bytes } = await readVersion(deps, viewer, params.id, params.versionId);
     const { sk: id, last_modified } = version;

@@ -2,12 +2,13 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { listVersions, openVersions, versionsPage, versionsQuery } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
 /** Reference 1.7, GET documents/{id}/versions/. */
 export const route = defineRoute({
-  service: "documents",
+  service: documentsService,
   operationId: "listVersions",
   method: "GET",
   path: "/documents/{id}/versions",

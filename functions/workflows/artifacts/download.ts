@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import type { FileAnswer } from "#lib/http/file-answer.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { openArtifact } from "#lib/workflows/artifacts/open.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /artifacts/:workspace_name. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "downloadArtifact",
   method: "GET",
   path: "/artifacts/{workspace}",
   summary: "A file of a workspace",
   tag: "Artifacts",
-  auth: "token",
+  auth: "required",
   params: z.object({ workspace: z.string().max(1024) }),
   query: z.object({
     artifact_path: z
@@ -23,7 +24,7 @@ export const route = defineRoute({
       .describe("Below the workspace"),
   }),
   status: 200,
-  response: z.custom<FileAnswer>(),
+  response: z.custom<FileResponse>(),
   fileTypes: ["application/octet-stream"],
   run: async ({ params, query }, deps: Deps) => {
     const { size, content } = await openArtifact(deps, params.workspace, query.artifact_path);

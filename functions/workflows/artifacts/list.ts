@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { artifactRecord, listArtifacts } from "#lib/workflows/artifacts/list.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /artifacts. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listArtifacts",
   method: "GET",
   path: "/artifacts",
   summary: "List artifacts, newest first",
   tag: "Artifacts",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workspace: textQuery,
     artifact_type: textQuery,

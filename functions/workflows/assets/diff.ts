@@ -3,16 +3,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { diffAnswer, diffAssets, diffQuery } from "#lib/workflows/diffs/diff.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /assets/diff. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "diffAssets",
   method: "GET",
   path: "/assets/diff",
   summary: "Assets of a workspace that were added, removed or changed between two times",
   tag: "Assets",
-  auth: "token",
+  auth: "required",
   query: diffQuery,
   status: 200,
   response: z.object({ data: diffAnswer }),

@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { keptDiff, keptDiffs } from "#lib/workflows/diffs/kept.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /assets/diffs. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listAssetDiffs",
   method: "GET",
   path: "/assets/diffs",
   summary: "List the diffs of assets that were kept, newest first",
   tag: "Assets",
-  auth: "token",
+  auth: "required",
   query: z.object({ workspace: textQuery, ...pageQuery }),
   status: 200,
   response: keptDiff,

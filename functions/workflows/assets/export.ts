@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import type { FileAnswer } from "#lib/http/file-answer.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { assetsCsv } from "#lib/workflows/assets/export.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "exportAssets",
   method: "GET",
   path: "/assets/export",
   summary: "Assets as CSV, newest first",
   tag: "Assets",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workspace: textQuery,
     asset_type: textQuery,
@@ -22,7 +23,7 @@ export const route = defineRoute({
     search: textQuery.describe("Part of the value, url, title or host address"),
   }),
   status: 200,
-  response: z.custom<FileAnswer>(),
+  response: z.custom<FileResponse>(),
   fileTypes: ["text/csv"],
   run: ({ query }, deps: Deps) => ({
     type: "text/csv; charset=utf-8",

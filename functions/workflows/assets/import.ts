@@ -7,19 +7,20 @@ import { defineRoute, type RawBody } from "#lib/http/route.ts";
 import { DEFAULT_WORKSPACE } from "#lib/workflows/findings/event-effects.ts";
 import { importAnswer, importFindings } from "#lib/workflows/records/import.ts";
 import { LINE_FORMATS } from "#lib/workflows/script-library/finding-lines.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** As much as a function is given at once: in JSON, quotes take twice their room. */
 const IMPORT_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Choice: infra/decisions/0045. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "importAssets",
   method: "POST",
   path: "/assets/import",
   summary: "Import findings: JSONL of httpx or nuclei, other JSONL, or a plain list",
   tag: "Assets",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workspace: textQuery.pipe(labelText.optional()),
     format: z

@@ -5,16 +5,17 @@ import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { assetRecord, listAssets } from "#lib/workflows/assets/list.ts";
 import { orgQuery } from "#lib/workflows/lists/organization.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Seed: workflow 4, GET /assets. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listAssets",
   method: "GET",
   path: "/assets",
   summary: "List assets, newest first",
   tag: "Assets",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workspace: textQuery,
     org: orgQuery,

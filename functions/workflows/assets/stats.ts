@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { assetStats, readAssetStats } from "#lib/workflows/assets/facets.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /asset-stats. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getAssetStats",
   method: "GET",
   path: "/asset-stats",
   summary: "Technologies, sources, remarks and types that assets have or had",
   tag: "Assets",
-  auth: "token",
+  auth: "required",
   query: z.object({ workspace: textQuery }),
   status: 200,
   response: z.object({ data: assetStats }),

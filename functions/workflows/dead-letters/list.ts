@@ -4,15 +4,16 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { deadLetterRecord, listLetters } from "#lib/workflows/dead-letters/letters.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listDeadLetters",
   method: "GET",
   path: "/dead-letters",
   summary: "Messages that were given up, newest first",
   tag: "Dead letters",
-  auth: "token",
+  auth: "required",
   query: z.object(pageQuery),
   status: 200,
   response: deadLetterRecord,

@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { redrive } from "#lib/workflows/dead-letters/letters.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "redriveDeadLetter",
   method: "POST",
   path: "/dead-letters/{id}/redrive",
   summary: "Put a message back into its queue",
   tag: "Dead letters",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
   response: z.object({ message: z.string(), id: z.string(), queue: z.string() }),

@@ -4,16 +4,17 @@ import { eventRecord, listEvents } from "#lib/events/log/list.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Seed: workflow 4, GET /event-logs. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listEventLogs",
   method: "GET",
   path: "/event-logs",
   summary: "List the event log, newest first",
   tag: "Events",
-  auth: "token",
+  auth: "required",
   query: z.object({
     topic: textQuery,
     name: textQuery,

@@ -3,16 +3,17 @@ import { emitAnswer, emitBody, emitEvent } from "#lib/events/emit.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { readCause } from "#lib/workflows/installation/hop-tokens.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Seed: workflow 4, POST /events/emit. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "emitEvent",
   method: "POST",
   path: "/events/emit",
   summary: "Emit an event",
   tag: "Events",
-  auth: "token",
+  auth: "required",
   body: emitBody,
   status: 200,
   response: emitAnswer,

@@ -2,16 +2,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { evaluateAnswer, evaluateBody, evaluateFunctions } from "#lib/workflows/evaluation/evaluate.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.10, POST /functions/eval. Choice: infra/decisions/0042. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "evaluateFunctions",
   method: "POST",
   path: "/functions/eval",
   summary: "Evaluate a script outside of any run",
   tag: "Functions",
-  auth: "token",
+  auth: "required",
   body: evaluateBody,
   status: 200,
   response: evaluateAnswer,

@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { functionList, listFunctions } from "#lib/workflows/evaluation/listing.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** The path that clients of older engines know. Reference 1.10, GET /functions/list. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listAllFunctions",
   method: "GET",
   path: "/functions/list",
   summary: "As GET /functions",
   tag: "Functions",
-  auth: "token",
+  auth: "required",
   query: z.object({ group: textQuery, search: textQuery.describe("Part of the name or description") }),
   status: 200,
   response: functionList,

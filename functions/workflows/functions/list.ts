@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { functionList, listFunctions } from "#lib/workflows/evaluation/listing.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** All at once: there are a few hundred, and they do not change. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listFunctions",
   method: "GET",
   path: "/functions",
   summary: "List the functions that scripts may call",
   tag: "Functions",
-  auth: "token",
+  auth: "required",
   query: z.object({ group: textQuery, search: textQuery.describe("Part of the name or description") }),
   status: 200,
   response: functionList,

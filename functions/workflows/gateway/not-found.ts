@@ -3,16 +3,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
-/** Everything that no other route takes: 401 without a token, as everywhere below the base, else 404. */
+/** Requests that no other route takes: 401 without a token, as for all paths of the service, else 404. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "notFound",
   method: "ANY",
   path: "/{proxy+}",
   summary: "Unknown paths and methods",
   tag: "Gateway",
-  auth: "token",
+  auth: "required",
   status: 200,
   response: z.never(),
   run: (_input, _deps: Deps): never => {

@@ -2,10 +2,11 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { rootService } from "#lib/workflows/service.ts";
 import openapi from "../../../openapi.json" with { type: "json" };
 
 export const route = defineRoute({
-  service: "root",
+  service: rootService,
   operationId: "getOpenApi",
   method: "GET",
   path: "/openapi.json",

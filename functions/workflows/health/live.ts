@@ -2,9 +2,10 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { rootService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "root",
+  service: rootService,
   operationId: "getHealth",
   method: "GET",
   path: "/health",

@@ -3,9 +3,10 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { checkReady } from "#lib/workflows/health/ready.ts";
+import { rootService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "root",
+  service: rootService,
   operationId: "getReadiness",
   method: "GET",
   path: "/health/ready",

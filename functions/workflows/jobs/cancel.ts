@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { cancelJob } from "#lib/workflows/runs/jobs.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "cancelJob",
   method: "DELETE",
   path: "/jobs/{id}",
   summary: "Cancel all runs of a job for good",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 200,
   response: z.object({

@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { getJob, jobRecord } from "#lib/workflows/runs/jobs.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getJob",
   method: "GET",
   path: "/jobs/{id}",
   summary: "A job: the runs that were asked for together, and how far they are",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 200,
   response: jobRecord,

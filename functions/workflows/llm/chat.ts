@@ -2,16 +2,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { answerChat, chatBody, chatCompletion, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference: workflow 1.10. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "createChatCompletion",
   method: "POST",
   path: "/llm/v1/chat/completions",
   summary: "Ask a language model",
   tag: "Language models",
-  auth: "token",
+  auth: "required",
   body: chatBody,
   bodyLimitBytes: LLM_BODY_LIMIT_BYTES,
   status: 200,

@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { artifactRecord } from "#lib/workflows/artifacts/list.ts";
 import { artifactsOfRun } from "#lib/workflows/runs/artifacts.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.4, GET /runs/:id/artifacts. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listRunArtifacts",
   method: "GET",
   path: "/runs/{id}/artifacts",
   summary: "Artifacts of a run, newest first",
   tag: "Artifacts",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 200,
   response: z.object({ data: z.array(artifactRecord) }),

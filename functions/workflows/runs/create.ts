@@ -1,26 +1,28 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 import { readCause, refuseLoop } from "#lib/workflows/installation/hop-tokens.ts";
 import { dryRun } from "#lib/workflows/runs/dry-run.ts";
 import { refuseByHand } from "#lib/workflows/runs/manual-trigger.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflows/runs/start.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "createRun",
   method: "POST",
   path: "/runs",
   summary: "Run a module or a flow; with dry_run only plan it, which answers 200",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   body: startBody,
   status: 202,
   response: startAnswer,
   errors: [413],
   scripts: true,
   run: async ({ body, request }, deps: Deps) => {
-    if (body.dry_run === true) return new OtherAnswer(await dryRun(deps, body), { status: 200 });
+    if (body.dry_run === true) return new HttpResponse(await dryRun(deps, body), { status: 200 });
     const cause = await readCause(deps, request.headers);
     refuseLoop(cause.hop);
     await refuseByHand(deps, body.flow || body.module || "");

@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { duplicateRun, madeAgain, madeAgainAnswer } from "#lib/workflows/runs/again.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "duplicateRun",
   method: "POST",
   path: "/runs/{id}/duplicate",
   summary: "Make a run like another one, which waits to be started",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 201,
   response: madeAgain,

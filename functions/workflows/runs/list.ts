@@ -4,15 +4,16 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { listRuns, runRecord } from "#lib/workflows/runs/read.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listRuns",
   method: "GET",
   path: "/runs",
   summary: "List runs, newest first",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   query: z.object({
     status: textQuery,
     workflow: textQuery,

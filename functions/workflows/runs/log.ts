@@ -2,20 +2,22 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { wholeNumber } from "#lib/http/page.ts";
-import { defineRoute, OtherAnswer } from "#lib/http/route.ts";
+import { HttpResponse } from "#lib/http/response.ts";
+import { defineRoute } from "#lib/http/route.ts";
 import { logRecord, readRunLog } from "#lib/workflows/runs/log.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Lines of one answer; they have at most a mebibyte together. */
 const TAIL_MAX = 10_000;
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getRunLog",
   method: "GET",
   path: "/runs/{id}/log",
   summary: "The log of a run, also while it runs: as text, or as JSON where that is accepted",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   query: z.object({
     tail: wholeNumber(1)
@@ -31,7 +33,7 @@ export const route = defineRoute({
   run: async ({ params, query, request }, deps: Deps) => {
     const part = await readRunLog(deps, params.id, query);
     if ((request.headers["accept"] ?? "").includes("application/json")) return part;
-    return new OtherAnswer(part.log, {
+    return new HttpResponse(part.log, {
       contentType: "text/plain; charset=utf-8",
       headers: { "x-next-offset": String(part.next_offset), "x-run-status": part.status },
     });

@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { madeAgain, madeAgainAnswer, rerunBody, rerunRun } from "#lib/workflows/runs/again.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "rerunRun",
   method: "POST",
   path: "/runs/{id}/rerun",
   summary: "Start a run like another one, with some parameters changed",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   body: rerunBody,
   errors: [413],

@@ -4,15 +4,16 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { madeAgain, madeAgainAnswer } from "#lib/workflows/runs/again.ts";
 import { resumeRun } from "#lib/workflows/runs/resume.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "resumeRun",
   method: "POST",
   path: "/runs/{id}/resume",
   summary: "Go on after a failure, from the step that failed, in a new run",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
   response: madeAgain,

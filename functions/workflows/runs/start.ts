@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { madeAgain, madeAgainAnswer, startPending } from "#lib/workflows/runs/again.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "startRun",
   method: "POST",
   path: "/runs/{id}/start",
   summary: "Start a run that is pending",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
   response: madeAgain,

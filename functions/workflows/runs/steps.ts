@@ -3,15 +3,16 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { listSteps, stepRecord } from "#lib/workflows/runs/read.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listRunSteps",
   method: "GET",
   path: "/runs/{id}/steps",
   summary: "Steps of a run, in the order in which they began",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 200,
   response: z.object({ data: z.array(stepRecord) }),

@@ -5,15 +5,16 @@ import { defineRoute } from "#lib/http/route.ts";
 import { createBody } from "#lib/workflows/schedules/body.ts";
 import { createSchedule } from "#lib/workflows/schedules/manage.ts";
 import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "createSchedule",
   method: "POST",
   path: "/schedules",
   summary: "Make a schedule: cron, event, watch or manual",
   tag: "Schedules",
-  auth: "token",
+  auth: "required",
   body: createBody,
   status: 201,
   response: z.object({ message: z.string(), data: scheduleRecord }),

@@ -3,16 +3,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { deleteSchedule } from "#lib/workflows/schedules/manage.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Choice for triggers that a workflow declares: infra/decisions/0043. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "deleteSchedule",
   method: "DELETE",
   path: "/schedules/{id}",
   summary: "Delete a schedule",
   tag: "Schedules",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 200,
   response: z.object({ message: z.string() }),

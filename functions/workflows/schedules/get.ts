@@ -4,15 +4,16 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { getSchedule } from "#lib/workflows/schedules/manage.ts";
 import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getSchedule",
   method: "GET",
   path: "/schedules/{id}",
   summary: "A schedule",
   tag: "Schedules",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 200,
   response: z.object({ data: scheduleRecord }),

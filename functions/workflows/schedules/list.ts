@@ -5,15 +5,16 @@ import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { listSchedules } from "#lib/workflows/schedules/list.ts";
 import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listSchedules",
   method: "GET",
   path: "/schedules",
   summary: "Schedules and triggers of workflows, newest first",
   tag: "Schedules",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workflow_name: textQuery,
     trigger_type: textQuery.describe("cron, event, watch, manual or webhook"),

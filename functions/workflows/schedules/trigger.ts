@@ -4,15 +4,16 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { readCause } from "#lib/workflows/installation/hop-tokens.ts";
 import { triggerByHand, triggeredAnswer } from "#lib/workflows/schedules/by-hand.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "triggerSchedule",
   method: "POST",
   path: "/schedules/{id}/trigger",
   summary: "Fire a schedule now, enabled or not",
   tag: "Schedules",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
   response: triggeredAnswer,

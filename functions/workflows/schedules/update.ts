@@ -5,15 +5,16 @@ import { defineRoute } from "#lib/http/route.ts";
 import { updateBody } from "#lib/workflows/schedules/body.ts";
 import { updateSchedule } from "#lib/workflows/schedules/manage.ts";
 import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "updateSchedule",
   method: "PUT",
   path: "/schedules/{id}",
   summary: "Change a schedule; what is left out stays",
   tag: "Schedules",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: z.string() }),
   body: updateBody,
   status: 200,

@@ -2,11 +2,12 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import schema from "../../../examples/workflow.schema.json" with { type: "json" };
 
 /** For editors, which send no token. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getWorkflowSchema",
   method: "GET",
   path: "/schemas/workflow.json",

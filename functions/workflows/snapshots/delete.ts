@@ -2,17 +2,18 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { deleteSnapshot } from "#lib/workflows/snapshots/store.ts";
 
 /** Reference 1.9, DELETE /snapshots/:name. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "deleteSnapshot",
   method: "DELETE",
   path: "/snapshots/{name}",
   summary: "Delete a snapshot that was made here",
   tag: "Snapshots",
-  auth: "token",
+  auth: "required",
   params: z.object({ name: z.string().max(1024) }),
   status: 200,
   response: z.object({ message: z.string() }),

@@ -1,23 +1,24 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { labelText } from "#lib/events/label-text.ts";
-import type { FileAnswer } from "#lib/http/file-answer.ts";
+import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { exportSnapshot } from "#lib/workflows/snapshots/export.ts";
 
 /** Reference 1.9, POST /snapshots/export. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "exportSnapshot",
   method: "POST",
   path: "/snapshots/export",
   summary: "A workspace as a zip: its files and records; it is also kept",
   tag: "Snapshots",
-  auth: "token",
+  auth: "required",
   body: z.object({ workspace: labelText.min(1, "must not be empty").max(1024) }),
   status: 200,
-  response: z.custom<FileAnswer>(),
+  response: z.custom<FileResponse>(),
   fileTypes: ["application/zip"],
   errors: [413],
   timeoutSeconds: 300,

@@ -4,6 +4,7 @@ import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, textQuery } from "#lib/http/page.ts";
 import { type BytesBody, defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { archiveIn, importSnapshot, snapshotImported } from "#lib/workflows/snapshots/import.ts";
 import { SNAPSHOT_BODY_MAX_BYTES } from "#lib/workflows/snapshots/limits.ts";
 
@@ -12,13 +13,13 @@ const IMPORT_MAX_MS = 25_000;
 
 /** Reference 1.9, POST /snapshots/import. Choice: infra/decisions/0046. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "importSnapshot",
   method: "POST",
   path: "/snapshots/import",
   summary: "Bring a workspace back from a snapshot: a zip, a form with it as file, or one that was made here",
   tag: "Snapshots",
-  auth: "token",
+  auth: "required",
   query: z.object({
     name: textQuery.describe("Of a snapshot that was made here; the body is left out then"),
     workspace: textQuery

@@ -1,17 +1,18 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { listSnapshots, snapshotList } from "#lib/workflows/snapshots/store.ts";
 
 /** Reference 1.9, GET /snapshots. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listSnapshots",
   method: "GET",
   path: "/snapshots",
   summary: "Snapshots that were made here, newest first",
   tag: "Snapshots",
-  auth: "token",
+  auth: "required",
   status: 200,
   response: snapshotList,
   run: (_input, deps: Deps) => listSnapshots(deps),

@@ -2,16 +2,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { readStats, stats } from "#lib/workflows/records/stats.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /stats. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getStats",
   method: "GET",
   path: "/stats",
   summary: "How many there are of everything",
   tag: "Workspaces",
-  auth: "token",
+  auth: "required",
   status: 200,
   response: stats,
   run: (_input, deps: Deps) => readStats(deps),

@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { listStepResults, stepRecord } from "#lib/workflows/runs/read.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /step-results. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listStepResults",
   method: "GET",
   path: "/step-results",
   summary: "Steps that are done, those of the newest runs first",
   tag: "Runs",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workspace: textQuery,
     status: textQuery.describe("completed (or success), failed, skipped, cancelled"),

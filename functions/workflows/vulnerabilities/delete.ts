@@ -2,17 +2,18 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { deleteVulnerability, vulnerabilityId } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, DELETE /vulnerabilities/:id. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "deleteVulnerability",
   method: "DELETE",
   path: "/vulnerabilities/{id}",
   summary: "Take a vulnerability away",
   tag: "Vulnerabilities",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: vulnerabilityId }),
   status: 200,
   response: z.object({ message: z.string() }),

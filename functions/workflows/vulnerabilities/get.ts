@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import {
   getVulnerability,
   toRecord,
@@ -11,13 +12,13 @@ import {
 
 /** Reference 1.6, GET /vulnerabilities/:id. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getVulnerability",
   method: "GET",
   path: "/vulnerabilities/{id}",
   summary: "A vulnerability",
   tag: "Vulnerabilities",
-  auth: "token",
+  auth: "required",
   params: z.object({ id: vulnerabilityId }),
   status: 200,
   response: z.object({ data: vulnerabilityRecord }),

@@ -4,16 +4,17 @@ import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { diffQuery } from "#lib/workflows/diffs/diff.ts";
 import { keepDiff, keptDiff } from "#lib/workflows/diffs/kept.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Keeps what GET /vulnerabilities/diff tells. Reference 1.6 has the rows alone. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "keepVulnerabilityDiff",
   method: "POST",
   path: "/vulnerabilities/diffs",
   summary: "Work out a diff of vulnerabilities between two times and keep it",
   tag: "Vulnerabilities",
-  auth: "token",
+  auth: "required",
   body: diffQuery,
   status: 201,
   response: z.object({ data: keptDiff, message: z.string() }),

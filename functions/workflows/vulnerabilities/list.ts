@@ -4,17 +4,18 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { orgQuery } from "#lib/workflows/lists/organization.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { listVulnerabilities, vulnerabilityRecord } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, GET /vulnerabilities. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listVulnerabilities",
   method: "GET",
   path: "/vulnerabilities",
   summary: "List vulnerabilities, newest first",
   tag: "Vulnerabilities",
-  auth: "token",
+  auth: "required",
   query: z.object({
     workspace: textQuery,
     org: orgQuery,

@@ -3,17 +3,18 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { summarizeVulnerabilities, vulnerabilitySummary } from "#lib/workflows/vulnerabilities/list.ts";
 
 /** Reference 1.6, GET /vulnerabilities/summary. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getVulnerabilitySummary",
   method: "GET",
   path: "/vulnerabilities/summary",
   summary: "How many vulnerabilities there are of each severity",
   tag: "Vulnerabilities",
-  auth: "token",
+  auth: "required",
   query: z.object({ workspace: textQuery }),
   status: 200,
   response: z.object({ data: vulnerabilitySummary }),

@@ -3,16 +3,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { listWebhooks, webhookRecord } from "#lib/workflows/webhooks/list.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listWebhooks",
   method: "GET",
   path: "/webhooks",
   summary: "Webhooks with their addresses and secrets, newest first",
   tag: "Webhooks",
-  auth: "token",
+  auth: "required",
   query: z.object(pageQuery),
   status: 200,
   response: webhookRecord,

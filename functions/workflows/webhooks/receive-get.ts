@@ -2,11 +2,12 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
 /** For callers that can only open an address; what stands in the query is the payload. Reference 1.8. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "receiveWebhookByGet",
   method: "GET",
   path: "/webhooks/{id}",

@@ -2,10 +2,11 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { payloadOf, receivedAnswer, receiveWebhook } from "#lib/workflows/webhooks/receive.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "receiveWebhook",
   method: "POST",
   path: "/webhooks/{id}",

@@ -2,17 +2,18 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { savedAnswer, uploadWorkflow } from "#lib/workflows/uploads/upload.ts";
 
 /** Stores a workflow as the newest revision of its name. Choice: infra/decisions/0006. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "createWorkflow",
   method: "POST",
   path: "/workflows",
   summary: "Store a workflow: YAML, JSON, or {yaml}",
   tag: "Workflows",
-  auth: "token",
+  auth: "required",
   body: z.custom<RawBody>(),
   bodyKind: "raw",
   bodyTypes: ["application/yaml", "text/yaml", "text/plain", "application/json"],

@@ -2,16 +2,17 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { deleteWorkflow } from "#lib/workflows/store/store.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "deleteWorkflow",
   method: "DELETE",
   path: "/workflows/{name}",
   summary: "Take a workflow and its triggers out of use",
   tag: "Workflows",
-  auth: "token",
+  auth: "required",
   params: z.object({ name: z.string() }),
   status: 200,
   response: z.object({ message: z.string(), name: z.string() }),

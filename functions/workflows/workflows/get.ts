@@ -2,18 +2,19 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { findWorkflow } from "#lib/workflows/store/find.ts";
 import { loadRevision } from "#lib/workflows/store/store.ts";
 import { toWorkflowRecord, workflowRecord } from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "getWorkflow",
   method: "GET",
   path: "/workflows/{name}",
   summary: "A workflow with its text and definition, by its name or that of its file",
   tag: "Workflows",
-  auth: "token",
+  auth: "required",
   params: z.object({ name: z.string() }),
   status: 200,
   response: z.object({

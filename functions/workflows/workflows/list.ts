@@ -3,16 +3,17 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { listedHeads, toWorkflowRecord, workflowRecord } from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listWorkflows",
   method: "GET",
   path: "/workflows",
   summary: "List workflows by name",
   tag: "Workflows",
-  auth: "token",
+  auth: "required",
   query: z.object({
     kind: textQuery,
     tags: textQuery.describe("Comma-separated, any of them"),

@@ -2,16 +2,17 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { validatedAnswer, validateWorkflow } from "#lib/workflows/uploads/upload.ts";
 
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "validateWorkflow",
   method: "POST",
   path: "/workflows/validate",
   summary: "Say what is wrong with a workflow, and store nothing",
   tag: "Workflows",
-  auth: "token",
+  auth: "required",
   query: z.object({
     strict: z.enum(["true", "false"]).optional().describe("Keys that nothing reads are errors"),
   }),

@@ -4,17 +4,18 @@ import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { orgQuery } from "#lib/workflows/lists/organization.ts";
+import { workflowsService } from "#lib/workflows/service.ts";
 import { listWorkspaces, workspaceRecord } from "#lib/workflows/workspaces/list.ts";
 
 /** Reference 1.6, GET /workspaces. */
 export const route = defineRoute({
-  service: "automation",
+  service: workflowsService,
   operationId: "listWorkspaces",
   method: "GET",
   path: "/workspaces",
   summary: "List workspaces with their counters, newest first",
   tag: "Workspaces",
-  auth: "token",
+  auth: "required",
   query: z.object({ search: textQuery.describe("Part of the name"), org: orgQuery, ...pageQuery }),
   status: 200,
   response: workspaceRecord,

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors.ts";
+import type { Principal } from "../../http/route.ts";
 import { notAllowed, notSignedIn } from "../access/errors.ts";
 import type { CommitDeps } from "../changes/commit.ts";
 import type { DocumentSettings } from "../settings.ts";
@@ -10,12 +11,14 @@ export type ViewerDeps = UserDeps & CommitDeps & { readonly documents: DocumentS
 
 /** Whoever asked, as the authentication step found. */
 interface Asking {
-  readonly principal: { readonly kind: "owner" | "user"; readonly id: string } | undefined;
+  readonly principal: Pick<Principal, "kind" | "id"> | undefined;
 }
 
 /** The user who asks; undefined for anybody. Throws `unauthorized` for one who is gone, or may not come in any more. */
 export async function viewerOf(deps: ViewerDeps, { principal }: Asking): Promise<StoredUser | undefined> {
   if (principal === undefined) return undefined;
+  // Another program of the installation has no account.
+  if (principal.kind === "service") throw notAllowed();
   const user =
     principal.kind === "owner"
       ? await owner(deps, deps.documents.ownerEmail)

@@ -1,19 +1,12 @@
+import type { Principal } from "../../http/route.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { OidcSettings } from "../../settings/oidc-settings.ts";
-import type { Scope } from "../tables/users.ts";
 import { issuerTokens } from "./oidc-tokens.ts";
 import { userOf } from "./oidc-users.ts";
 import { isTokenValid, tokenOfCredential, userOfToken } from "./verify-token.ts";
 
-interface Principal {
-  readonly kind: "owner" | "user";
-  readonly id: string;
-  readonly scopes?: readonly (Scope | "root")[];
-  readonly credential?: { readonly id: string; readonly expiresAt?: number | undefined };
-}
-
 interface Authenticator {
-  authenticate(token: string, service?: string): Promise<Principal | undefined>;
+  authenticate(token: string, scope?: string): Promise<Principal | undefined>;
   isValid(credentialId: string): Promise<boolean>;
 }
 
@@ -33,9 +26,9 @@ export function withAccessTokens(
 ): Authenticator {
   const issued = oidc === undefined ? undefined : issuerTokens(oidc, deps);
   return {
-    authenticate: async (token, service) => {
+    authenticate: async (token, scope) => {
       const known = (await own.authenticate(token)) ?? (await madeFor(deps, token));
-      if (known !== undefined || oidc === undefined || service !== "documents" || !JWT.test(token))
+      if (known !== undefined || oidc === undefined || scope !== "documents" || !JWT.test(token))
         return known;
       const identified = await issued?.identify(token);
       const user = identified === undefined ? undefined : await userOf(deps, oidc, identified);

@@ -10,8 +10,8 @@ const LOOKS_MAX = 60;
 /** A server that is busy for less than this share of its time is idle. */
 const IDLE = 0.02;
 
-export interface SettleOptions {
-  readonly settle?: () => void;
+export interface ReleaseWhenIdleOptions {
+  readonly release?: () => void;
   /** The share of its time in which this process was busy since it was last asked for. */
   readonly busyShare?: () => number;
 }
@@ -21,8 +21,8 @@ export interface SettleOptions {
  * heap is then what loading code left behind, in pages that V8 keeps for as long as nobody asks. That takes some 40 ms,
  * so a server that is busy for the first minute is left alone.
  */
-export function settleWhenIdle(options: SettleOptions = {}): void {
-  const { settle = giveBack, busyShare = loopShare() } = options;
+export function releaseWhenIdle(options: ReleaseWhenIdleOptions = {}): void {
+  const { release: settle = releaseStartupMemory, busyShare = loopShare() } = options;
   let looks = 0;
   const timer = setInterval(() => {
     looks += 1;
@@ -37,7 +37,7 @@ export function settleWhenIdle(options: SettleOptions = {}): void {
 const GROWTH_LOOK_EVERY_MS = 60_000;
 const GROWTH_BYTES = 8 * 1024 * 1024;
 
-export interface KeepSmallOptions {
+export interface CollectOptions {
   readonly collect?: () => void;
   /** Bytes of the heap that are in use, garbage among them. */
   readonly used?: () => number;
@@ -48,7 +48,7 @@ export interface KeepSmallOptions {
  * to some times what lives there, over a quarter of an hour. What lives is marked in some 40 ms; a heap that has not
  * grown is left alone. Answers what ends it.
  */
-export function keepHeapSmall(options: KeepSmallOptions = {}): () => void {
+export function collectPeriodically(options: CollectOptions = {}): () => void {
   const { collect = () => collectWhole("regular"), used = () => getHeapStatistics().used_heap_size } =
     options;
   let after = used();
@@ -118,7 +118,7 @@ type Flavor = "regular" | "last-resort";
 type CollectGarbage = (options: { type: "major"; execution: "sync"; flavor: Flavor }) => void;
 
 /** What the start compiled is kept for the next one first, as long as it is there. */
-function giveBack(): void {
+function releaseStartupMemory(): void {
   flushCompileCache();
   collectWhole("last-resort");
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keepHeapSmall, releaseAfterBursts, settleWhenIdle } from "./settle.ts";
+import { collectPeriodically, releaseAfterBursts, releaseWhenIdle } from "./idle-memory.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,8 +12,8 @@ afterEach(() => {
 function settlesAfter(...shares: number[]): { readonly second: number | undefined; readonly times: number } {
   let second = 0;
   const settled: number[] = [];
-  settleWhenIdle({
-    settle: () => settled.push(second),
+  releaseWhenIdle({
+    release: () => settled.push(second),
     busyShare: () => {
       second += 1;
       return shares[Math.min(second, shares.length) - 1]!;
@@ -42,7 +42,7 @@ test("looks at what this process really does, and makes its heap smaller", () =>
   expect(full).toBeGreaterThan(before);
   expect(kept).toHaveLength(300_000);
   kept = undefined;
-  settleWhenIdle({ busyShare: () => 0 });
+  releaseWhenIdle({ busyShare: () => 0 });
   vi.advanceTimersByTime(1_000);
   expect(process.memoryUsage().heapTotal).toBeLessThan(full);
 });
@@ -51,7 +51,7 @@ test("collects once a minute what a heap has grown by, and leaves one alone that
   const MB = 1024 * 1024;
   let used = 50 * MB;
   const collected: number[] = [];
-  const end = keepHeapSmall({
+  const end = collectPeriodically({
     used: () => used,
     collect: () => {
       collected.push(used / MB);
@@ -80,7 +80,7 @@ test("collects once a minute what a heap has grown by, and leaves one alone that
 test("what was dropped is gone after a minute", () => {
   vi.useRealTimers();
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  const end = keepHeapSmall();
+  const end = collectPeriodically();
   const dropped = Array.from({ length: 300_000 }, (_, index) => ({ index }));
   dropped.length = 0;
   const full = process.memoryUsage().heapUsed;

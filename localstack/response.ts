@@ -1,10 +1,12 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { documentsService } from "../lib/documents/service.ts";
 import type { ProxyResult } from "../lib/http/handler.ts";
-import { SERVICE_BASE } from "../lib/http/route.ts";
+import { serviceAt } from "../lib/http/service.ts";
 import { isTooLongInJson } from "../lib/platform/marks.ts";
+import { rootService, workflowsService } from "../lib/workflows/service.ts";
 import type { Connections } from "./connections.ts";
-import { type AnswerHead, type LocalResponseStream, START } from "./lambda-runtime.ts";
+import { type LocalResponseStream, type ResponseHead, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
 
 /** A client that still sends when its request is refused gets so long to take in the answer, milliseconds. */
@@ -16,10 +18,12 @@ const ERROR_HEADERS = {
   "x-content-type-options": "nosniff",
 } as const;
 
-/** As the service says it whose path was asked for. Seed: workflow 2.1; reference: documents 1.0. */
+const SERVICES = [rootService, workflowsService, documentsService];
+
+/** An error body in the format of the service that the path belongs to. */
 export function errorBody(message: string, path = ""): string {
-  const isDocuments = `${path}/`.startsWith(`${SERVICE_BASE.documents}/`);
-  return JSON.stringify(isDocuments ? { detail: message } : { error: true, message });
+  const { errorFormat } = serviceAt(SERVICES, path) ?? rootService;
+  return JSON.stringify(errorFormat.errorBody({ message }));
 }
 
 interface ErrorOptions {
@@ -121,7 +125,7 @@ export function writeToSocket(socket: Duplex, status: number, message: string): 
 }
 
 /** Any result of a REST proxy function. */
-interface AnyResult extends Partial<ProxyResult> {
+interface FunctionResult extends Partial<ProxyResult> {
   readonly isBase64Encoded?: boolean;
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
 }
@@ -141,7 +145,7 @@ export function writeResult(
   close: boolean,
   connections: Connections,
 ): void {
-  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = (result ?? {}) as AnyResult;
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = (result ?? {}) as FunctionResult;
   if (typeof statusCode !== "number" || STATUS_CODES[statusCode] === undefined) {
     throw new TypeError("The function's result has no status code");
   }
@@ -177,7 +181,7 @@ export class OutgoingStream implements LocalResponseStream {
     outgoing.setMaxListeners(0);
   }
 
-  [START]({ statusCode, headers }: AnswerHead): void {
+  [START]({ statusCode, headers }: ResponseHead): void {
     if (this.#outgoing.destroyed) throw new ClientGone();
     this.#outgoing.writeHead(
       statusCode,

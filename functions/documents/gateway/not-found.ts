@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
+import { documentsService } from "#lib/documents/service.ts";
 import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { type ApiPaths, methodsAt } from "#lib/http/methods.ts";
@@ -8,10 +9,10 @@ import openapi from "../../../openapi.json" with { type: "json" };
 
 const paths = openapi.paths as unknown as ApiPaths;
 
-/** What no other route takes: 405 where the path has other methods, else 404. Reference 1.0. */
+/** Requests that no other route takes: 405 if the path has other methods, else 404. Reference 1.0. */
 export const route = defineRoute({
-  service: "documents",
-  operationId: "documentsElsewhere",
+  service: documentsService,
+  operationId: "documentsNotFound",
   method: "ANY",
   path: "/{proxy+}",
   summary: "Unknown paths and methods",
@@ -23,7 +24,7 @@ export const route = defineRoute({
   run: ({ request }, _deps: Deps): never => {
     const found = methodsAt(paths, request.path);
     if (found === undefined) throw new ApiError("not_found", "Not found.");
-    // Who may do nothing there is not told what there is.
+    // 401 comes before 405, so that anonymous callers do not learn which methods exist.
     if (found.needsToken && request.principal === undefined)
       throw new ApiError("unauthorized", "Authentication credentials were not provided.");
     throw new ApiError("method_not_allowed", `Method "${request.method}" not allowed.`, {

@@ -1,12 +1,14 @@
-/** An answer that is streamed: a file with a name is saved by whoever asks for it in a browser, and never shown. */
-export interface FileAnswer {
+import type { StatusCode } from "./response.ts";
+
+/** A streamed response. Browsers save a file with a name and do not display it. */
+export interface FileResponse {
   /** Content type, with its parameters. */
   readonly type: string;
-  /** What the file is called; any text. */
+  /** The file name for `Content-Disposition`; any text. */
   readonly name?: string;
-  /** 304 where the caller has it already: without content then. */
-  readonly status?: 200 | 304;
-  /** Further headers; those that are undefined are left out. */
+  /** The route's own if undefined; 304 has no content. */
+  readonly status?: StatusCode;
+  /** Further headers; undefined ones are not sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly content: AsyncIterable<Uint8Array | string>;
 }
@@ -14,8 +16,8 @@ export interface FileAnswer {
 /** Longest name of a file in a header, characters. */
 const NAME_MAX_LENGTH = 200;
 
-/** Headers of a file. No name breaks out of its header: RFC 6266 with the encoding of RFC 8187. */
-export function fileHeaders({ type, name, headers }: FileAnswer): Record<string, string | undefined> {
+/** Headers of a file. The name is encoded, so that it cannot add parameters or headers: RFC 6266, RFC 8187. */
+export function fileHeaders({ type, name, headers }: FileResponse): Record<string, string | undefined> {
   const own = { "content-security-policy": "sandbox", ...headers, "content-type": type };
   return name === undefined ? own : { "content-disposition": dispositionOf(name), ...own };
 }

@@ -2,19 +2,19 @@ import type { Resources } from "../lib/platform/resources.ts";
 import { STEP_REQUESTED } from "../lib/workflows/steps/messages.ts";
 
 /** Lets so many in at once, the longest waiting first. */
-export interface StepGate {
-  readonly full: boolean;
+export interface StepLimiter {
+  readonly isFull: boolean;
   /** Settles when there may be room, or at `wake`. */
-  opened(): Promise<void>;
+  untilRoom(): Promise<void>;
   wake(): void;
   /** True where there is room, which is then taken. */
   tryEnter(): boolean;
   /** Waits for room; false where the signal is aborted first. */
-  enter(signal: AbortSignal): Promise<boolean>;
-  leave(): void;
+  acquire(signal: AbortSignal): Promise<boolean>;
+  release(): void;
 }
 
-export function stepGate(max: number): StepGate {
+export function stepLimiter(max: number): StepLimiter {
   let inside = 0;
   const waiting = new Set<() => void>();
   let change = Promise.withResolvers<void>();
@@ -28,13 +28,13 @@ export function stepGate(max: number): StepGate {
     return true;
   };
   return {
-    get full() {
+    get isFull() {
       return inside >= max || waiting.size > 0;
     },
-    opened: () => change.promise,
+    untilRoom: () => change.promise,
     wake,
     tryEnter,
-    enter: async (signal) => {
+    acquire: async (signal) => {
       while (!signal.aborted && !tryEnter()) {
         const turn = Promise.withResolvers<void>();
         const goOn = (): void => turn.resolve();
@@ -46,7 +46,7 @@ export function stepGate(max: number): StepGate {
       }
       return !signal.aborted;
     },
-    leave: () => {
+    release: () => {
       inside -= 1;
       const [next] = waiting;
       next?.();
@@ -58,7 +58,7 @@ export function stepGate(max: number): StepGate {
 /** The limit as the pollers take it. */
 export function limitedSteps(template: { readonly resources: Resources }, max: number | undefined) {
   if (max === undefined) return {};
-  return { steps: { gate: stepGate(max), queues: stepQueues(template.resources) } };
+  return { steps: { gate: stepLimiter(max), queues: stepQueues(template.resources) } };
 }
 
 /** Queues whose messages ask for steps. */

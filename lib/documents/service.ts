@@ -1,0 +1,45 @@
+import type { Service } from "../http/service.ts";
+import type { ThrottleScope } from "../settings/throttle-rates.ts";
+import { documentErrorFormat } from "./error-format.ts";
+
+/** Directives of Content-Security-Policy that allow nothing. */
+const DENY_ALL = [
+  "base-uri",
+  "child-src",
+  "connect-src",
+  "default-src",
+  "font-src",
+  "form-action",
+  "frame-ancestors",
+  "frame-src",
+  "img-src",
+  "manifest-src",
+  "media-src",
+  "object-src",
+  "prefetch-src",
+  "script-src",
+  "style-src",
+  "worker-src",
+]
+  .map((directive) => `${directive} 'none'`)
+  .join("; ");
+
+const THROTTLES: readonly ThrottleScope[] = [
+  "document",
+  "document_access",
+  "invitation",
+  "document_ask_for_access",
+  "config",
+  "user_list",
+];
+
+/** The document service as the HTTP layer knows it. */
+export const documentsService: Service = {
+  name: "documents",
+  basePath: "/api/v1.0",
+  tokenScope: "documents",
+  errorFormat: documentErrorFormat,
+  isBodyOptional: true,
+  contentSecurityPolicy: DENY_ALL,
+  throttles: THROTTLES,
+};
