@@ -22,6 +22,8 @@ const SERVICE = /^lib\/(?:workflows|documents|collaboration)\//;
  */
 export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
   "lib/workflows": [
+    "error-format.ts",
+    "service.ts",
     "expressions",
     "cron",
     "schema",
