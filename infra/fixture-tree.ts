@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A tree of files in a temporary folder, gone when disposed. */
+/** Files in a temporary folder, which is removed when disposed. */
 export interface FixtureTree extends AsyncDisposable {
   readonly root: string;
   write(files: Readonly<Record<string, string>>): Promise<void>;
@@ -11,7 +11,7 @@ export interface FixtureTree extends AsyncDisposable {
 const module = (path: string): string => JSON.stringify(new URL(`../${path}`, import.meta.url).href);
 const zod = JSON.stringify(import.meta.resolve("zod"));
 
-/** Source of an endpoint's file; `fields` are the route's further fields. */
+/** Source of an endpoint's file; `fields` are additional fields of the route. */
 export function routeSource(fields: string): string {
   return `import * as z from ${zod};
 import { pageQuery } from ${module("lib/http/page.ts")};
@@ -27,7 +27,7 @@ export const handler = async () => pageQuery && documentsService && rootService 
 `;
 }
 
-/** Source of a consumer's file; `fields` are the consumer's further fields. */
+/** Source of a consumer's file; `fields` are additional fields of the consumer. */
 export function consumerSource(fields: string): string {
   return `import { defineConsumer } from ${module("lib/events/consumer.ts")};
 export const consumer = defineConsumer({
@@ -38,7 +38,7 @@ export const handler = async () => undefined;
 `;
 }
 
-/** A small tree that has one of everything. */
+/** A small tree with one file of each kind. */
 export const FIXTURE_FILES: Readonly<Record<string, string>> = {
   "package.json": '{ "version": "1.2.3", "type": "module" }',
   "lib/tables.ts": `export const tables = {

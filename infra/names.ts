@@ -9,12 +9,12 @@ export function isCamelCase(text: string): boolean {
   return CAMEL.test(text);
 }
 
-/** `index-events` and `indexEvents` alike become `IndexEvents`: the form of CloudFormation's logical ids. */
+/** Converts `index-events` or `indexEvents` to `IndexEvents`, the form of CloudFormation's logical ids. */
 export function toPascalCase(name: string): string {
   return name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 }
 
-/** Orders texts by their code units, the same on every machine. */
+/** Compares texts by code units, so that the order does not depend on the machine's locale. */
 export function byCodeUnits(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

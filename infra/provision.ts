@@ -4,13 +4,13 @@ import { blobsBucketOf } from "../lib/platform/aws/platform.ts";
 import { provision } from "../lib/platform/aws/provision/provision.ts";
 import { blueprintOfTemplate } from "./provision/template.ts";
 
-/** Where LocalStack listens unless told otherwise. */
+/** LocalStack's default endpoint. */
 const LOCALSTACK = "http://127.0.0.1:4566";
 const TEMPLATE = new URL("../template.yaml", import.meta.url);
 
 /**
- * Makes the template's tables, queues, bus, rules and bucket at `AWS_ENDPOINT_URL`; what is there already stays, with
- * the template's settings. Answers how many there are of each.
+ * Creates the template's tables, queues, bus, rules and bucket at `AWS_ENDPOINT_URL`; existing ones are kept and get
+ * the template's settings. Returns the number of each.
  */
 export async function provisionTemplate(
   stack: string,
@@ -26,7 +26,7 @@ export async function provisionTemplate(
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { stack: { type: "string", default: "weft" } } });
-  // Never AWS itself by accident: there CloudFormation deploys the template.
+  // Never AWS itself by accident: CloudFormation deploys the template there.
   process.env.AWS_ENDPOINT_URL ||= LOCALSTACK;
   process.env.AWS_ACCESS_KEY_ID ||= "test";
   process.env.AWS_SECRET_ACCESS_KEY ||= "test";

@@ -7,17 +7,17 @@ import { rootService, workflowsService } from "../lib/workflows/service.ts";
 import { isCamelCase, isKebabCase, toPascalCase } from "./names.ts";
 import type { ScannedConsumer, ScannedRoute } from "./scan.ts";
 
-/** Lambda's own bounds. */
+/** Lambda's limits. */
 const FUNCTION_TIMEOUT_MAX_SECONDS = 900;
 const FUNCTION_MEMORY_MIN_MB = 128;
 const FUNCTION_MEMORY_MAX_MB = 10_240;
 /** Messages in a batch without a batching window. */
 const BATCH_SIZE_MAX = 10;
-/** Of an SQS redrive policy. */
+/** Limit of an SQS redrive policy. */
 const MAX_RECEIVE_COUNT_MAX = 1000;
-/** Of an event source mapping. */
+/** Limit of an event source mapping. */
 const CONCURRENCY_MAX = 1000;
-/** Indexes of one DynamoDB table. */
+/** Limit of indexes per DynamoDB table. */
 const TABLE_INDEXES_MAX = 20;
 
 const FOLDER_SERVICES: Readonly<Record<string, readonly Service[]>> = {
@@ -35,16 +35,16 @@ export function routeFaults(routes: readonly ScannedRoute[]): string[] {
     if (!isCamelCase(route.operationId)) fault(`operationId ${route.operationId} must be camelCase`);
     const folder = entry.split("/")[1] ?? "";
     if (!(FOLDER_SERVICES[folder] ?? []).includes(route.service)) {
-      fault(`service ${route.service.name} does not belong in functions/${folder}`);
+      fault(`service ${route.service.name} must not be in functions/${folder}`);
     }
     if (route.throttle !== undefined && route.service.throttles?.includes(route.throttle) !== true) {
       fault(`throttle ${route.throttle} is not a scope of the service ${route.service.name}`);
     }
     const path = fullPath(route);
     if (!route.path.startsWith("/") || !isPath(path))
-      fault(`path ${path} must start with /, have no empty part and no trailing slash, and {proxy+} last`);
+      fault(`path ${path} must start with /, have no empty segment and no trailing slash, and end with {proxy+} if it contains it`);
     if ((route.timeoutSeconds ?? 0) > ROUTE_TIMEOUT_SECONDS && !isStreamed(route)) {
-      fault(`timeoutSeconds must be at most ${ROUTE_TIMEOUT_SECONDS}, where the gateway gives up`);
+      fault(`timeoutSeconds must be at most ${ROUTE_TIMEOUT_SECONDS}, the timeout of API Gateway`);
     }
     faults.push(...sizeFaults(entry, route.timeoutSeconds, route.memoryMb));
     clash(operations, route.operationId, entry, "operationId", faults);
@@ -63,7 +63,7 @@ function isPath(path: string): boolean {
   return parts.every(known);
 }
 
-/** API Gateway keeps one parameter a place: beside `/runs/{id}` there can be no `/runs/{run}/steps`. */
+/** API Gateway allows one parameter name per segment: `/runs/{id}` excludes `/runs/{run}/steps`. */
 function placeFaults(
   path: string,
   entry: string,
@@ -77,7 +77,7 @@ function placeFaults(
       if (known === undefined) places.set(parent, { parameter: part, entry });
       else if (known.parameter !== part) {
         faults.push(
-          `${entry}: path ${path} has ${part} where ${known.entry} has ${known.parameter}: name them alike`,
+          `${entry}: path ${path} has ${part} where ${known.entry} has ${known.parameter}: use the same name`,
         );
       }
     }
@@ -94,7 +94,7 @@ export function consumerFaults(consumers: readonly ScannedConsumer[]): string[] 
     const fault = (text: string): number => faults.push(`${entry}: ${text}`);
     if (!isKebabCase(consumer.name)) fault(`name ${consumer.name} must be kebab-case`);
     else if (consumer.name !== basename(entry, ".ts"))
-      fault(`name ${consumer.name} must be that of the file`);
+      fault(`name ${consumer.name} must equal the file's name`);
     clash(names, consumer.name, entry, "consumer", faults);
     if (consumer.deadLetters === true) clash(deadLetters, "deadLetters", entry, "consumer of", faults);
     if (consumer.schedule !== undefined && !/^(?:rate|cron)\(.+\)$/.test(consumer.schedule)) {
@@ -139,7 +139,7 @@ export function tableFaults(tables: readonly TableSpec[]): string[] {
   return faults;
 }
 
-/** Routes and consumers share the logical ids of the template. */
+/** Routes and consumers share the template's namespace of logical ids. */
 export function logicalIdFaults(
   routes: readonly ScannedRoute[],
   consumers: readonly ScannedConsumer[],
@@ -156,7 +156,7 @@ export function logicalIdFaults(
 function clash(known: Map<string, string>, key: string, entry: string, what: string, faults: string[]): void {
   const other = known.get(key);
   if (other === undefined) known.set(key, entry);
-  else faults.push(`${entry}: ${what} ${key} is taken by ${other}`);
+  else faults.push(`${entry}: ${what} ${key} is also used by ${other}`);
 }
 
 function isWhole(value: number, min: number, max: number): boolean {

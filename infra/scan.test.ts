@@ -16,7 +16,7 @@ async function faultsOf(files: Readonly<Record<string, string>>): Promise<readon
 const LIST = routeSource('operationId: "listRuns", path: "/runs"');
 
 describe("scan", () => {
-  it("finds routes, consumers and tables in the order of their files and names, without tests", async () => {
+  it("returns routes, consumers and tables sorted by file and name, without tests", async () => {
     await using tree = await makeTree();
 
     const found = await scan(tree.root);
@@ -40,25 +40,25 @@ describe("scan", () => {
     expect(found.tables.map(({ name }) => name)).toEqual(["event-log", "runs"]);
   });
 
-  it("names a file without the exports, one that cannot be loaded, and one in a place of its own", async () => {
+  it("reports files without exports, files that do not load, and files outside the layout", async () => {
     const faults = await faultsOf({
       "functions/workflows/runs/list.ts": "export const route = {};",
       "functions/executors/bash.ts": "export const handler = () => 1;",
-      "functions/executors/http.ts": 'throw new Error("no such luck");',
+      "functions/executors/http.ts": 'throw new Error("missing module");',
       "functions/workflows/list.ts": LIST,
       "functions/others/x.ts": LIST,
     });
 
     expect(faults).toEqual([
       "functions/executors/bash.ts: must export `consumer` and `handler`",
-      "functions/executors/http.ts: cannot be loaded: no such luck",
+      "functions/executors/http.ts: cannot be loaded: missing module",
       expect.stringContaining("functions/others/x.ts: must be functions/"),
       expect.stringContaining("functions/workflows/list.ts: must be functions/"),
       "functions/workflows/runs/list.ts: must export `route` and `handler`",
     ]);
   });
 
-  it("names an operationId and a method with path that are taken", async () => {
+  it("reports duplicate operationIds, and duplicate methods and paths", async () => {
     const faults = await faultsOf({
       "functions/workflows/runs/list.ts": LIST,
       "functions/workflows/runs/show.ts": routeSource('operationId: "listRuns", path: "/runs/{id}"'),
@@ -66,12 +66,12 @@ describe("scan", () => {
     });
 
     expect(faults).toEqual([
-      "functions/workflows/runs/list.ts: route GET /automation/runs is taken by functions/workflows/runs/all.ts",
-      "functions/workflows/runs/show.ts: operationId listRuns is taken by functions/workflows/runs/list.ts",
+      "functions/workflows/runs/list.ts: route GET /automation/runs is also used by functions/workflows/runs/all.ts",
+      "functions/workflows/runs/show.ts: operationId listRuns is also used by functions/workflows/runs/list.ts",
     ]);
   });
 
-  it("names two parameters at one place, which API Gateway refuses", async () => {
+  it("reports two parameter names for one segment, which API Gateway rejects", async () => {
     const faults = await faultsOf({
       "functions/workflows/runs/read.ts": routeSource('operationId: "readRun", path: "/runs/{id}"'),
       "functions/workflows/runs/steps.ts": routeSource('operationId: "listSteps", path: "/runs/{run}/steps"'),
@@ -90,10 +90,10 @@ describe("scan", () => {
   it.each([
     ["/runs/", "a trailing slash"],
     ["runs", "no slash at the start"],
-    ["/runs//x", "an empty part"],
+    ["/runs//x", "an empty segment"],
     ["/{proxy+}/x", "a catch-all in the middle"],
     ["/runs/:id", "another router's parameter"],
-  ])("refuses the path %s: %s", async (path) => {
+  ])("rejects the path %s: %s", async (path) => {
     const faults = await faultsOf({
       "functions/workflows/runs/list.ts": routeSource(
         `operationId: "listRuns", path: ${JSON.stringify(path)}`,
@@ -103,7 +103,7 @@ describe("scan", () => {
     expect(faults).toEqual([expect.stringContaining("must start with /")]);
   });
 
-  it("names a route in the folder of another service", async () => {
+  it("reports a route in the folder of another service", async () => {
     const faults = await faultsOf({
       "functions/documents/runs/list.ts": LIST,
       "functions/workflows/documents/list.ts": routeSource(
@@ -112,12 +112,12 @@ describe("scan", () => {
     });
 
     expect(faults).toEqual([
-      "functions/documents/runs/list.ts: service workflows does not belong in functions/documents",
-      "functions/workflows/documents/list.ts: service documents does not belong in functions/workflows",
+      "functions/documents/runs/list.ts: service workflows must not be in functions/documents",
+      "functions/workflows/documents/list.ts: service documents must not be in functions/workflows",
     ]);
   });
 
-  it("names a consumer whose name is taken, not that of its file, or that of a route's function", async () => {
+  it("reports a consumer whose name is a duplicate, is not the file's name, or is a route's function name", async () => {
     const faults = await faultsOf({
       "functions/workflows/events/emit.ts": routeSource('operationId: "emitEvent", path: "/emit"'),
       "functions/executors/bash.ts": consumerSource('name: "bash"'),
@@ -127,13 +127,13 @@ describe("scan", () => {
     });
 
     expect(faults).toEqual([
-      "functions/executors/shell.ts: name sh must be that of the file",
-      "functions/schedules/bash.ts: consumer bash is taken by functions/executors/bash.ts",
+      "functions/executors/shell.ts: name sh must equal the file's name",
+      "functions/schedules/bash.ts: consumer bash is also used by functions/executors/bash.ts",
       "functions/executors/emit-event.ts: consumer emit-event has the function name of functions/workflows/events/emit.ts",
     ]);
   });
 
-  it("names values that AWS would refuse", async () => {
+  it("reports values that AWS rejects", async () => {
     const faults = await faultsOf({
       "functions/workflows/runs/list.ts": routeSource(
         'operationId: "listRuns", path: "/runs", timeoutSeconds: 30',
@@ -146,7 +146,7 @@ describe("scan", () => {
     });
 
     expect(faults.map((fault) => fault.replace(/^[^:]+: /, ""))).toEqual([
-      "timeoutSeconds must be at most 29, where the gateway gives up",
+      "timeoutSeconds must be at most 29, the timeout of API Gateway",
       "schedule every minute must be rate(…) or cron(…)",
       "queue.batchSize must be 1 to 10",
       "queue.maxReceiveCount must be 1 to 1000",
@@ -155,11 +155,11 @@ describe("scan", () => {
       "memoryMb must be 128 to 10240",
       "name Runs must be kebab-case",
       "name Runs must be kebab-case",
-      "table Runs is taken by lib/tables.ts",
+      "table Runs is also used by lib/tables.ts",
     ]);
   });
 
-  it("names tables that are not there", async () => {
+  it("throws if lib/tables.ts does not exist", async () => {
     await using tree = await makeTree({
       "functions/executors/bash.ts": FIXTURE_FILES["functions/executors/bash.ts"]!,
     });

@@ -7,26 +7,26 @@ import type { TableSpec } from "../lib/platform/tables.ts";
 import { byCodeUnits } from "./names.ts";
 import { consumerFaults, logicalIdFaults, routeFaults, tableFaults } from "./scan-faults.ts";
 
-/** An endpoint and the file that holds it, from the root, with forward slashes. */
+/** An endpoint and its file, relative to the root, with forward slashes. */
 export interface ScannedRoute {
   readonly entry: string;
   readonly route: Route;
 }
 
-/** A consumer and the file that holds it. */
+/** A consumer and its file. */
 export interface ScannedConsumer {
   readonly entry: string;
   readonly consumer: Consumer;
 }
 
-/** Everything that the template and the OpenAPI document are written from, in the order of the file names. */
+/** The source of the template and the OpenAPI document, sorted by file name. */
 export interface Scan {
   readonly routes: readonly ScannedRoute[];
   readonly consumers: readonly ScannedConsumer[];
   readonly tables: readonly TableSpec[];
 }
 
-/** What is wrong with the tree, one line a fault. */
+/** Issues of the tree, one line each. */
 export class ScanError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -44,8 +44,8 @@ const FORMS = [
 ] as const;
 
 /**
- * Imports every file below `functions/` and the tables of `lib/tables.ts`. Throws ScanError naming every
- * fault: a file without its exports, names or paths that clash, values that AWS would refuse.
+ * Imports every file below `functions/` and the tables of `lib/tables.ts`. Throws ScanError with all issues: missing
+ * exports, duplicate names or paths, values that AWS rejects.
  */
 export async function scan(root: string): Promise<Scan> {
   const faults: string[] = [];

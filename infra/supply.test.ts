@@ -10,7 +10,7 @@ interface Locked {
 const read = async (name: string) =>
   JSON.parse(await readFile(new URL(`../${name}`, import.meta.url), "utf8")) as unknown;
 
-it("every package is pinned by its content, and comes from the registry", async () => {
+it("every package is pinned by its integrity hash, and comes from the registry", async () => {
   const { packages } = (await read("package-lock.json")) as { packages: Record<string, Locked> };
   const others = Object.entries(packages).filter(([path]) => path !== "");
   expect(others.length).toBeGreaterThan(100);
@@ -20,7 +20,7 @@ it("every package is pinned by its content, and comes from the registry", async 
   }
 });
 
-it("no package but the two that need it runs a script when it is installed", async () => {
+it("only the two packages that need it run an install script", async () => {
   const { allowScripts } = (await read("package.json")) as { allowScripts: Record<string, boolean> };
   const allowed = Object.entries(allowScripts).flatMap(([name, may]) => (may ? [name] : []));
   expect(allowed.toSorted()).toEqual(["esbuild", "node"]);

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Tests against AWS's services as emulators give them: at `AWS_ENDPOINT_URL`, else started here. */
+/** Tests against AWS emulators: at `AWS_ENDPOINT_URL`, or started here. */
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
     include: ["{lib,functions,infra,localstack,bin,examples,bench,tests}/**/*.test.ts"],
-    // For what hangs: a machine that is busy with others takes ten times as long as an idle one.
+    // For tests that hang: a busy machine takes ten times as long as an idle one.
     testTimeout: 90_000,
     hookTimeout: 90_000,
     pool: "forks",

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The server over LocalStack: at `AWS_ENDPOINT_URL`, else over one that is installed and started here. */
+/** Server tests on LocalStack: at `AWS_ENDPOINT_URL`, or installed and started here. */
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 60_000,
     pool: "forks",
-    // Every test has a server of its own, and LocalStack is a single process.
+    // Every test has its own server, and LocalStack is a single process.
     maxWorkers: 1,
   },
 });

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** remote-bash steps against a real container engine and a real sshd, which are started here. */
+/** remote-bash steps against a real container engine and a real sshd, both started here. */
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,

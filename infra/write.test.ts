@@ -9,7 +9,7 @@ const NESTED = "infra/stacks/workflows.yaml";
 const FILES = ["template.yaml", NESTED, "openapi.json", "examples/workflow.schema.json"];
 
 describe("generate", () => {
-  it("gives the same bytes whatever order the files were made in", async () => {
+  it("returns the same bytes for any order of file creation", async () => {
     await using tree = await makeTree();
     await using reversed = await makeTree(Object.fromEntries(Object.entries(FIXTURE_FILES).reverse()));
 
@@ -20,7 +20,7 @@ describe("generate", () => {
     expect([...second.files]).toEqual([...first.files]);
   });
 
-  it("tells which files are not as they would be written", async () => {
+  it("reports outdated files", async () => {
     await using tree = await makeTree();
     const { files } = await generate(tree.root);
     expect(await staleFiles(tree.root, files)).toEqual(FILES);
@@ -41,7 +41,7 @@ describe("the program", () => {
   const run = (root: string, ...argv: string[]) =>
     spawnSync(process.execPath, [program, "--root", root, ...argv], { encoding: "utf8" });
 
-  it("writes, then finds nothing to mend, then names the command that mends", async () => {
+  it("writes the files, then finds them up to date, then prints the command that updates them", async () => {
     await using tree = await makeTree();
 
     const unwritten = run(tree.root, "--check");
@@ -56,7 +56,7 @@ describe("the program", () => {
     expect(run(tree.root, "--check").status).toBe(0);
   });
 
-  it("names the faults of the tree", async () => {
+  it("prints the issues of the tree", async () => {
     await using tree = await makeTree();
     await tree.write({ "functions/executors/lost.ts": "export {};" });
 

@@ -9,20 +9,20 @@ import { countResources, templateText } from "./template/sam-template.ts";
 import { toTemplates } from "./template/template.ts";
 import { WORKFLOW_SCHEMA_FILE, workflowSchema } from "./workflow-schema.ts";
 
-/** What is written from code. */
+/** The files generated from code. */
 export interface Generated {
-  /** File name, from the root -> text. */
+  /** File name relative to the root -> text. */
   readonly files: ReadonlyMap<string, string>;
-  /** Functions, and CloudFormation resources after SAM's transform, of each template. */
+  /** Functions and CloudFormation resources, after SAM's transform, of each template. */
   readonly sizes: ReadonlyMap<string, { readonly functions: number; readonly resources: number }>;
 }
 
 export const OPENAPI_FILE = "openapi.json";
 
-/** CloudFormation takes 500 resources a stack; there must be room left. */
+/** CloudFormation allows 500 resources per stack; this leaves some room. */
 export const RESOURCES_MAX = LIMITS.stackResources.value;
 
-/** Writes nothing: gives the files of the tree at `root`. Throws ScanError. */
+/** Generates the files of the tree at `root` without writing them. Throws ScanError. */
 export async function generate(root: string): Promise<Generated> {
   const found = await scan(root);
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
@@ -44,7 +44,7 @@ export async function generate(root: string): Promise<Generated> {
   };
 }
 
-/** Names of the files that are not as they would be written. */
+/** Names of the files whose content is outdated. */
 export async function staleFiles(root: string, files: Generated["files"]): Promise<string[]> {
   const stale: string[] = [];
   for (const [name, text] of files) {
@@ -54,7 +54,7 @@ export async function staleFiles(root: string, files: Generated["files"]): Promi
   return stale;
 }
 
-/** Exit code: 0 where all is as it should be, 1 where it is not. */
+/** Exit code: 0 if the files are up to date or were written, 1 otherwise. */
 async function main(root: string, check: boolean): Promise<number> {
   try {
     const { files, sizes } = await generate(root);
@@ -65,7 +65,7 @@ async function main(root: string, check: boolean): Promise<number> {
         await writeFile(join(root, name), files.get(name) ?? "");
       }
     } else if (stale.length > 0) {
-      console.error(`not as the code says: ${stale.join(", ")}. Run: npm run infra:write`);
+      console.error(`outdated: ${stale.join(", ")}. Run: npm run infra:write`);
       return 1;
     }
     for (const [name, { functions, resources }] of sizes) {
@@ -73,7 +73,7 @@ async function main(root: string, check: boolean): Promise<number> {
         `${name}: ${functions} functions, ${resources} CloudFormation resources of ${RESOURCES_MAX}`,
       );
     }
-    if (!check) console.log(stale.length === 0 ? "nothing to write" : `written: ${stale.join(", ")}`);
+    if (!check) console.log(stale.length === 0 ? "up to date" : `written: ${stale.join(", ")}`);
     return 0;
   } catch (error) {
     console.error(error instanceof ScanError ? error.message : error);

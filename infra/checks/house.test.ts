@@ -5,22 +5,22 @@ function rulesBroken(path: string, ...lines: string[]): string[] {
   return checkHouse([{ path, text: lines.join("\n") }]).map(({ rule }) => rule);
 }
 
-describe("the house's rules", () => {
+describe("conventions", () => {
   it.each(["lib/events/utils.ts", "lib/helpers.ts", "infra/common.test.ts", "lib/string-util.ts"])(
-    "refuse the name %s",
+    "reject the file name %s",
     (path) => {
       expect(rulesBroken(path)).toEqual(["name-says-what"]);
     },
   );
 
   it.each(["lib/workflows/schema/types.ts", "lib/commons-house.ts", "lib/common-topics.ts"])(
-    "accept the name %s",
+    "accept the file name %s",
     (path) => {
       expect(rulesBroken(path)).toEqual([]);
     },
   );
 
-  it("refuse a default export outside a tool's configuration", () => {
+  it("reject a default export outside a tool's configuration", () => {
     expect(rulesBroken("lib/a.ts", "export default class {}")).toEqual(["no-default-export"]);
     expect(rulesBroken("lib/a.ts", "const a = 1;", "export { a as default };")).toEqual([
       "no-default-export",
@@ -36,7 +36,7 @@ describe("the house's rules", () => {
     'import {\n  z,\n} from "zod";',
     'import { z as zod } from "zod";',
     'import z, { ZodError } from "zod";',
-  ])("refuse %j", (line) => {
+  ])("reject %j", (line) => {
     expect(rulesBroken("lib/a.test.ts", line)).toEqual(["zod-as-namespace"]);
   });
 
@@ -49,7 +49,7 @@ describe("the house's rules", () => {
     expect(rulesBroken("lib/a.ts", line)).toEqual([]);
   });
 
-  it("refuse a long file, but for tests", () => {
+  it("reject a long file, except for tests", () => {
     const lines = Array.from({ length: FILE_LINES_MAX }, (_, index) => `const line${index} = 0;`);
 
     expect(rulesBroken("lib/a.ts", ...lines, "")).toEqual([]);
@@ -57,7 +57,7 @@ describe("the house's rules", () => {
     expect(rulesBroken("lib/a.test.ts", ...lines, "const more = 0;")).toEqual([]);
   });
 
-  it("refuse that a service reads the environment", () => {
+  it("reject process.env in services", () => {
     expect(rulesBroken("lib/workflows/a.ts", "const home = process.env.HOME;")).toEqual([
       "no-environment-in-services",
     ]);
@@ -66,7 +66,7 @@ describe("the house's rules", () => {
     expect(rulesBroken("lib/platform/embedded/a.ts", "const home = process.env.HOME;")).toEqual([]);
   });
 
-  it("leave reading a table from end to end to migrations", () => {
+  it("reject table scans outside migrations", () => {
     const line = "const page = await deps.tables.scan(documentsTable, { limit: 25 });";
     expect(rulesBroken("lib/documents/lists/all.ts", line)).toEqual(["no-scans"]);
     expect(rulesBroken("functions/schedules/sweep.ts", line)).toEqual(["no-scans"]);

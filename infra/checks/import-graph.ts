@@ -5,9 +5,9 @@ import { isTest, type Source } from "./sources.ts";
 /** One file imports another. */
 export interface ImportEdge {
   readonly from: string;
-  /** A path from the root, `npm:<package>[/<path>]` or `node:<module>`. */
+  /** A path relative to the root, `npm:<package>[/<path>]` or `node:<module>`. */
   readonly to: string;
-  /** Gone at run time. */
+  /** Erased by type stripping. */
   readonly typeOnly: boolean;
 }
 
@@ -16,8 +16,8 @@ const TYPE_EXPORT = /^(\s*export\s+)type(\s*(?:\{[^}]*\}|\*[^"';]*?)\s*from\b)/g
 const INLINE_TYPE_IMPORT = /\bimport\("([^"]+)"\)\./g;
 
 /**
- * All imports between the given files, found by esbuild's parser: once as the files stand, which leaves out
- * type imports, and once with these turned into plain ones. Throws for a file that does not parse.
+ * All imports between the given files, found by esbuild's parser in two passes: the source as it is, which omits
+ * type imports, and the source with type imports turned into value imports. Throws for a file that does not parse.
  */
 export async function importGraph(root: string, sources: readonly Source[]): Promise<ImportEdge[]> {
   const texts = new Map(sources.map(({ path, text }) => [path, text]));
@@ -27,7 +27,7 @@ export async function importGraph(root: string, sources: readonly Source[]): Pro
   const edges: ImportEdge[] = [];
   for (const [from, text] of texts) {
     const kept = values.get(from) ?? new Set();
-    // Tests hold code as text.
+    // Tests contain code in strings.
     const found = isTest(from) ? [] : [...text.matchAll(INLINE_TYPE_IMPORT)];
     const inline = found.map(([, specifier]) => target(from, specifier ?? ""));
     for (const to of new Set([...(all.get(from) ?? []), ...inline]))
@@ -65,7 +65,7 @@ async function importsOf(
   return found;
 }
 
-/** Gives esbuild the texts, and keeps it from following any import. */
+/** Passes the texts to esbuild, and marks every import as external. */
 function fromMemory(root: string, texts: ReadonlyMap<string, string>): Plugin {
   return {
     name: "from-memory",

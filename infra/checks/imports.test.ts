@@ -6,7 +6,7 @@ import { checkImports, findUpwardImports } from "./imports.ts";
 
 const MANIFEST = JSON.stringify({ dependencies: { zod: "4", hono: "4" }, devDependencies: { vitest: "5" } });
 
-/** What is found in a tree of these files; files that are imported and not named are made, empty. */
+/** Issues in a tree of these files. Creates the `others`, empty. */
 async function findingsIn(
   files: Readonly<Record<string, string>>,
   others: readonly string[] = [],
@@ -19,7 +19,7 @@ async function findingsIn(
   return (await checkImports(tree.root)).map(({ path, rule }) => `${rule} ${path}`);
 }
 
-/** One import that breaks each rule, and that rule alone. */
+/** For each rule, an import that breaks only that rule. */
 const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = {
   "workflow-endpoints": ["functions/workflows/runs/list.ts", "lib/documents/tree.ts"],
   "document-endpoints": ["functions/documents/content/read.ts", "lib/workflows/runs.ts"],
@@ -52,14 +52,14 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
 
 const relative = (from: string, to: string): string => "../".repeat(from.split("/").length - 1) + to;
 
-describe("the import rules", () => {
+describe("import rules", () => {
   it.each(Object.entries(BREAKING))("%s", async (rule, [from, to]) => {
     const found = await findingsIn({ [from]: `import "./${relative(from, to)}";` }, [to]);
 
     expect(found).toEqual([`${rule} ${from}`]);
   });
 
-  it("aws-sdk-in-its-adapter and hono-in-the-gateway: packages have a home", async () => {
+  it("aws-sdk-in-its-adapter and hono-in-the-gateway: restrict packages to a folder", async () => {
     const found = await findingsIn({
       "lib/workflows/runs.ts":
         'import { SQSClient } from "@aws-sdk/client-sqs";\nimport { Hono } from "hono";',
@@ -73,13 +73,13 @@ describe("the import rules", () => {
     ]);
   });
 
-  it("are all seen to fire", () => {
+  it("are all covered by a test", () => {
     const shown = [...Object.keys(BREAKING), "aws-sdk-in-its-adapter", "hono-in-the-gateway"];
 
     expect(IMPORT_RULES.map(({ name }) => name).sort()).toEqual(shown.sort());
   });
 
-  it("find an import through #lib and one that is dynamic", async () => {
+  it("detect imports through #lib and dynamic imports", async () => {
     const found = await findingsIn(
       {
         "functions/workflows/runs/list.ts": 'import { open } from "#lib/documents/tree.ts";',
@@ -108,7 +108,7 @@ export type { Page } from "../platform/tables.ts";`,
     expect(found).toEqual([]);
   });
 
-  it("count `import { type A }` as a run-time import, which it is after stripping", async () => {
+  it("count `import { type A }` as a run-time import, which it is after type stripping", async () => {
     const found = await findingsIn(
       { "lib/workflows/runs.ts": 'import { type Clock } from "../platform/clock.ts";' },
       ["lib/platform/clock.ts"],
@@ -117,7 +117,7 @@ export type { Page } from "../platform/tables.ts";`,
     expect(found).toEqual(["service-ports-by-type lib/workflows/runs.ts"]);
   });
 
-  it("forbid the types of the other service as well, inline ones too", async () => {
+  it("reject types of the other service, inline ones too", async () => {
     const found = await findingsIn(
       {
         "lib/workflows/a.ts": 'import type { Tree } from "../documents/tree.ts";',
@@ -132,7 +132,7 @@ export type { Page } from "../platform/tables.ts";`,
     ]);
   });
 
-  it("leave tests alone", async () => {
+  it("ignore tests", async () => {
     const found = await findingsIn(
       {
         "lib/workflows/runs.test.ts":
@@ -144,7 +144,7 @@ export type { Page } from "../platform/tables.ts";`,
     expect(found).toEqual([]);
   });
 
-  it("refuse a consumer that serves two services", async () => {
+  it("reject a consumer that serves two services", async () => {
     const found = await findingsIn(
       { "functions/executors/a.ts": 'import "#lib/workflows/runs.ts";\nimport "#lib/documents/tree.ts";' },
       ["lib/workflows/runs.ts", "lib/documents/tree.ts"],
@@ -154,7 +154,7 @@ export type { Page } from "../platform/tables.ts";`,
   });
 });
 
-describe("the folder order", () => {
+describe("folder order", () => {
   const ORDER = { "lib/workflows": ["schema", "store", "runs"] };
 
   async function upwardIn(files: Readonly<Record<string, string>>): Promise<string[]> {
@@ -165,7 +165,7 @@ describe("the folder order", () => {
     );
   }
 
-  it("lets a folder import those below it", async () => {
+  it("lets a folder import lower folders", async () => {
     const found = await upwardIn({
       "lib/workflows/runs/start.ts":
         'import "../store/store.ts";\nimport type { Step } from "../schema/types.ts";',
@@ -177,7 +177,7 @@ describe("the folder order", () => {
     expect(found).toEqual([]);
   });
 
-  it("forbids imports of a higher folder, of types as well", async () => {
+  it("rejects imports of a higher folder, including type imports", async () => {
     const found = await upwardIn({
       "lib/workflows/schema/parse.ts": 'import "../store/table.ts";',
       "lib/workflows/store/store.ts": 'import type { StoredRun } from "../runs/table.ts";',
@@ -189,7 +189,7 @@ describe("the folder order", () => {
     ]);
   });
 
-  it("names every folder, and every file beside the folders that is imported", async () => {
+  it("rejects folders and imported files that the order omits", async () => {
     const found = await upwardIn({
       "lib/workflows/watches/watch.ts": "export {};",
       "lib/workflows/runs/start.ts": 'import "../commit.ts";',
@@ -204,8 +204,8 @@ describe("the folder order", () => {
   });
 });
 
-describe("cycles", () => {
-  it("are found once each, and those of types allowed", async () => {
+describe("import cycles", () => {
+  it("are reported once each; cycles of type imports are allowed", async () => {
     const found = await findingsIn({
       "lib/http/a.ts": 'import "./b.ts";',
       "lib/http/b.ts": 'import "./c.ts";',
@@ -218,8 +218,8 @@ describe("cycles", () => {
   });
 });
 
-describe("packages and files", () => {
-  it("must be declared, and for run time where they run", async () => {
+describe("imported packages and files", () => {
+  it("must be declared, as a run-time dependency in shipped code", async () => {
     const found = await findingsIn({
       "lib/http/a.ts":
         'import * as z from "zod/v4";\nimport { lost } from "left-pad";\nimport { vi } from "vitest";',
@@ -229,7 +229,7 @@ describe("packages and files", () => {
     expect(found).toEqual(["declared-packages lib/http/a.ts", "declared-packages lib/http/a.ts"]);
   });
 
-  it("must be there, with their extension", async () => {
+  it("must exist, and be written with their extension", async () => {
     const found = await findingsIn({
       "lib/http/a.ts": 'import "./b";\nimport "./b.ts";',
       "lib/http/b.ts": "export {};",
@@ -240,7 +240,7 @@ describe("packages and files", () => {
 });
 
 describe("importGraph", () => {
-  it("does not take imports in comments and texts for real ones", async () => {
+  it("ignores imports in comments and strings", async () => {
     const text =
       '// import "./a.ts";\nconst text = `\nimport "./b.ts";\nimport type { C } from "./c.ts";\n`;\nexport { text };';
 

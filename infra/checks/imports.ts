@@ -4,13 +4,13 @@ import { type ImportEdge, importGraph } from "./import-graph.ts";
 import { FOLDER_ORDER, IMPORT_RULES, type ImportRule, SERVICES } from "./import-rules.ts";
 import { type Finding, isTest, listSources } from "./sources.ts";
 
-/** Packages as package.json declares them. */
+/** Packages declared in package.json. */
 export interface Packages {
   readonly dependencies: ReadonlySet<string>;
   readonly devDependencies: ReadonlySet<string>;
 }
 
-/** What the import rules find in the tree at `root`. */
+/** Checks the import rules in the tree at `root`. */
 export async function checkImports(root: string): Promise<Finding[]> {
   const sources = await listSources(root);
   const edges = await importGraph(root, sources);
@@ -34,7 +34,7 @@ export async function checkImports(root: string): Promise<Finding[]> {
 
 const isOurs = (target: string): boolean => !target.startsWith("npm:") && !target.startsWith("node:");
 
-/** Imports that a named rule forbids. Tests may import what they test. */
+/** Imports that a named rule forbids. Tests may import anything. */
 export function findForbidden(edges: readonly ImportEdge[]): Finding[] {
   return edges
     .filter(({ from }) => !isTest(from))
@@ -54,7 +54,7 @@ function breaks(rule: ImportRule, { from, to, typeOnly }: ImportEdge): boolean {
   return !(typeOnly && rule.onlyTypes?.test(to) === true);
 }
 
-/** A consumer serves one service. */
+/** A consumer may import only one service. */
 export function findMixedServices(edges: readonly ImportEdge[]): Finding[] {
   const served = new Map<string, Set<string>>();
   for (const { from, to } of edges) {
@@ -72,7 +72,7 @@ export function findMixedServices(edges: readonly ImportEdge[]): Finding[] {
     }));
 }
 
-/** Imports of a service that lead to a higher folder of it, and folders that the order does not name. */
+/** Imports of a higher folder of the same service, and folders that the order omits. */
 export function findUpwardImports(
   edges: readonly ImportEdge[],
   known: ReadonlySet<string>,
@@ -107,7 +107,7 @@ export function findUpwardImports(
   });
 }
 
-/** Cycles of run-time imports; those of types alone are harmless. One finding a cycle, at its first file. */
+/** Cycles of run-time imports, one issue per cycle, at its first file. Cycles of type imports are harmless. */
 export function findCycles(edges: readonly ImportEdge[]): Finding[] {
   const targets = new Map<string, string[]>();
   for (const { from, to, typeOnly } of edges) {
@@ -133,10 +133,10 @@ export function findCycles(edges: readonly ImportEdge[]): Finding[] {
   return findings;
 }
 
-/** What runs without the development dependencies. */
+/** Code that runs without the development dependencies. */
 const SHIPPED = /^(?:lib|functions|localstack|bin)\//;
 
-/** Packages that package.json does not name, or names for development alone. */
+/** Packages that package.json does not declare, or only as development dependencies of shipped code. */
 export function findUndeclared(edges: readonly ImportEdge[], packages: Packages): Finding[] {
   return edges.flatMap(({ from, to, typeOnly }) => {
     if (!to.startsWith("npm:")) return [];
@@ -146,18 +146,18 @@ export function findUndeclared(edges: readonly ImportEdge[], packages: Packages)
     const developing = !SHIPPED.test(from) || isTest(from) || typeOnly;
     if (packages.devDependencies.has(name) && developing) return [];
     return [
-      { path: from, rule: "declared-packages", message: `imports ${name}, which dependencies does not name` },
+      { path: from, rule: "declared-packages", message: `imports ${name}, which is missing from dependencies` },
     ];
   });
 }
 
-/** Imports of files that are not there, or are written without their extension. */
+/** Imports of files that do not exist, or without the extension. */
 export function findMissing(edges: readonly ImportEdge[], known: ReadonlySet<string>): Finding[] {
   return edges
     .filter(({ to }) => isOurs(to) && !to.endsWith(".json") && !known.has(to))
     .map(({ from, to }) => ({
       path: from,
       rule: "no-missing-files",
-      message: `imports ${to}, which is not there`,
+      message: `imports ${to}, which does not exist`,
     }));
 }

@@ -7,10 +7,10 @@ function part(name: string, outcome: Outcome | Error, ran: string[], telling?: t
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };
-  return { name, fix: `mend ${name}`, run, ...(telling === undefined ? {} : { telling }) };
+  return { name, fix: `fix ${name}`, run, ...(telling === undefined ? {} : { telling }) };
 }
 
-const GOOD: Outcome = { ok: true, output: "all well" };
+const GOOD: Outcome = { ok: true, output: "up to date" };
 const BAD: Outcome = { ok: false, output: "a.ts: wrong\nb.ts: wrong" };
 
 async function check(names: string[], parts: (ran: string[]) => Part[]) {
@@ -22,15 +22,15 @@ async function check(names: string[], parts: (ran: string[]) => Part[]) {
   return { code, ran, lines };
 }
 
-describe("the check", () => {
-  it("says a short line a part and no more when all hold", async () => {
+describe("runChecks", () => {
+  it("prints one line per part when all pass", async () => {
     const { code, lines } = await check([], (ran) => [part("lint", GOOD, ran), part("types", GOOD, ran)]);
 
     expect(code).toBe(0);
     expect(lines).toEqual(["ok   lint 0.0s", "ok   types 0.0s"]);
   });
 
-  it("shows what failed and the command that mends it, and goes on", async () => {
+  it("prints the output of a failed part and the command that fixes it, and continues", async () => {
     const { code, lines, ran } = await check([], (ran) => [part("lint", BAD, ran), part("types", GOOD, ran)]);
 
     expect(code).toBe(1);
@@ -38,19 +38,19 @@ describe("the check", () => {
     expect(lines).toEqual([
       "FAIL lint 0.0s",
       "     a.ts: wrong\n     b.ts: wrong",
-      "     mend: mend lint",
+      "     fix: fix lint",
       "ok   types 0.0s",
     ]);
   });
 
-  it("counts a part that throws as failed", async () => {
-    const { code, lines } = await check([], (ran) => [part("lint", new Error("no such program"), ran)]);
+  it("reports a part that throws as failed", async () => {
+    const { code, lines } = await check([], (ran) => [part("lint", new Error("command not found"), ran)]);
 
     expect(code).toBe(1);
-    expect(lines).toContain("     no such program");
+    expect(lines).toContain("     command not found");
   });
 
-  it("runs the parts that are named alone, and prints those that have something to tell", async () => {
+  it("runs only the named parts, and prints the output of verbose ones", async () => {
     const { code, lines, ran } = await check(["sizes"], (ran) => [
       part("lint", BAD, ran),
       part("sizes", GOOD, ran, true),
@@ -58,18 +58,18 @@ describe("the check", () => {
 
     expect(code).toBe(0);
     expect(ran).toEqual(["sizes"]);
-    expect(lines).toEqual(["ok   sizes 0.0s", "     all well"]);
+    expect(lines).toEqual(["ok   sizes 0.0s", "     up to date"]);
   });
 
-  it("refuses a name that is no part", async () => {
+  it("rejects an unknown name", async () => {
     const { code, lines, ran } = await check(["lnit"], (ran) => [part("lint", GOOD, ran)]);
 
     expect(code).toBe(2);
     expect(ran).toEqual([]);
-    expect(lines).toEqual(["no such part: lnit. There are: lint"]);
+    expect(lines).toEqual(["unknown part: lnit. Parts: lint"]);
   });
 
   it("has five parts, without the tests, which npm test runs", () => {
-    expect(PARTS.map(({ name }) => name)).toEqual(["lint", "types", "imports", "house", "generated"]);
+    expect(PARTS.map(({ name }) => name)).toEqual(["lint", "types", "imports", "conventions", "generated"]);
   });
 });

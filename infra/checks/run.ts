@@ -5,7 +5,7 @@ import { checkHouse } from "./house.ts";
 import { checkImports } from "./imports.ts";
 import { type Finding, listSources } from "./sources.ts";
 
-/** What a part has to say, and whether it holds. */
+/** Result of a part, and the text to print. */
 export interface Outcome {
   readonly ok: boolean;
   readonly output: string;
@@ -14,9 +14,9 @@ export interface Outcome {
 /** One part of the check. */
 export interface Part {
   readonly name: string;
-  /** The command that mends what it finds. */
+  /** The command that fixes the issues, or checks again. */
   readonly fix: string;
-  /** Its output is worth reading when it holds, too. */
+  /** Prints the output of a successful run, too. */
   readonly telling?: true;
   run(root: string): Promise<Outcome>;
 }
@@ -40,7 +40,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: "types",
-    fix: "mend the files named, then: node infra/checks/run.ts types",
+    fix: "fix the files above, then: node infra/checks/run.ts types",
     run: (root) =>
       program(root, [
         bin("tsc"),
@@ -50,12 +50,12 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: "imports",
-    fix: "move the code to where it may be imported (infra/checks/import-rules.ts), then: node infra/checks/run.ts imports",
+    fix: "follow infra/checks/import-rules.ts, then: node infra/checks/run.ts imports",
     run: async (root) => toOutcome(await checkImports(root)),
   },
   {
-    name: "house",
-    fix: "mend the files named, then: node infra/checks/run.ts house",
+    name: "conventions",
+    fix: "fix the files above, then: node infra/checks/run.ts conventions",
     run: async (root) => toOutcome(checkHouse(await listSources(root))),
   },
   {
@@ -82,7 +82,7 @@ function toOutcome(findings: readonly Finding[]): Outcome {
   return { ok: findings.length === 0, output: lines.join("\n") };
 }
 
-/** Runs a program of Node's with both outputs together. */
+/** Runs a Node program and returns stdout and stderr together. */
 function program(root: string, argv: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, argv, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
@@ -97,8 +97,8 @@ function program(root: string, argv: readonly string[]): Promise<Outcome> {
 const MS_PER_SECOND = 1000;
 
 /**
- * Runs the parts named, or all of them, one after another, and goes on after one that fails. Exit code: 0 when
- * all hold, 1 when one does not, 2 for a name that is no part.
+ * Runs the named parts, or all of them, in sequence; continues after a failure. Exit code: 0 if all parts pass, 1 if
+ * one fails, 2 for an unknown name.
  */
 export async function runChecks(
   root: string,
@@ -108,7 +108,7 @@ export async function runChecks(
 ): Promise<0 | 1 | 2> {
   const unknown = names.filter((name) => !parts.some((part) => part.name === name));
   if (unknown.length > 0) {
-    print(`no such part: ${unknown.join(", ")}. There are: ${parts.map((part) => part.name).join(", ")}`);
+    print(`unknown part: ${unknown.join(", ")}. Parts: ${parts.map((part) => part.name).join(", ")}`);
     return 2;
   }
   let code: 0 | 1 = 0;
@@ -123,7 +123,7 @@ export async function runChecks(
     if ((!outcome.ok || part.telling === true) && outcome.output !== "")
       print(outcome.output.replace(/^/gm, "     "));
     if (!outcome.ok) {
-      print(`     mend: ${part.fix}`);
+      print(`     fix: ${part.fix}`);
       code = 1;
     }
   }

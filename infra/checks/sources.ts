@@ -2,32 +2,32 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byCodeUnits } from "../names.ts";
 
-/** A source file of ours. */
+/** A source file. */
 export interface Source {
   /** From the root, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
 
-/** One thing that is wrong, and where. */
+/** A violation and its location. */
 export interface Finding {
   readonly path: string;
   readonly rule: string;
   readonly message: string;
 }
 
-/** Folders that hold code of ours. */
+/** Folders that contain source code. */
 const FOLDERS = ["bench", "bin", "examples", "functions", "infra", "lib", "localstack", "tests", "web"];
 const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 
-/** Tests, what they lean on (`test-*.ts`), and the suite that every adapter has to pass. */
+/** Tests, test support (`test-*.ts`), and the contract suite of the adapters. */
 export function isTest(path: string): boolean {
   return /\.(?:test|faults|cloud|localstack|remote)\.tsx?$|(?:^|\/)test-[^/]+\.ts$|^lib\/platform\/contract\//.test(
     path,
   );
 }
 
-/** Every source file below `root`, in the order of the paths. */
+/** All source files below `root`, sorted by path. */
 export async function listSources(root: string): Promise<Source[]> {
   const paths: string[] = [];
   for (const folder of FOLDERS) {

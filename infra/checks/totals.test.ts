@@ -24,7 +24,7 @@ async function reportOf(
   return path;
 }
 
-it("adds up what passed, failed and was skipped", async () => {
+it("adds up passed, failed and skipped tests", async () => {
   const paths = [await reportOf("a", 3, 0), await reportOf("b", 4, 0)];
   expect(addUp(paths)).toEqual({
     line: "7 passed, 0 failed, 6 skipped",
@@ -53,7 +53,7 @@ it("lists the ten slowest files of all reports, slowest first", async () => {
   expect(slowest.slice(0, 2)).toEqual(["90.0 s  lib/slower.test.ts", "61.5 s  lib/slow.test.ts"]);
 });
 
-it("tells of each failed test: its file, its full name and the first lines of how it failed", async () => {
+it("reports each failed test: its file, its full name and the first lines of the message", async () => {
   const path = await reportOf("failed", 1, 1, false, [
     {
       ...{ name: join(process.cwd(), "lib/some.test.ts"), status: "failed", message: "" },
@@ -80,7 +80,7 @@ it("tells of each failed test: its file, its full name and the first lines of ho
   expect(lines).toHaveLength(16);
 });
 
-it("tells of a file that could not be collected", async () => {
+it("reports a file that could not be collected", async () => {
   const path = await reportOf("uncollected", 1, 0, false, [
     {
       ...{ name: join(process.cwd(), "lib/some.test.ts"), status: "failed", message: "no such module" },
@@ -90,7 +90,7 @@ it("tells of a file that could not be collected", async () => {
   expect(addUp([path]).failures).toEqual(["FAILED lib/some.test.ts\n    no such module"]);
 });
 
-it("prints the totals alone on standard output, and what failed, 20 at most, on standard error", async () => {
+it("prints only the totals on standard output, and at most 20 failures on standard error", async () => {
   const assertionResults = Array.from({ length: 25 }, (_, at) => ({
     ...{ status: "failed", fullName: `test ${at}`, failureMessages: null },
   }));
@@ -105,7 +105,7 @@ it("prints the totals alone on standard output, and what failed, 20 at most, on 
   expect(stderr).toContain("and 5 more");
 });
 
-it("is not sound where a test failed, a runner failed without one, none ran, or nothing was reported", async () => {
+it("does not pass if a test failed, a runner failed, no test ran, or there is no report", async () => {
   const good = await reportOf("good", 3, 0);
   expect(addUp([good, await reportOf("failed", 1, 1)])).toMatchObject({
     line: "4 passed, 1 failed, 6 skipped",
@@ -116,7 +116,7 @@ it("is not sound where a test failed, a runner failed without one, none ran, or 
   expect(addUp([])).toMatchObject({ line: "0 passed, 0 failed, 0 skipped", sound: false });
 });
 
-it("counts the others where a report is missing or cut off", async () => {
+it("counts the other reports if one is missing or truncated", async () => {
   const cut = join(folder, "cut");
   await writeFile(cut, '{"numPassedTests": 1');
   const { line, sound, faults } = addUp([join(folder, "missing"), cut, await reportOf("good", 3, 0)]);

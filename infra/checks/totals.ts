@@ -7,12 +7,12 @@ const SHOWN_FAILURES = 20;
 const SHOWN_LINES = 15;
 const SHOWN_SLOWEST = 10;
 const MS_PER_SECOND = 1000;
-/** Where the runner and its libraries were tells nothing of the test. */
+/** Stack frames of the runner and of libraries, which do not locate the failure. */
 const FOREIGN_FRAME = /^ +at .*(?:node_modules\/|\(?node:)/;
-/** A line may hold a whole document, as a property's counterexample does. */
+/** A line may contain a whole document, as the counterexample of a property does. */
 const SHOWN_LINE_LENGTH = 300;
 
-/** A file's tests, as far as they are used. `message` tells why it could not be collected; else it is empty. */
+/** A file of vitest's JSON report; only the fields that are used. `message` is empty unless collection failed. */
 const testFile = z.object({
   name: z.string(),
   status: z.string(),
@@ -30,7 +30,7 @@ const testFile = z.object({
 });
 type TestFile = z.infer<typeof testFile>;
 
-/** A report of vitest's JSON reporter, as far as it is used. */
+/** A report of vitest's JSON reporter; only the fields that are used. */
 const report = z.object({
   testResults: z.array(testFile),
   numPassedTests: z.int(),
@@ -40,19 +40,19 @@ const report = z.object({
   success: z.boolean(),
 });
 
-/** What the reports come to, and whether each was there, told of success and ran a test. */
+/** Totals of the reports; `passed` if every report exists, reports success and contains a test. */
 export interface Totals {
   readonly line: string;
   readonly sound: boolean;
-  /** What is wrong with a report, one line each. */
+  /** Issues of the reports, one line each. */
   readonly faults: readonly string[];
-  /** Each failed test, and each file that could not be collected: the file, the full name, how it failed. */
+  /** Failed tests, and files that could not be collected: the file, the full name, the message. */
   readonly failures: readonly string[];
-  /** The files that took longest, slowest first, one line each. */
+  /** The slowest files, slowest first, one line each. */
   readonly slowest: readonly string[];
 }
 
-/** Adds up the reports at the given paths. One that cannot be read is a fault, and the others count. */
+/** Adds up the reports at the given paths. A report that cannot be read is an issue; the others still count. */
 export function addUp(paths: readonly string[]): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0 };
   const faults: string[] = [];
@@ -66,10 +66,10 @@ export function addUp(paths: readonly string[]): Totals {
       totals.skipped += found.numPendingTests + (found.numTodoTests ?? 0);
       failures.push(...found.testResults.flatMap(failuresOf));
       files.push(...found.testResults);
-      if (!found.success) faults.push(`${path}: the runner tells of a failure`);
+      if (!found.success) faults.push(`${path}: vitest reports a failure`);
       if (found.numPassedTests === 0) faults.push(`${path}: no test passed`);
     } catch (error) {
-      faults.push(`${path}: no report of vitest (${error instanceof Error ? error.name : "unknown"})`);
+      faults.push(`${path}: not a report of vitest (${error instanceof Error ? error.name : "unknown"})`);
     }
   }
   return {
@@ -97,7 +97,7 @@ function failuresOf({ name, status, message = "", assertionResults }: TestFile):
     .map(({ fullName, failureMessages }) =>
       shown(`${file} > ${fullName}`, failureMessages?.join("\n") ?? ""),
     );
-  // A file that does not load, and a hook that fails, fail no test of their own.
+  // A file that does not load, or a failing hook, has no failed test.
   const itself = status === "failed" && (message !== "" || failed.length === 0);
   return itself ? [shown(file, message), ...failed] : failed;
 }

@@ -3,8 +3,8 @@ import { startEmulator } from "./child.ts";
 
 const start = (program: string) => startEmulator("test", process.execPath, ["-e", program], ".");
 
-describe("an emulator", () => {
-  it("is where it says that it listens, until it is stopped", async () => {
+describe("startEmulator", () => {
+  it("returns the URL of a program that listens, and stops it", async () => {
     const emulator = await start(
       "console.log('warming up'); console.log('listening 4321'); process.stdin.on('end', () => process.exit(0)).resume()",
     );
@@ -13,12 +13,12 @@ describe("an emulator", () => {
     await emulator.stop();
   });
 
-  it("that ends before it listens is an error with what it wrote", async () => {
+  it("rejects with the program's output if it exits before it listens", async () => {
     const starting = start("console.error('no port is free'); process.exit(3)");
     await expect(starting).rejects.toThrow(/test did not start: no port is free/);
   });
 
-  it("that is not there is an error", async () => {
+  it("rejects if the program does not exist", async () => {
     const starting = startEmulator("test", "/nowhere/java", [], ".");
     await expect(starting).rejects.toThrow(/test did not start/);
   });

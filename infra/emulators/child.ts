@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Emulator {
   readonly url: string;
-  /** Ends the process; settles when it is gone. */
+  /** Ends the process; resolves when it has exited. */
   stop(): Promise<void>;
 }
 
@@ -14,8 +14,8 @@ const STOP_TIMEOUT_MS = 5_000;
 const STDERR_CHARACTERS = 4_000;
 
 /**
- * Starts a program that prints `listening PORT` and ends when its standard input does, so that it cannot outlive
- * this process. Throws where it does not listen within a minute, with the end of what it wrote.
+ * Starts a program that prints `listening PORT` and exits when its standard input closes, so that it cannot outlive
+ * this process. Throws with the end of its output if it does not listen within a minute.
  */
 export async function startEmulator(
   name: string,
@@ -46,10 +46,10 @@ export async function startEmulator(
       if (port !== undefined) resolve(Number(port));
     });
     child.once("error", reject);
-    child.once("close", (code) => reject(new Error(`it ended with ${code}`)));
-    setTimeout(() => reject(new Error("it does not listen after a minute")), START_TIMEOUT_MS).unref();
+    child.once("close", (code) => reject(new Error(`exited with code ${code}`)));
+    setTimeout(() => reject(new Error("did not listen within a minute")), START_TIMEOUT_MS).unref();
   });
-  // A pipe that breaks when the program dies is told by its end.
+  // A pipe error after the program dies: "close" reports it.
   child.stdin.on("error", () => undefined);
   try {
     return { url: `http://127.0.0.1:${await listening}`, stop };

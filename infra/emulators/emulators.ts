@@ -5,12 +5,12 @@ import { type Emulator, startEmulator } from "./child.ts";
 import { installDynamoDbLocal, installMoto } from "./install.ts";
 
 export interface Emulators {
-  /** What a process needs in its environment to speak to them. */
+  /** Environment variables that point a process at the emulators. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** What the SDK asks for and no emulator looks at. */
+/** Required by the SDK; the emulators ignore the values. */
 export const EMULATED_ACCOUNT = {
   AWS_REGION: "us-east-1",
   AWS_ACCESS_KEY_ID: "test",
@@ -18,8 +18,8 @@ export const EMULATED_ACCOUNT = {
 } as const;
 
 /**
- * Installs where needed, then starts DynamoDB Local for tables and moto for the other services, both in memory
- * and on the loopback address. Throws where one of them does not start.
+ * Starts DynamoDB Local for tables and moto for the other services, both in memory and on the loopback address.
+ * Installs them first if needed. Throws if one of them does not start.
  */
 export async function startEmulators(root: string): Promise<Emulators> {
   await mkdir(root, { recursive: true });
@@ -44,7 +44,7 @@ export async function startEmulators(root: string): Promise<Emulators> {
   };
 }
 
-/** DynamoDB Local, in memory and on the loopback address; installed where needed. */
+/** Starts DynamoDB Local in memory on the loopback address; installs it first if needed. */
 export async function startDynamoDb(root: string): Promise<Emulator> {
   const folder = await installDynamoDbLocal(root);
   const libraries = join(folder, "libraries");

@@ -5,14 +5,14 @@ const READY_MS = 30_000;
 const ASK_EVERY_MS = 20;
 
 /**
- * Starts a program that knows nothing of us, and ends it when this process ends: a shell waits for that.
- * `onEnd` is a command of the shell, run last. Rejects where `isReady` does not come true in half a minute.
+ * Starts a program that does not watch our standard input, and ends it when this process ends: a shell waits for
+ * that. `onEnd` is a shell command that runs last. Rejects if `isReady` does not return true within 30 seconds.
  */
 export async function startEngine(options: {
   readonly name: string;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** What its emulator's URL names; 0 where it listens on no port. */
+  /** Port in the emulator's URL; 0 if the program does not listen on a port. */
   readonly port: number;
   readonly onEnd?: string;
   readonly isReady: () => Promise<boolean>;
@@ -30,7 +30,7 @@ export async function startEngine(options: {
   while (!(await isReady())) {
     if (performance.now() > until) {
       await emulator.stop();
-      throw new Error(`${name} does not answer half a minute after its start`);
+      throw new Error(`${name} is not ready 30 seconds after its start`);
     }
     await sleep(ASK_EVERY_MS);
   }

@@ -13,14 +13,14 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** Where the emulators lie: `WEFT_EMULATORS_DIR`, else a cache folder beside the packages. */
+/** Folder of the emulators: `WEFT_EMULATORS_DIR`, or a cache folder beside the packages. */
 export function emulatorsFolder(environment: Readonly<Record<string, string | undefined>>): string {
   const chosen = environment.WEFT_EMULATORS_DIR;
   if (chosen !== undefined && chosen !== "") return chosen;
   return fileURLToPath(new URL("../../node_modules/.cache/weft-emulators", import.meta.url));
 }
 
-/** DynamoDB Local with its libraries from Maven Central; answers its folder. Needs `mvn` and a JDK of 17 or more. */
+/** Installs DynamoDB Local with its libraries from Maven Central; returns the folder. Needs `mvn` and JDK 17 or later. */
 export function installDynamoDbLocal(root: string): Promise<string> {
   const sources = ["dynamodb-local/pom.xml", "dynamodb-local/LoopbackDynamoDb.java"];
   return installOnce(root, "dynamodb-local", sources, async (folder) => {
@@ -37,17 +37,17 @@ export function installDynamoDbLocal(root: string): Promise<string> {
   });
 }
 
-/** moto's server in a virtual environment of its own; answers its folder. Needs Python 3.9 or more as `python3`. */
+/** Installs moto's server in its own virtual environment; returns the folder. Needs Python 3.9 or later as `python3`. */
 export function installMoto(root: string): Promise<string> {
   return installPython(root, "moto", "moto/requirements.txt");
 }
 
-/** LocalStack in a virtual environment of its own; answers its folder. Needs Python 3.13. */
+/** Installs LocalStack in its own virtual environment; returns the folder. Needs Python 3.13. */
 export async function installLocalStack(root: string): Promise<string> {
   return installPython(root, "localstack", "localstack/requirements.txt", python313);
 }
 
-/** SAM's command line and cfn-lint in a virtual environment of their own; answers its folder. */
+/** Installs the SAM CLI and cfn-lint in their own virtual environment; returns the folder. */
 export function installSam(root: string): Promise<string> {
   return installPython(root, "weft-sam", "../sam/requirements.txt");
 }
@@ -63,27 +63,27 @@ function installPython(
   });
 }
 
-/** The version that LocalStack 4.14 was tried on: older ones cannot read its code. */
+/** The version that LocalStack 4.14 is tested with: older ones cannot parse its code. */
 async function python313(): Promise<string> {
   const print = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)";
   for (const command of ["python3.13", "python3"]) {
     try {
-      // pyenv keeps the ones that are not its global version behind this variable.
+      // pyenv hides versions other than the global one unless this variable names them.
       const { stdout } = await run(command, ["-c", print], {
         env: { ...process.env, PYENV_VERSION: "3.13" },
       });
       const [, executable] = /^3\.13 (.+)$/m.exec(stdout) ?? [];
       if (executable !== undefined) return executable;
     } catch {
-      // Not there, or not this one.
+      // Missing, or another version.
     }
   }
   throw new Error("LocalStack needs Python 3.13, as python3.13 or python3 on the path");
 }
 
 /**
- * Installs into a folder named by what is installed, which is there whole or not at all: the last thing that is
- * made in it is the mark. A virtual environment holds its own path, so it cannot be made elsewhere and moved.
+ * Installs into a folder named after a hash of the sources. The `installed` file is written last: without it, the
+ * installation is incomplete. A virtual environment contains its own path, so it cannot be built elsewhere and moved.
  */
 async function installOnce(
   root: string,
@@ -96,7 +96,7 @@ async function installOnce(
   const folder = join(root, `${name}-${hash.digest("hex").slice(0, 12)}`);
   const mark = join(folder, "installed");
   if (existsSync(mark)) return folder;
-  // What is left of an installation that was ended half-way.
+  // Remove what an interrupted installation has left behind.
   if (existsSync(folder)) {
     const left = `${folder}.${randomUUID()}`;
     await rename(folder, left);
@@ -113,7 +113,7 @@ async function must(command: string, args: readonly string[]): Promise<void> {
     await run(command, args, { timeout: INSTALL_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES });
   } catch (error) {
     const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
-    if (code === "ENOENT") throw new Error(`the emulators need ${command}, which is not there`);
+    if (code === "ENOENT") throw new Error(`the emulators need ${command}, which is not installed`);
     const output = `${stdout ?? ""}${stderr ?? ""}`.trim().slice(-4000);
     throw new Error(`${command} ${args.join(" ")} failed: ${output}`, { cause: error });
   }

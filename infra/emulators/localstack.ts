@@ -8,8 +8,8 @@ import { emulatorsFolder, installLocalStack } from "./install.ts";
 const PROGRAM = fileURLToPath(new URL("localstack/serve.py", import.meta.url));
 
 /**
- * Installs where needed, then starts LocalStack without Docker, in memory and on the loopback address: dynamodb
- * (DynamoDB Local behind it), events, s3 and sqs at one endpoint. Throws where it does not start.
+ * Starts LocalStack without Docker, in memory and on the loopback address: dynamodb (backed by DynamoDB Local),
+ * events, s3 and sqs at one endpoint. Installs it first if needed. Throws if it does not start.
  */
 export async function startLocalStack(root: string): Promise<Emulators> {
   await mkdir(root, { recursive: true });
@@ -32,10 +32,10 @@ export async function startLocalStack(root: string): Promise<Emulators> {
   };
 }
 
-/** Runs until it is told to stop; says first how a server gets to it. */
+/** Prints how a server connects, then runs until a signal arrives. */
 async function main(): Promise<void> {
   const { environment, stop } = await startLocalStack(emulatorsFolder(process.env));
-  // Ctrl-C reaches both emulators too, and once npm has passed it on it comes twice.
+  // Ctrl-C reaches both emulators too, and npm forwards it a second time.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => void stop().then(() => process.exit(0)));
   }

@@ -8,7 +8,7 @@ import { startEngine } from "./engine-child.ts";
 
 const run = promisify(execFile);
 
-/** A real engine that speaks Docker's protocol, with one image and nothing else of this machine's. */
+/** A real container engine that speaks Docker's protocol, with one image. */
 export interface Podman {
   /** For `DOCKER_HOST`. */
   readonly dockerHost: string;
@@ -17,14 +17,14 @@ export interface Podman {
 }
 
 const IMAGE = "weft-test-image:latest";
-/** busybox without bash: the least that a container needs. */
+/** busybox without bash: the minimum that a container needs. */
 const BUSYBOX_PATHS = ["/bin/busybox", "/usr/bin/busybox"];
 const APPLETS =
   "sh cat head grep env sleep setsid id pwd ls seq yes wc mkdir touch rm stat ps date chmod ip".split(" ");
 
 /**
- * Starts podman's service in a temporary folder, on a socket there. Rejects where it is missing: Debian's `podman`,
- * `runc` and `busybox-static`, and root.
+ * Starts podman's service on a socket in a temporary folder. Rejects if a requirement is missing: root, and Debian's
+ * `podman`, `runc` and `busybox-static`.
  */
 export async function startPodman(): Promise<Podman> {
   const folder = await mkdtemp(join(tmpdir(), "weft-podman-"));
@@ -70,13 +70,13 @@ export async function startPodman(): Promise<Podman> {
   }
 }
 
-/** What watches a command in a container goes on for minutes after its end. */
+/** The monitor process of a container command keeps running for minutes after the command ends. */
 const endMonitors = (folder: string): string =>
   `for p in /proc/[0-9]*; do
   [ "$(cat $p/comm 2>/dev/null)" = conmon ] && grep -q "${folder}/" $p/cmdline && kill -KILL "\${p#/proc/}"
 done`;
 
-/** runc in place of crun, no overlay, no cgroups of systemd: all that works in a container of one's own. */
+/** runc instead of crun, no overlay, no systemd cgroups: what works inside a container. */
 const CONTAINERS = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
 netns = "host"
@@ -91,7 +91,7 @@ graphroot = "${join(folder, "graph")}"
 runroot = "${join(folder, "run")}"
 `;
 
-/** No registry is asked: the image is a root folder with busybox in it. */
+/** Needs no registry: the image is a root folder with busybox in it. */
 async function importImage(folder: string, podman: (...args: string[]) => Promise<unknown>): Promise<void> {
   const root = join(folder, "root");
   await mkdir(join(root, "bin"), { recursive: true });
@@ -111,7 +111,7 @@ async function copyFirst(paths: readonly string[], to: string): Promise<void> {
     );
     if (copied) return;
   }
-  throw new Error("there is no busybox: install busybox-static");
+  throw new Error("busybox not found: install busybox-static");
 }
 
 function answers(socketPath: string): Promise<boolean> {

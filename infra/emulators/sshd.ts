@@ -8,20 +8,20 @@ import { startEngine } from "./engine-child.ts";
 
 const run = promisify(execFile);
 
-/** A real sshd on the loopback address, for this user alone. */
+/** A real sshd on the loopback address, for the current user only. */
 export interface Sshd {
   readonly port: number;
   readonly user: string;
-  /** A private key that it takes, and one that it does not. */
+  /** A private key that the server accepts, and one that it rejects. */
   readonly keyPath: string;
   readonly strangerKeyPath: string;
-  /** The line of a known_hosts file for it, and one for the same host with another key. */
+  /** The server's line in a known_hosts file, and a line for the same host with another key. */
   readonly knownHostsLine: string;
   readonly wrongKnownHostsLine: string;
   stop(): Promise<void>;
 }
 
-/** Makes keys and starts sshd on them in a temporary folder. Rejects where there is none: Debian's `openssh-server`. */
+/** Generates keys and starts sshd in a temporary folder. Rejects if Debian's `openssh-server` is not installed. */
 export async function startSshd(): Promise<Sshd> {
   const folder = await mkdtemp(join(tmpdir(), "weft-sshd-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
@@ -31,7 +31,7 @@ export async function startSshd(): Promise<Sshd> {
     await appendFile(join(folder, "authorized_keys"), await publicKey(folder, "user"));
     const port = await freePort();
     await writeFile(join(folder, "config"), configOf(folder, port));
-    // Its separated half wants a folder that packages make at boot alone.
+    // sshd's privilege separation needs a folder that packages create only at boot.
     if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
     const argv = ["/usr/sbin/sshd", "-D", "-e", "-f", join(folder, "config")];
     const isReady = () => speaksSsh(port);
@@ -70,7 +70,7 @@ function configOf(folder: string, port: number): string {
     `HostKey ${join(folder, "host")}`,
     `AuthorizedKeysFile ${join(folder, "authorized_keys")}`,
     "PidFile none",
-    // The folder for temporary files is everybody's.
+    // The folder for temporary files is world-writable.
     "StrictModes no",
     "UsePAM no",
     "PermitRootLogin prohibit-password",

@@ -4,7 +4,7 @@ import { startLocalStack } from "./localstack.ts";
 
 let localStack: Emulators | undefined;
 
-/** Before the tests: LocalStack at the endpoint that the environment names, else one that is started here. */
+/** Global setup: uses the endpoint in the environment, or starts LocalStack. */
 export async function setup(): Promise<void> {
   if (process.env.AWS_ENDPOINT_URL) {
     for (const [name, value] of Object.entries(EMULATED_ACCOUNT)) process.env[name] ??= value;

@@ -4,7 +4,7 @@ import { type Sshd, startSshd } from "./sshd.ts";
 let podman: Podman | undefined;
 let sshd: Sshd | undefined;
 
-/** Before the tests: a container engine and an sshd. One that does not start fails them all. */
+/** Global setup: starts a container engine and an sshd. All tests fail if one of them does not start. */
 export async function setup(): Promise<void> {
   const started = await Promise.allSettled([startPodman(), startSshd()]);
   if (started[0].status === "fulfilled") podman = started[0].value;

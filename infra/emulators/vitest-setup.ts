@@ -4,9 +4,8 @@ import { emulatorsFolder } from "./install.ts";
 let emulators: Emulators | undefined;
 
 /**
- * Before the tests: an endpoint that the environment names is used as it is; without one the emulators are
- * started, which `WEFT_EMULATED` tells, as not all of them can do what AWS can. The test processes inherit the
- * environment.
+ * Global setup: uses the endpoint in the environment, or starts the emulators and sets `WEFT_EMULATED`, because not
+ * all of them support everything that AWS does. The test processes inherit the environment.
  */
 export async function setup(): Promise<void> {
   if (process.env.AWS_ENDPOINT_URL) {

@@ -5,26 +5,26 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const DEFINITION = "#/$defs/";
 const COMPONENT = "#/components/schemas/";
 
-/** Named schemas of the document, gathered while it is written. */
+/** Named schemas of the document, collected while it is written. */
 export class Components {
   readonly schemas = new Map<string, JsonSchema>();
 
-  /** Puts a schema in by hand. */
+  /** Adds a schema under a name. */
   add(name: string, schema: JsonSchema): { $ref: string } {
     const known = this.schemas.get(name);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`two schemas are called ${name}: give one another id`);
+      throw new Error(`two schemas have the id ${name}: change one of them`);
     }
     this.schemas.set(name, schema);
     return { $ref: COMPONENT + name };
   }
 
   /**
-   * What a caller may send, or receives, as JSON Schema 2020-12. A schema with `.meta({ id })` becomes a
-   * component; a recursive one without takes its name from `place`. What JSON Schema cannot say is `{}`.
+   * The JSON Schema 2020-12 of a request or response. A schema with `.meta({ id })` becomes a component; a recursive
+   * schema without an id gets a name derived from `place`. Types that JSON Schema cannot express become `{}`.
    */
   of(schema: z.ZodType, place: string): JsonSchema {
-    // In an array, so that a schema that contains itself is named like any other.
+    // Wrapped in an array, so that a recursive schema gets a name like any other.
     const { items, $defs } = z.toJSONSchema(z.array(schema), {
       io: "input",
       unrepresentable: "any",
@@ -37,13 +37,13 @@ export class Components {
     return withReferences(items, nameOf) as JsonSchema;
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   toObject(): Record<string, JsonSchema> {
     return Object.fromEntries([...this.schemas].sort(([left], [right]) => (left < right ? -1 : 1)));
   }
 }
 
-/** Keeps the default that `.meta` names, and leaves out bounds that every JSON number has. */
+/** Keeps the default that `.meta` contains, and removes bounds that apply to every JSON number. */
 function tidy(schema: z.core.$ZodType, json: Record<string, unknown>): void {
   const meta = z.globalRegistry.get(schema);
   if (meta !== undefined && "default" in meta) json.default = meta.default;

@@ -36,7 +36,7 @@ function scanned(fields: Partial<Route>): ScannedRoute {
 const document = await fixtureDocument();
 
 describe("the OpenAPI document", () => {
-  it("has every route but the catch-alls, under its whole path", () => {
+  it("has every route except catch-alls, with its full path", () => {
     expect(document.openapi).toBe("3.1.0");
     expect(document.info.version).toBe("1.2.3");
     expect(Object.keys(document.paths)).toEqual([
@@ -48,7 +48,7 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
-  it("describes query parameters as they are sent, whatever they become", () => {
+  it("describes query parameters as they are sent, before any transformation", () => {
     expect(document.paths["/automation/event-logs"].get.parameters).toEqual([
       {
         name: "offset",
@@ -66,7 +66,7 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
-  it("wraps a list and names the schemas that have an id", () => {
+  it("describes the pages of a list, and names schemas that have an id", () => {
     const { schema } =
       document.paths["/automation/event-logs"].get.responses[200].content["application/json"];
 
@@ -77,7 +77,7 @@ describe("the OpenAPI document", () => {
     expect(document.components.schemas.FixtureEvent.properties.topic).toEqual({ type: "string" });
   });
 
-  it("describes path parameters, with a schema or without", () => {
+  it("describes path parameters, with or without a schema", () => {
     const [id] = document.paths["/automation/runs/{id}"].delete.parameters;
     const bare: Json = toOpenApi([scanned({ path: "/it/{name}" })], "1");
 
@@ -92,13 +92,13 @@ describe("the OpenAPI document", () => {
     ]);
   });
 
-  it("refuses a params schema that names what the path has not", () => {
+  it("rejects a params schema with names that the path does not have", () => {
     const route = scanned({ path: "/it/{id}", params: z.object({ run: z.string() }) });
 
-    expect(() => toOpenApi([route], "1")).toThrow("doIt: params has run, the path has not");
+    expect(() => toOpenApi([route], "1")).toThrow("doIt: params has run, which is not in the path");
   });
 
-  it("gives a raw body each of its content types", () => {
+  it("describes each content type of a raw body", () => {
     const { content } = document.paths["/automation/workflows"].post.requestBody;
 
     expect(content).toEqual({
@@ -108,7 +108,7 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(document.paths["/automation/workflows"].post.responses)).toContain("201");
   });
 
-  it("says no body for 204, and the errors of the service", () => {
+  it("has no content for 204, and the error body of the service", () => {
     expect(document.paths["/automation/runs/{id}"].delete.responses[204]).not.toHaveProperty("content");
     expect(Object.keys(document.paths["/automation/events/emit"].post.responses)).toEqual([
       "200",
@@ -124,14 +124,14 @@ describe("the OpenAPI document", () => {
     expect(documents.components.schemas.DocumentsError.properties).toEqual({ detail: { type: "string" } });
   });
 
-  it("asks for a token except where none is needed", () => {
+  it("requires a token except on public routes", () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     expect(document.paths["/health"].get.security).toEqual([]);
     expect(document.paths["/health"].get.responses).not.toHaveProperty("401");
     expect(document.paths["/automation/event-logs"].get).not.toHaveProperty("security");
   });
 
-  it("survives what JSON Schema cannot say", () => {
+  it("writes {} for types that JSON Schema cannot express", () => {
     const odd = z.object({
       made: z.custom<string>(() => true),
       changed: z.string().transform(Number),
@@ -150,7 +150,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("names a schema that contains itself after its place", () => {
+  it("names a recursive schema after its place", () => {
     const tree = z.object({
       name: z.string(),
       get children(): z.ZodType {
@@ -167,11 +167,11 @@ describe("the OpenAPI document", () => {
 });
 
 describe("components", () => {
-  it("take the same schema twice, and refuse another of its name", () => {
+  it("accept the same schema twice, and reject another one with its name", () => {
     const components = new Components();
     components.add("Run", { type: "object" });
 
     expect(components.add("Run", { type: "object" })).toEqual({ $ref: "#/components/schemas/Run" });
-    expect(() => components.add("Run", { type: "string" })).toThrow("two schemas are called Run");
+    expect(() => components.add("Run", { type: "string" })).toThrow("two schemas have the id Run");
   });
 });

@@ -14,8 +14,8 @@ const PATH_PARAMETER = /\{([A-Za-z0-9]+)\+?\}/g;
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   200: "Done",
   201: "Created",
-  202: "Accepted, it goes on in the background",
-  204: "Done, nothing to say",
+  202: "Accepted; processing continues in the background",
+  204: "No content",
   ...Object.fromEntries(
     Object.entries(ERROR_STATUS).map(([code, status]) => [
       status,
@@ -26,8 +26,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 /**
- * The OpenAPI 3.1 document of every route. Catch-all routes (`ANY`) are the gateway's 404 and are left out.
- * Throws where a route's path and its `params` schema name different parameters.
+ * The OpenAPI 3.1 document of all routes. Omits catch-all routes (`ANY`), which are the gateway's 404.
+ * Throws if a route's path and its `params` schema have different parameters.
  */
 export function toOpenApi(routes: readonly ScannedRoute[], version: string): JsonSchema {
   const components = new Components();
@@ -80,7 +80,7 @@ function pathParameters(route: Route, components: Components): JsonSchema[] {
   const known = propertiesOf(route.params, `${toPascalCase(route.operationId)}Params`, components);
   const strange = Object.keys(known).filter((name) => !inPath.includes(name));
   if (strange.length > 0)
-    throw new Error(`${route.operationId}: params has ${strange.join(", ")}, the path has not`);
+    throw new Error(`${route.operationId}: params has ${strange.join(", ")}, which is not in the path`);
   return inPath.map((name) => toParameter(name, "path", known[name]?.schema ?? { type: "string" }, true));
 }
 

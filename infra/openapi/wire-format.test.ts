@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 
-/** Digest of openapi.json without its prose. A change of the HTTP interface changes it; a change of wording does not. */
+/** Digest of openapi.json without its prose: changes with the HTTP interface, not with a change of wording. */
 const WIRE_FORMAT = "7e5161c46d94be4b518748e4134eccb7c17d554c719fbe94c65a3e104bd677c0";
 
 const PROSE: ReadonlySet<string> = new Set(["description", "summary", "title"]);
@@ -19,7 +19,7 @@ it("openapi.json describes the released HTTP interface: update WIRE_FORMAT only 
   expect(digest).toBe(WIRE_FORMAT);
 });
 
-/** Removes texts for people. Properties that are called `description` are kept: they are objects. */
+/** Removes prose. Properties named `description` are kept: they are objects. */
 function withoutProse(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutProse);
   if (value === null || typeof value !== "object") return value;

@@ -1,4 +1,4 @@
-/** A part of a template, as its YAML holds it. */
+/** An object in a template's YAML. */
 export type Part = Readonly<Record<string, unknown>>;
 
 export function partOf(value: unknown): Part {
@@ -9,24 +9,24 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A nested stack knows the name of the main one as a parameter. */
+/** A nested stack receives the main stack's name as a parameter. */
 const STACK_NAME = /\$\{(?:AWS::)?StackName\}/g;
 
-/** Text as it is in a stack of this name. Throws for another function than `Fn::Sub` of the stack's name. */
+/** Resolves a text for a stack of this name. Throws for intrinsic functions other than `Fn::Sub` of the stack's name. */
 export function textIn(stack: string, value: unknown): string {
   if (typeof value === "string") return value;
   const pattern = partOf(value)["Fn::Sub"];
   const text = typeof pattern === "string" ? pattern.replace(STACK_NAME, stack) : "${";
-  if (text.includes("${")) throw new Error(`cannot work out ${JSON.stringify(value)}`);
+  if (text.includes("${")) throw new Error(`cannot resolve ${JSON.stringify(value)}`);
   return text;
 }
 
-/** What `Ref` or `Fn::GetAtt` names: a resource, and the attribute where one is asked for. Throws for anything else. */
+/** The resource that `Ref` or `Fn::GetAtt` refers to, and the attribute, if any. Throws for anything else. */
 export function referenceOf(value: unknown): { readonly id: string; readonly attribute?: string } {
   const { Ref: ref, "Fn::GetAtt": get } = partOf(value);
   const [first, attribute] = listOf(get);
   const id = ref ?? first;
-  if (typeof id !== "string") throw new Error(`${JSON.stringify(value)} names no resource`);
+  if (typeof id !== "string") throw new Error(`${JSON.stringify(value)} does not refer to a resource`);
   return typeof attribute === "string" ? { id, attribute } : { id };
 }
 

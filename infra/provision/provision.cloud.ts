@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { provisionTemplate } from "../provision.ts";
 
 describe("provisioning the template", () => {
-  it("makes everything, and a second time changes nothing", async () => {
+  it("creates all resources, and changes nothing the second time", async () => {
     const stack = `provision-${randomUUID().slice(0, 8)}`;
     const first = await provisionTemplate(stack, process.env);
     expect(first).toMatchObject({ buses: 1, buckets: 1 });

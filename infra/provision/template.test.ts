@@ -6,10 +6,10 @@ const read = (location: string): string =>
   readFileSync(new URL(`../../${location}`, import.meta.url), "utf8");
 const templates = ["template.yaml", "infra/stacks/workflows.yaml"].map(read).join("\n");
 
-describe("the blueprint of the template", () => {
+describe("blueprintOfTemplate", () => {
   const blueprint = blueprintOfTemplate(read("template.yaml"), "home", "home-blobs", read);
 
-  it("has every resource of the kinds that are provisioned, named by the stack", () => {
+  it("returns every resource of the provisioned kinds, with names prefixed by the stack", () => {
     const count = (type: string): number => templates.split(`Type: ${type}\n`).length - 1;
     expect(blueprint.tables).toHaveLength(count("AWS::DynamoDB::Table"));
     expect(blueprint.queues).toHaveLength(count("AWS::SQS::Queue"));
@@ -19,7 +19,7 @@ describe("the blueprint of the template", () => {
     expect(names.filter((name) => !name.startsWith("home-"))).toEqual([]);
   });
 
-  it("gives every queue that a function reads a dead-letter queue of its kind", () => {
+  it("gives every queue with a consumer a dead-letter queue of its kind", () => {
     const byName = new Map(blueprint.queues.map((queue) => [queue.name, queue]));
     const read = blueprint.queues.filter(({ deadLetter }) => deadLetter !== undefined);
     expect(read.length).toBeGreaterThan(5);
@@ -29,7 +29,7 @@ describe("the blueprint of the template", () => {
     }
   });
 
-  it("points every rule at queues that are there, with a standard queue for what cannot be delivered", () => {
+  it("points every rule at existing queues, with a standard queue as its dead-letter queue", () => {
     const byName = new Map(blueprint.queues.map((queue) => [queue.name, queue]));
     for (const { targets, bus, when } of blueprint.rules) {
       expect(targets.length).toBeGreaterThan(0);
@@ -42,27 +42,27 @@ describe("the blueprint of the template", () => {
   });
 });
 
-describe("a template that cannot be provisioned", () => {
+describe("blueprintOfTemplate, of an invalid template", () => {
   const nothingNested = (): string => {
-    throw new Error("there is none");
+    throw new Error("there are no nested templates");
   };
   const queue = (properties: string): string =>
     `Resources:\n  Jobs:\n    Type: AWS::SQS::Queue\n    Properties:\n      ${properties}\n`;
 
   it.each([
-    ["QueueName: {Fn::Sub: '${Other}-jobs'}", "Jobs: cannot work out"],
-    ["QueueName: {Fn::ImportValue: jobs}", "Jobs: cannot work out"],
+    ["QueueName: {Fn::Sub: '${Other}-jobs'}", "Jobs: cannot resolve"],
+    ["QueueName: {Fn::ImportValue: jobs}", "Jobs: cannot resolve"],
     ["RedrivePolicy: {deadLetterTargetArn: {Ref: Gone}, maxReceiveCount: 3}", "Jobs: "],
     ["{QueueName: jobs, VisibilityTimeout: soon}", 'Jobs: "soon" is not a number'],
     [
       "{QueueName: jobs, RedrivePolicy: {deadLetterTargetArn: {Ref: Gone}, maxReceiveCount: 3}}",
-      "Jobs: names Gone, which is not there",
+      "Jobs: refers to Gone, which does not exist",
     ],
-  ])("is refused by the resource: %s", (properties, message) => {
+  ])("throws with the resource's name: %s", (properties, message) => {
     expect(() => blueprintOfTemplate(queue(properties), "home", "blobs", nothingNested)).toThrow(message);
   });
 
-  it("is refused where a rule points at what its nested stack does not give out", () => {
+  it("throws if a rule refers to an output that its nested stack does not have", () => {
     const main = `Resources:
   Nested:
     Type: AWS::Serverless::Application
@@ -81,7 +81,7 @@ describe("a template that cannot be provisioned", () => {
       { name: "tick", targets: [{ queue: "jobs" }] },
     ]);
     expect(() => blueprintOfTemplate(main, "home", "blobs", () => nested("OtherArn"))).toThrow(
-      "Tick: names Outputs.JobsArn of Nested, which is not there",
+      "Tick: refers to Outputs.JobsArn of Nested, which does not exist",
     );
   });
 });

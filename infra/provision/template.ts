@@ -11,13 +11,13 @@ import type { EventPattern } from "../../lib/platform/bus.ts";
 import type { IndexSpec } from "../../lib/platform/tables.ts";
 import { listOf, numberOf, type Part, partOf, referenceOf, textIn } from "./intrinsics.ts";
 
-/** Gives the text of a nested template by its path from the main one's folder. */
+/** Returns the text of a nested template by its path relative to the main template's folder. */
 export type ReadNested = (location: string) => string;
 
 /**
- * The tables, queues, buses, rules and buckets that a template and its nested ones declare, under the names that they
- * have in a stack. Roles, functions and the gateway are left to CloudFormation. A bucket that the template leaves the
- * name of to CloudFormation gets `bucket`. Throws an Error that names the resource which cannot be read.
+ * The tables, queues, buses, rules and buckets that a template and its nested templates declare, with their names in
+ * a stack. Roles, functions and the gateway are left to CloudFormation. A bucket without a name in the template gets
+ * `bucket`. Throws an Error that names the resource if it cannot be read.
  */
 export function blueprintOfTemplate(
   text: string,
@@ -36,7 +36,7 @@ export function blueprintOfTemplate(
   };
 }
 
-/** A template of the tree of nested ones. */
+/** A template in the tree of nested templates. */
 interface Template {
   readonly resources: readonly (readonly [id: string, resource: unknown])[];
   readonly outputs: Part;
@@ -48,7 +48,7 @@ function openTemplate(text: string, folder: string, readNested: ReadNested): Tem
   const { Resources, Outputs } = partOf(parse(text));
   const resources = Object.entries(partOf(Resources));
   const nested = eachOf({ resources }, "AWS::Serverless::Application", ({ Location }, id) => {
-    if (typeof Location !== "string") throw new Error("names no template");
+    if (typeof Location !== "string") throw new Error("has no Location");
     const path = posix.join(folder, Location);
     return [id, openTemplate(readNested(path), posix.dirname(path), readNested)] as const;
   });
@@ -91,7 +91,7 @@ function blueprintOf(template: Template, stack: string, bucket: string): Bluepri
   };
 }
 
-/** The name of a resource that is referred to: one of the template itself, or one that a nested stack gives out. */
+/** The name of a referenced resource, in the template itself or in the outputs of a nested stack. */
 function findName(
   template: Template,
   stack: string,
@@ -104,7 +104,7 @@ function findName(
   const child = template.nested.get(id);
   if (child !== undefined && output !== undefined) {
     const { Value } = partOf(child.outputs[output]);
-    if (Value === undefined) throw new Error(`names ${attribute} of ${id}, which is not there`);
+    if (Value === undefined) throw new Error(`refers to ${attribute} of ${id}, which does not exist`);
     return findName(child, stack, type, property, Value);
   }
   const [found] = eachOf(
@@ -112,7 +112,7 @@ function findName(
     type,
     (properties) => textIn(stack, properties[property]),
   );
-  if (found === undefined) throw new Error(`names ${id}, which is not there`);
+  if (found === undefined) throw new Error(`refers to ${id}, which does not exist`);
   return found;
 }
 

@@ -3,7 +3,7 @@ import { covers, roleFaults } from "./compare.ts";
 import { readRoles } from "./policies.ts";
 import { arn, type Right, s3Arn } from "./rights.ts";
 
-/** One function with a queue, whose role grants the given statements beside what Lambda does with it. */
+/** A function with a queue, whose role has these statements in addition to those that Lambda needs. */
 const template = (...statements: object[]): string =>
   JSON.stringify({
     Globals: {
@@ -81,13 +81,13 @@ const faults = (statements: object[], done: readonly Right[] | undefined) =>
 const onRuns = (action: string): Right => ({ action, resource: arn("dynamodb", "table/s-runs") });
 const GET = { action: "s3:GetObject", resource: s3Arn("bucket/runs/1/values") };
 
-describe("what is wrong with a role", () => {
-  it("is nothing where its functions do all that it grants; Lambda's own part is done for each", () => {
+describe("compareRoles", () => {
+  it("finds nothing if the functions use all rights of their role; Lambda uses its own rights for each function", () => {
     const done = [onRuns("dynamodb:GetItem"), onRuns("dynamodb:PutItem"), GET];
     expect(faults([TABLES, BLOBS], done)).toEqual({ neverCalled: [], lacking: [], unused: [] });
   });
 
-  it("is what a function does without a right to, told with the function", () => {
+  it("reports a request without a right, with the function", () => {
     const { lacking } = faults([TABLES], [onRuns("dynamodb:DeleteItem"), GET]);
     expect(lacking).toEqual([
       `Role, as Work needs it: dynamodb:DeleteItem on ${arn("dynamodb", "table/s-runs")}`,
@@ -95,7 +95,7 @@ describe("what is wrong with a role", () => {
     ]);
   });
 
-  it("is a right that nobody uses, each action and each resource for itself", () => {
+  it("reports unused rights, by action and resource", () => {
     const { unused } = faults([TABLES, BLOBS], [onRuns("dynamodb:GetItem")]);
     expect(unused).toEqual([
       `Role: dynamodb:PutItem on ${arn("dynamodb", "table/s-runs")}`,
@@ -103,19 +103,19 @@ describe("what is wrong with a role", () => {
     ]);
   });
 
-  it("is not known of a function that was never called", () => {
+  it("lists functions that were never called", () => {
     expect(faults([], undefined).neverCalled).toEqual(["Work"]);
     expect(faults([], []).neverCalled).toEqual([]);
   });
 
-  it("cannot be told of a statement that does anything but allow", () => {
+  it("throws for a statement with an effect other than Allow", () => {
     expect(() => faults([{ ...TABLES, Condition: {} }], [])).toThrow(/cannot be read/);
     expect(() => faults([{ ...TABLES, Effect: "Deny" }], [])).toThrow(/cannot be read/);
   });
 });
 
 describe("the functions of a template", () => {
-  it("have the environment and the queues that it gives them, under the names of the stack", () => {
+  it("have the environment and the queues of the template, with names of the stack", () => {
     const { functions } = readRoles(template(), { StackName: "s" });
     expect(functions).toEqual([
       {
@@ -133,14 +133,14 @@ describe("a grant", () => {
   const grant = (resource: string) =>
     covers({ action: "a", resource }, { action: "a", resource: "x/runs/1/y" });
 
-  it("covers what is named exactly or by a pattern, and nothing beside it", () => {
+  it("covers its resource, exact or by pattern, and no other", () => {
     for (const resource of ["x/runs/1/y", "*", "x/runs/*", "x/*/y", "x/*1*y"])
       expect(grant(resource)).toBe(true);
     for (const resource of ["x/runs", "x/runs/1", "runs/*", "x/*/z", "x/runs/1/y*y"])
       expect(grant(resource)).toBe(false);
   });
 
-  it("covers its own action alone", () => {
+  it("covers only its own action", () => {
     expect(covers({ action: "a", resource: "*" }, { action: "b", resource: "x" })).toBe(false);
   });
 });

@@ -1,19 +1,19 @@
 import type { DeployedFunction, DeployedRoles } from "./policies.ts";
 import type { Right } from "./rights.ts";
 
-/** What is wrong with the roles of a stack, a line each; nothing where all lists are empty. */
+/** Issues of a stack's roles, one line each; none if all lists are empty. */
 export interface RoleFaults {
-  /** Functions of which nothing is known, as none of them was called. */
+  /** Functions that were never called. */
   readonly neverCalled: readonly string[];
-  /** What a function did that its role does not let it do. */
+  /** Requests that the function's role does not allow. */
   readonly lacking: readonly string[];
-  /** What a role lets its functions do that none of them did. */
+  /** Rights of a role that none of its functions uses. */
   readonly unused: readonly string[];
 }
 
 /**
- * Compares what functions did, by their actor, with what the roles of their stack grant. A function that was called
- * has an entry, be it an empty one.
+ * Compares the requests of functions, by actor, with the grants of their stack's roles. A function that was called
+ * has an entry, even if it is empty.
  */
 export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleFaults {
   const lacking = new Set<string>();
@@ -37,9 +37,9 @@ export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, reado
   };
 }
 
-/** What Lambda does for a function with the function's role, where no emulator runs: its log, and its queues. */
+/** Requests that Lambda makes with the function's role, which the emulators do not: for its log and its queues. */
 function lambdasOwn({ logs }: DeployedRoles, { queues }: DeployedFunction): Right[] {
-  // The last one is for the handler, which manages the visibility of its messages in Lambda alone.
+  // The last one is for the handler, which changes the visibility of messages only in Lambda.
   const polling = [
     ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"],
     "GetQueueUrl",
@@ -50,7 +50,7 @@ function lambdasOwn({ logs }: DeployedRoles, { queues }: DeployedFunction): Righ
   ];
 }
 
-/** Whether a grant, whose resource may have `*` in it, lets this be done. */
+/** Whether a grant, whose resource may contain `*`, covers a request. */
 export function covers(grant: Right, { action, resource }: Right): boolean {
   if (grant.action !== action) return false;
   const [first = "", ...rest] = grant.resource.split("*");

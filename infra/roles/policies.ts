@@ -2,13 +2,13 @@ import { parse } from "yaml";
 import { listOf, type Part, partOf, referenceOf } from "../provision/intrinsics.ts";
 import { PLACE, type Right } from "./rights.ts";
 
-/** The actor of the functions that Lambda does not call. */
+/** The actor of the functions that a worker runs instead of Lambda. */
 export const WORKER = "Worker";
 
 /** A function of a stack as its template deploys it. */
 export interface DeployedFunction {
   readonly logicalId: string;
-  /** What acts for it with its role: the function itself, or `weft worker` where Lambda does not call it. */
+  /** The actor that uses its role: the function itself, or `weft worker`. */
   readonly actor: string;
   /** Logical id of its role. */
   readonly role: string;
@@ -19,15 +19,15 @@ export interface DeployedFunction {
 
 export interface DeployedRoles {
   readonly functions: readonly DeployedFunction[];
-  /** By the role's logical id; `*` in a resource stands for anything. */
+  /** By the role's logical id; `*` in a resource matches any text. */
   readonly granted: ReadonlyMap<string, readonly Right[]>;
-  /** ARN of the streams of all functions' log. */
+  /** ARN of the log streams of all functions. */
   readonly logs: string;
 }
 
 /**
- * The functions and roles of a nested stack's template, with its intrinsics worked out for the given values of its
- * parameters. Throws for what it cannot work out, and for a statement that is anything but a list of actions allowed.
+ * The functions and roles of a nested stack's template, with intrinsic functions resolved for the given parameter
+ * values. Throws if a value cannot be resolved, or a statement is not a list of allowed actions.
  */
 export function readRoles(template: string, parameters: Readonly<Record<string, string>>): DeployedRoles {
   const { Globals, Resources } = partOf(parse(template));
@@ -45,7 +45,7 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
     return Object.fromEntries(Object.entries(partOf(Variables)).map(([name, one]) => [name, value(one)]));
   };
   const common = variables(partOf(Globals).Function);
-  // There may be others, such as the one that API Gateway writes to.
+  // There may be other roles, such as the one that API Gateway writes logs with.
   const log = referenceOf(partOf(partOf(partOf(Globals).Function).LoggingConfig).LogGroup).id;
   return {
     functions: ofType("AWS::Serverless::Function").map(([logicalId, properties]) => ({
@@ -68,7 +68,7 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
   };
 }
 
-/** The documents of a role's managed policies, other than those of AWS, which the template names by ARN. */
+/** The documents of a role's managed policies, except AWS managed ones, which the template refers to by ARN. */
 function policiesOf(resources: Part, { ManagedPolicyArns }: Part): Part[] {
   const own = listOf(ManagedPolicyArns).filter((policy) => partOf(policy)["Fn::Sub"] === undefined);
   return own.map((policy) => {
@@ -77,7 +77,7 @@ function policiesOf(resources: Part, { ManagedPolicyArns }: Part): Part[] {
   });
 }
 
-/** The characters of each managed policy of each role as deployed, with the given values of parameters. */
+/** The size in characters of each managed policy of each role as deployed, with the given parameter values. */
 export function policySizes(
   template: string,
   parameters: Readonly<Record<string, string>>,
@@ -104,7 +104,7 @@ function grantsOf(role: string, { Statement }: Part, value: (given: unknown) => 
   return listOf(Statement).flatMap((statement) => {
     const { Effect, Action, Resource, ...others } = partOf(statement);
     if (Effect !== "Allow" || Object.keys(others).length > 0)
-      throw new Error(`${role}: a statement that cannot be read: ${JSON.stringify(statement)}`);
+      throw new Error(`${role}: unsupported statement: ${JSON.stringify(statement)}`);
     const resources = Array.isArray(Resource) ? listOf(Resource) : [Resource];
     return listOf(Action).flatMap((action) =>
       resources.map((resource) => ({ action: String(action), resource: value(resource) })),
@@ -137,5 +137,5 @@ function resolved(resources: Part, parameters: Readonly<Record<string, string>>,
   if (attribute === "Arn" && Type === "AWS::SQS::Queue") return arn("sqs", name(QueueName));
   if (attribute === "Arn" && Type === "AWS::Logs::LogGroup")
     return arn("logs", `log-group:${name(LogGroupName)}:*`);
-  throw new Error(`cannot work out ${JSON.stringify(given)}`);
+  throw new Error(`cannot resolve ${JSON.stringify(given)}`);
 }

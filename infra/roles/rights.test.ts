@@ -3,7 +3,7 @@ import { arn, rightsOf, rightsOfAbsence, s3Arn } from "./rights.ts";
 
 const table = (name: string): string => arn("dynamodb", `table/${name}`);
 
-describe("the rights that a request takes", () => {
+describe("the rights that a request needs", () => {
   it("are those of each item of a transaction, not of the transaction", () => {
     const items = [
       { Put: { TableName: "a" } },
@@ -19,7 +19,7 @@ describe("the rights that a request takes", () => {
     ]);
   });
 
-  it("are for an index where one is asked, and for every table of a batch", () => {
+  it("are for the index of a query, and for every table of a batch", () => {
     expect(rightsOf("QueryCommand", { TableName: "runs", IndexName: "list" })).toEqual([
       { action: "dynamodb:Query", resource: table("runs/index/list") },
     ]);
@@ -29,7 +29,7 @@ describe("the rights that a request takes", () => {
     ]);
   });
 
-  it("are for the queue that an address or a name means, and a batch takes what one message takes", () => {
+  it("are for the queue of a URL or a name; a batch needs those of a single message", () => {
     const QueueUrl = "http://127.0.0.1:4566/123456789012/weft-conduct.fifo";
     expect(rightsOf("SendMessageBatchCommand", { QueueUrl, Entries: [] })).toEqual([
       { action: "sqs:SendMessage", resource: arn("sqs", "weft-conduct.fifo") },
@@ -46,7 +46,7 @@ describe("the rights that a request takes", () => {
     ]);
   });
 
-  it("are those to get an object also where it is only looked for, and to list where it is not there", () => {
+  it("include GetObject for a HEAD request, and ListBucket if the object may not exist", () => {
     const input = { Bucket: "b", Key: "claims/x" };
     expect(rightsOf("HeadObjectCommand", input)).toEqual([
       { action: "s3:GetObject", resource: s3Arn("b/claims/x") },
@@ -56,7 +56,7 @@ describe("the rights that a request takes", () => {
     expect(rightsOfAbsence(new Error("PreconditionFailed"), input)).toEqual([]);
   });
 
-  it("are nobody's for a command that is not known", () => {
+  it("throw for an unknown command", () => {
     expect(rightsOf("ScanCommand", { TableName: "a" })).toEqual([
       { action: "unknown:ScanCommand", resource: "*" },
     ]);

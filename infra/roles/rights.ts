@@ -1,20 +1,20 @@
-/** A right that a request takes: an action of IAM, and the ARN of what it is done to. */
+/** A right that a request needs: an IAM action and the ARN of the resource. */
 export interface Right {
   readonly action: string;
   readonly resource: string;
 }
 
-/** Stands for where everything is: requests and policies are compared as if all were there. */
+/** Account and region of all resources: requests and policies are compared within one account and region. */
 export const PLACE = { partition: "aws", region: "us-east-1", account: "123456789012" } as const;
 
 export function arn(service: string, name: string): string {
   return `arn:${PLACE.partition}:${service}:${PLACE.region}:${PLACE.account}:${name}`;
 }
 
-/** Objects and buckets belong to no region and no account. */
+/** ARNs of objects and buckets have no region and no account. */
 export const s3Arn = (name: string): string => `arn:${PLACE.partition}:s3:::${name}`;
 
-/** The input of a command of AWS's SDK. */
+/** The input of an SDK command. */
 export type CommandInput = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -34,7 +34,7 @@ const onQueue =
     { action: `sqs:${operation}`, resource: arn("sqs", text(QueueName) || nameIn(text(QueueUrl))) },
   ];
 const nameIn = (url: string): string => url.split("/").at(-1) ?? "";
-/** Rules of schedules are on the account's default bus, whose name is not in theirs. */
+/** Rules of schedules are on the account's default bus, whose name is not part of theirs. */
 const onRule =
   (operation: string) =>
   ({ Name, Rule, NamePrefix }: CommandInput): Right[] => [
@@ -46,7 +46,7 @@ const onObject =
     { action: `s3:${operation}`, resource: s3Arn(`${text(Bucket)}/${text(Key)}`) },
   ];
 
-/** Of a transaction IAM looks at what is done to each item. */
+/** IAM checks each item of a transaction. */
 const TRANSACTED = {
   Put: "PutItem",
   Update: "UpdateItem",
@@ -62,7 +62,7 @@ function transacted({ TransactItems }: CommandInput): Right[] {
   );
 }
 
-/** What the SDK's commands take; named by their classes. */
+/** The rights that SDK commands need, by class name. */
 const COMMANDS: Readonly<Record<string, (input: CommandInput) => Right[]>> = {
   GetItemCommand: (input) => [onTable("GetItem", input)],
   PutItemCommand: (input) => [onTable("PutItem", input)],
@@ -100,19 +100,19 @@ const COMMANDS: Readonly<Record<string, (input: CommandInput) => Right[]>> = {
     { action: "lambda:InvokeFunction", resource: arn("lambda", `function:${text(FunctionName)}`) },
   ],
   GetParameterCommand: ({ Name }) => [
-    // The name begins with the slash that stands between.
+    // The name begins with the slash that separates it.
     { action: "ssm:GetParameter", resource: arn("ssm", `parameter${text(Name)}`) },
   ],
 };
 
 const listing = (bucket: unknown): Right => ({ action: "s3:ListBucket", resource: s3Arn(text(bucket)) });
 
-/** The rights that a command takes. Of one that is not known here nobody has the right: it has to be added. */
+/** The rights that a command needs. Throws for a command that is missing here. */
 export function rightsOf(command: string, input: CommandInput): readonly Right[] {
   return COMMANDS[command]?.(input) ?? [{ action: `unknown:${command}`, resource: "*" }];
 }
 
-/** S3 says that an object is not there to those alone who may list the bucket, else that it may not be read. */
+/** Without the right to list the bucket, S3 returns 403 instead of 404 for a missing object. */
 export function rightsOfAbsence(error: unknown, { Bucket }: CommandInput): readonly Right[] {
   const name = error instanceof Error ? error.name : "";
   return name === "NoSuchKey" || name === "NotFound" ? [listing(Bucket)] : [];

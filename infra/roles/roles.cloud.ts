@@ -4,18 +4,18 @@ import { openInstallation } from "./test-installation.ts";
 import { startRecorder } from "./test-recorder.ts";
 import { tour } from "./test-tour.ts";
 
-/** Of the functions' log, characters. */
+/** Characters of the functions' log in an error. */
 const LOG_SHOWN = 4_000;
 const MINUTE_MS = 60_000;
 
-/** A moment that comes soon, at which the sweep looks at everything that may be late and at the rules. */
+/** The next time at which the sweep checks overdue work and the rules. */
 function sweepTime(): number {
   let minute = Math.floor(Date.now() / MINUTE_MS) + 5;
   while (minute % 10 !== 7) minute += 1;
   return minute * MINUTE_MS;
 }
 
-test("every function has the rights that it needs, and no role has one that none of its functions uses", async () => {
+test("every function has the rights that it needs, and no role has a right that none of its functions uses", async () => {
   const recorder = startRecorder();
   try {
     const clocks: Record<string, number> = {
@@ -28,7 +28,7 @@ test("every function has the rights that it needs, and no role has one that none
       return now === undefined ? undefined : { now: () => now };
     });
     await tour(installation).catch((cause: unknown) => {
-      throw new Error(`the tour ended early: ${String(cause)}\n${installation.log().slice(-LOG_SHOWN)}`, {
+      throw new Error(`the tour failed: ${String(cause)}\n${installation.log().slice(-LOG_SHOWN)}`, {
         cause,
       });
     });

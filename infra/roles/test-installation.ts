@@ -30,32 +30,32 @@ import type { Recorder } from "./test-recorder.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DRAIN_MS = 5_000;
 
-/** The functions of the template over emulators, each with dependencies of its own as in a container of Lambda. */
+/** The functions of the template on emulators, each with its own dependencies as in a Lambda container. */
 export interface Installation extends AsyncDisposable {
-  /** Of each service's stack. */
+  /** One per service. */
   readonly roles: readonly DeployedRoles[];
-  /** The owner's, as the parameter store has it. */
+  /** The owner's token, from the parameter store. */
   readonly token: string;
-  /** Of a server that makes documents for people. */
+  /** The token of a server that creates documents for users. */
   readonly serverToken: string;
   /** `http://HOST:PORT` of the gateway. */
   readonly url: string;
-  /** Calls a function as Lambda does; answers what it answers. */
+  /** Invokes a function as Lambda does; returns its result. */
   call(logicalId: string, event: unknown): Promise<unknown>;
-  /** The stack's resources for whoever is none of its functions. */
+  /** The stack's resources, for callers other than its functions. */
   readonly outside: Deps;
-  /** From now on scripts work on documents as the user with this address, in place of the owner. */
+  /** From now on scripts work on documents as the user with this email address, instead of the owner. */
   writeAs(email: string): void;
-  /** From now on messages are taken from the queues: by a worker those that Lambda does not take. */
+  /** Starts polling the queues; a worker polls those that Lambda does not. */
   poll(): Promise<void>;
-  /** What the functions have logged so far. */
+  /** The functions' log so far. */
   log(): string;
 }
 
 /**
- * Makes the template's resources in a stack of their own and opens its functions with the environment that the
- * template gives them: those of workers as workers do, the others as Lambda does, but for scripts, which are bundled
- * there. `clockOf` moves a function's clock.
+ * Creates the template's resources in a stack of their own and opens its functions with the template's environment:
+ * those of workers as a worker does, the others as Lambda does, except for scripts, which are bundled there.
+ * `clockOf` returns a function's clock.
  */
 export async function openInstallation(
   recorder: Recorder,
@@ -87,7 +87,7 @@ export async function openInstallation(
     DocumentSecrets:
       "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
     HttpStepPrivateAddresses: "allow",
-    // Nobody listens there.
+    // Nothing listens on this port.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
     LlmModel: "tour",
     ...{ EmailHost: "127.0.0.1", EmailPort: "1", EmailHostUser: "tour" },
@@ -96,13 +96,13 @@ export async function openInstallation(
   };
   const { template, files } = readTemplateFiles(join(ROOT, "template.yaml"));
   const { functions, resources } = template;
-  // The first is the main one, which has no functions.
+  // The first is the main template, which has no functions.
   const roles = await Promise.all(
     files.slice(1).map(async (file) => readRoles(await readFile(file, "utf8"), values)),
   );
-  // Beside what the template gives them, where AWS is: nothing else of this process.
+  // In addition to the template's environment: the endpoint of AWS, and nothing else of this process.
   const lambda = await startLambda((name, event) => {
-    if (name !== converterName(stack)) throw new Error(`no function is called ${name}`);
+    if (name !== converterName(stack)) throw new Error(`unknown function: ${name}`);
     return called(invoke, functions, "ConverterFunction", event);
   });
   const aws = {
@@ -124,13 +124,13 @@ export async function openInstallation(
     functionsModule: new URL("../../lib/workflows/script-library/library.ts", import.meta.url),
   });
 
-  /** As the setting, but that it changes. */
+  /** The value of the setting, which can be changed. */
   let writer = "";
   const workers: { close(): Promise<void> }[] = [];
-  /** Every worker has a folder of its own, as if each were on another machine. */
+  /** Every worker has its own folder, as if each ran on another machine. */
   const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {
     const environment = environments.get(logicalId) ?? {};
-    // It opens nothing but the bucket.
+    // It only uses the bucket.
     if (logicalId === "ConverterFunction") return { blobs: outside.blobs };
     if (worker) {
       const opened = await openWorkerDeps({
@@ -140,7 +140,7 @@ export async function openInstallation(
       return opened.deps;
     }
     const clock = clockOf(logicalId);
-    // The tour asks the gateway here, which a function in AWS would not reach.
+    // The tour sends requests to the local gateway, which a function in AWS could not reach.
     const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
     const { scripts } = runner;
     const stored = await openStoredAwsDeps(environment, (ports, config, own) => {
@@ -156,7 +156,7 @@ export async function openInstallation(
   const invoke = createFunctions({
     root: ROOT,
     deps: undefined,
-    // Settings are read as a function opens.
+    // Settings are read when a function opens.
     load: async (fn) => {
       const actor = fn.worker ? WORKER : fn.logicalId;
       const weft = await recorder.within(actor, () => depsOf(fn));
@@ -176,14 +176,14 @@ export async function openInstallation(
     poll: async () => {
       const ofLambda = functions.filter(({ worker }) => !worker);
       pollers.push(startPollers({ functions: ofLambda, invoke, queues: outside.queues, log }));
-      // The worker itself, with the rights of its role alone.
+      // The worker itself, with only the rights of its role.
       const ofWorker = roles.flatMap((one) =>
         one.functions.filter(({ actor }) => actor === WORKER).map((fn) => [one, fn] as const),
       );
       const [its] = ofWorker;
-      if (its === undefined) throw new Error("the template has no functions of workers");
+      if (its === undefined) throw new Error("the template has no worker functions");
       const [{ granted }, { logicalId, role }] = its;
-      // Steps that wait to be ended do not keep others from their turn, whatever this machine is.
+      // Steps that wait to be cancelled must not block others, whatever the machine's size.
       const environment = { ...environments.get(logicalId), STEPS_CONCURRENCY_MAX: "100" };
       const worker = await recorder.within(
         WORKER,
@@ -233,7 +233,7 @@ interface Context {
   getRemainingTimeInMillis(): number;
 }
 
-/** The handler with its own dependencies; what marks it as a streaming one stays. */
+/** The handler with its own dependencies; keeps the marker of a streaming handler. */
 function recorded(recorder: Recorder, name: string, handler: AnyHandler, weft: unknown): AnyHandler {
   const own: AnyHandler = (...args) => {
     const context = args.at(-1) as Context;
@@ -262,6 +262,6 @@ function called(
   event: unknown,
 ): Promise<unknown> {
   const fn = functions.find((one) => one.logicalId === logicalId);
-  if (fn === undefined) throw new Error(`there is no function ${logicalId}`);
+  if (fn === undefined) throw new Error(`unknown function: ${logicalId}`);
   return invoke.start(fn, event, { requestId: randomUUID() }).result;
 }

@@ -2,14 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** Stands for Lambda where functions call others by name: emulators run none without Docker. */
+/** A fake of Lambda for functions that invoke others by name: without Docker, emulators do not run functions. */
 export interface TestLambda {
   /** For `AWS_ENDPOINT_URL_LAMBDA`. */
   readonly url: string;
   close(): void;
 }
 
-/** `call` gets the name of a function and what it is called with; what it throws is told as Lambda tells it. */
+/** `call` gets the function's name and the payload; an error that it throws is returned as Lambda returns it. */
 export async function startLambda(
   call: (name: string, event: unknown) => Promise<unknown>,
 ): Promise<TestLambda> {

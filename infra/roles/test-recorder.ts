@@ -4,14 +4,14 @@ import { covers } from "./compare.ts";
 import { type CommandInput, type Right, rightsOf, rightsOfAbsence } from "./rights.ts";
 
 export interface Recorder {
-  /** By the name that `within` was given: what was done so far, each thing once. */
+  /** The distinct rights used so far, by the name given to `within`. */
   done(): ReadonlyMap<string, readonly Right[]>;
   /**
-   * Calls, and has everything that comes of it recorded under this name. Requests that take a right outside of
-   * `granted` are refused as AWS refuses them.
+   * Calls a function and records its requests under this name. Requests that need a right outside `granted` fail as
+   * they do in AWS.
    */
   within<Result>(name: string, call: () => Result, granted?: readonly Right[]): Result;
-  /** Records no more. */
+  /** Stops recording. */
   stop(): void;
 }
 
@@ -43,8 +43,8 @@ const accessDenied = (rights: readonly Right[]): Error =>
 type Send = (this: unknown, command: Command, ...rest: unknown[]) => unknown;
 
 /**
- * Records the rights that requests of AWS's SDK take, whichever client of this process makes them: all clients have
- * `send` from one class. What is sent outside of `within` is nobody's.
+ * Records the rights that requests of the AWS SDK need, for all clients of this process: they inherit `send` from one
+ * class. Requests outside of `within` are not recorded.
  */
 export function startRecorder(): Recorder {
   const running = new AsyncLocalStorage<Running>();
@@ -62,12 +62,12 @@ export function startRecorder(): Recorder {
     if (denied.length > 0) return Promise.reject(accessDenied(denied));
     const answer = send.call(this, command, ...rest);
     if (current !== undefined) {
-      // Callers have the answer itself, and this its copy.
+      // The caller gets the original result, this is a copy.
       Promise.resolve(answer).catch((error) => rightsOfAbsence(error, command.input).forEach(keep));
     }
     return answer;
   };
-  // What a function signs is sent by others, with its rights.
+  // Someone else sends the request that a function presigns, with the function's rights.
   const put = PutObjectCommand.prototype as unknown as Composed;
   const { resolveMiddleware } = put;
   put.resolveMiddleware = function (...args) {

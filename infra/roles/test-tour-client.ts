@@ -1,19 +1,19 @@
 import type { Installation } from "./test-installation.ts";
 
-/** Requests of the owner to an installation. Rejects where the answer is an error. */
+/** Requests of the owner to an installation. Rejects if the response is an error. */
 export interface Client {
-  /** `path` as the template has it; a text body is a workflow. */
+  /** `path` as in the template; a text body is a workflow. */
   send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body>;
   list<Item>(path: string): Promise<readonly Item[]>;
-  /** The same for whoever has another token. */
+  /** The same with another token. */
   as(token: string): Client;
-  /** Where the answer says nothing. */
+  /** For responses without content. */
   remove(path: string, body?: unknown): Promise<void>;
   /** Sends a zip. */
   upload(path: string, bytes: Uint8Array): Promise<void>;
-  /** Reads an answer that is a file, whole. */
+  /** Reads a whole file from the response. */
   file(method: string, path: string, body?: unknown): Promise<void>;
-  /** The status of an answer to GET, or to POST where there is a body, whatever it is. */
+  /** The status of a GET request, or of POST if there is a body. */
   status(path: string, body?: unknown): Promise<number>;
 }
 
@@ -58,7 +58,7 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
 const POLL_MS = 50;
 const WITHIN_MS = 180_000;
 
-/** Waits until a check holds. Throws with what it waited for. */
+/** Waits until a check returns true. Throws with its description. */
 export async function until(what: string | (() => string), check: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + WITHIN_MS;
   while (!(await check())) {

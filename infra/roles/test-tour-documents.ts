@@ -16,13 +16,13 @@ import { OWNER_ID } from "../../lib/documents/users/users.ts";
 import { type Client, until } from "./test-tour-client.ts";
 
 const BASE = "/api/v1.0";
-/** Of a user beside the owner. */
+/** Email address of a user other than the owner. */
 export const TOUR_EMAIL = "tour@example.org";
-/** Of Yjs: base64. */
+/** A Yjs update in base64. */
 const EMPTY_STATE = "AAA=";
-/** Of a version that was made long ago. */
+/** The date of an old version. */
 const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
-/** With so many invitations, a document moves in more than one transaction. */
+/** With this many invitations, moving a document takes more than one transaction. */
 const MANY_INVITATIONS = 45;
 
 interface Made {
@@ -34,18 +34,18 @@ interface Listed {
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** What becomes of the tour's documents later on, by their ids. */
+/** What the later part of the tour does with its documents, by id. */
 export interface Left {
   readonly edited: string;
-  /** The other user's, as an editor leaves one. */
+  /** A document of the other user, with unsaved edits. */
   readonly own: string;
-  /** A child of it. */
+  /** Its child. */
   readonly child: string;
   /** The other user. */
   readonly user: string;
 }
 
-/** Documents, through all that may be done with them, by their owner, by others, and by a server with a token. */
+/** All operations on documents, by their owner, by others, and by a server with a token. */
 export async function useDocuments(client: Client, serverToken: string): Promise<Left> {
   const { send } = client;
   const { data, token } = await send<{ data: Made & { user: string }; token: string }>(
@@ -70,7 +70,7 @@ export async function useDocuments(client: Client, serverToken: string): Promise
     `${BASE}/config`,
   );
   const { keys } = await send<{ keys: readonly unknown[] }>("GET", `${BASE}/jwks`);
-  if (theme.name !== "tour" || keys.length !== 1) throw new Error("the stored settings are not in force");
+  if (theme.name !== "tour" || keys.length !== 1) throw new Error("the stored settings have no effect");
   await send("GET", `${BASE}/access-tokens`);
   const own = await other.send<Made>("POST", `${BASE}/documents`, { title: "Own" });
   await other.send("PATCH", `${BASE}/documents/${own.id}/content`, { content: EMPTY_STATE });
@@ -79,7 +79,7 @@ export async function useDocuments(client: Client, serverToken: string): Promise
   return { edited: root.id, own: own.id, child: child.id, user: data.user };
 }
 
-/** Moves a document whose accesses are staged, as it has many invitations. */
+/** Moves a document whose accesses are written in stages because it has many invitations. */
 export async function moveCrowded({ send }: Client, deps: Deps, beside: string): Promise<void> {
   const { id } = await send<Made>("POST", `${BASE}/documents`, { title: "Crowded" });
   const invited = Array.from({ length: MANY_INVITATIONS }, (_, at) =>
@@ -90,8 +90,8 @@ export async function moveCrowded({ send }: Client, deps: Deps, beside: string):
 }
 
 /**
- * Leaves the child of a document at the last position, so that room has to be made for the next one, and its
- * move as a process leaves it that dies before it settles the accesses. Answers who has the move settled.
+ * Moves the child of a document to the last position, so that the next insert rebalances the positions, and leaves
+ * the move as a process does that dies before it has updated the accesses. Returns a function that completes the move.
  */
 export async function leaveMove(
   { ids, tables, queues, clock }: Deps,
@@ -99,7 +99,7 @@ export async function leaveMove(
 ): Promise<() => Promise<void>> {
   const key = documentKey(child);
   const document = await tables.get(documentsTable, key);
-  if (document === undefined) throw new Error("the child was not stored");
+  if (document === undefined) throw new Error("child not found");
   const [pk, order, moving] = [childrenOf(own), toSegment(SEGMENTS - 1), ids.random()];
   const id = accessId(child, { user });
   const granted = { created_at: new Date(clock.now()).toISOString(), revision: 1 };
@@ -115,14 +115,14 @@ export async function leaveMove(
   return async () => {
     const body = JSON.stringify({ document_id: child, moving } satisfies UntoldMessage);
     await queues.send(DOCUMENT_UPDATED_QUEUE, [{ body }]);
-    await until("the move to be settled", async () => {
+    await until("the move to be completed", async () => {
       const now = await tables.get(documentsTable, key);
       return now?.moving === undefined;
     });
   };
 }
 
-/** Bytes of an edited document that no version names, and nobody whom the owner's token belongs to: scripts ask first. */
+/** Bytes of an edited document without a version, and the owner's token without a user: scripts run first. */
 export async function leaveForConsumers({ blobs, tables }: Deps, document: string): Promise<void> {
   await blobs.put(versionBlob(document, OLD_VERSION), "left behind");
   await tables.write([{ op: "delete", table: usersTable, key: userKey(OWNER_ID) }]);
@@ -136,7 +136,7 @@ async function useUsers({ send, status }: Client, other: Client): Promise<void> 
   await send("PATCH", `${BASE}/users/${me.id}`, { language: "fr-fr" });
   await send("PUT", `${BASE}/users/${me.id}`, { language: null });
   await send("POST", `${BASE}/users/onboarding-done`);
-  // Paths that there are not, and methods that paths do not have.
+  // Unknown paths, and methods that a path does not support.
   for (const path of ["nowhere", "config", "jwks", "users", `users/${me.id}`])
     await status(`${BASE}/${path}`, {});
 }
@@ -145,7 +145,7 @@ async function useTree(client: Client, root: string): Promise<void> {
   const { send } = client;
   const path = `${BASE}/documents/${root}`;
   const child = await send<Made>("POST", `${path}/children`, { title: "Child" });
-  // While it lies deeper, what it lies in is to stay.
+  // While it is a descendant, its ancestors must stay.
   for (const title of ["One below", "Another"])
     await send("POST", `${BASE}/documents/${child.id}/children`, { title });
   await send("GET", path);
@@ -175,14 +175,14 @@ async function useContent(client: Client, id: string): Promise<void> {
     await client.send("PATCH", `${path}/content`, { content: base64(text) });
   await client.file("GET", `${path}/content`);
   await client.file("GET", `${path}/formatted-content?content_format=markdown`);
-  const text = "sent past the API";
+  const text = "uploaded directly";
   const upload = await client.send<Made & { url: string; headers: Record<string, string> }>(
     "POST",
     `${path}/content-uploads`,
     { bytes: text.length },
   );
   const finish = `${path}/content-uploads/${upload.id}/finish`;
-  // Nothing has come yet.
+  // Nothing was uploaded yet.
   await client.status(finish, {});
   await fetch(upload.url, { method: "PUT", headers: upload.headers, body: text });
   await client.send("POST", finish);
@@ -198,7 +198,7 @@ async function useContent(client: Client, id: string): Promise<void> {
 
 async function share(client: Client, other: Client, id: string, user: string): Promise<void> {
   const path = `${BASE}/documents/${id}`;
-  // Opened by its link, and then asked for.
+  // Opened through its link, then access is requested.
   await other.send("GET", path);
   const mine = { role: "editor" };
   await other.status(`${path}/ask-for-access`, mine);

@@ -22,7 +22,7 @@ const WORKSPACE = "findings";
 
 const DIFFS_KEPT = 1_000;
 
-/** Findings by request, before the sweep brings them into their lists. */
+/** Findings created by request, before the sweep adds them to their lists. */
 export async function bringFindings(client: Client): Promise<void> {
   for (const title of ["one", "two"]) {
     const found = `${JSON.stringify({ ...NUCLEI, info: { ...NUCLEI.info, description: title } })}\n`;
@@ -48,13 +48,13 @@ async function snapshot(): Promise<Buffer> {
   return buffer(Readable.from(zip.outputStream));
 }
 
-/** As many diffs as are kept, so that the next one takes the place of the oldest. */
+/** The maximum number of diffs, so that the next one replaces the oldest. */
 export async function leaveDiffs({ tables }: Pick<Ports, "tables">): Promise<void> {
   for (const kind of ["assets", "vulnerabilities"])
     await tables.update(countersTable, { pk: `diffs-${kind}`, sk: "next" }, { add: { next: DIFFS_KEPT } });
 }
 
-/** A run that is over, and of whose steps nobody was told. */
+/** A finished run whose steps never got the notification. */
 export async function leaveSteps({ tables }: Pick<Ports, "tables">): Promise<void> {
   const id = randomUUID();
   const run = { ...runKey(id), run_id: id, status: "completed", workspace: "" } as Key as StoredRun;

@@ -27,21 +27,21 @@ import {
 import { valueKey, valuesTable } from "../../lib/workflows/values/table.ts";
 import type { Installation } from "./test-installation.ts";
 
-/** Longer ago than anything is kept. */
+/** Older than every retention period. */
 const LONG_AGO = "2020-01-01T00:00:00.000Z";
 
 /** Records of one segment of an index. */
 const SEGMENT = 65_536;
 
 /**
- * An event and runs of long ago, before anything else happens. Answers who looks, after the first sweep, that it has
- * removed them, and them alone.
+ * Creates an expired event and expired runs before anything else happens. Returns a function that checks, after the
+ * first sweep, that exactly these were removed.
  */
 export async function leaveOld({ outside }: Pick<Installation, "outside">): Promise<() => Promise<void>> {
   const event = await leaveEvent(outside);
   const waiting = await leaveRun(outside, "running");
   const ended = await leaveRun(outside, "completed");
-  // One that is not over stands before one that is to go.
+  // An unfinished run precedes one that is to be removed.
   for (const key of [waiting, ended]) await outside.lists.runs.take({ entries: [{ key, fields: {} }] });
   await leaveBehind(outside, ended);
   const { tables, blobs } = outside;
@@ -57,7 +57,7 @@ export async function leaveOld({ outside }: Pick<Installation, "outside">): Prom
     ]);
     const kept = await tables.get(runsTable, runKey(waiting));
     if (left.some((one) => one !== undefined) || kept === undefined)
-      throw new Error(`the sweep left ${JSON.stringify(left)}, and kept ${JSON.stringify(kept)}`);
+      throw new Error(`not removed: ${JSON.stringify(left)}; kept: ${JSON.stringify(kept)}`);
   };
 }
 
@@ -81,7 +81,7 @@ async function leaveRun({ tables }: Pick<Ports, "tables">, status: StoredRun["st
   return id;
 }
 
-/** What belongs to a run, and an index of steps whose first segment is full. */
+/** The records of a run, and an index of steps whose first segment is full. */
 async function leaveBehind(deps: ListDeps & Pick<Ports, "blobs">, runId: string): Promise<void> {
   const key = artifactKey("old", "old.txt");
   const listed = { listed_mark: "old", created_at: LONG_AGO };

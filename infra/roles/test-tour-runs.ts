@@ -4,7 +4,7 @@ import { runKey, runQueueTable, runsTable } from "../../lib/workflows/runs/table
 import type { Installation } from "./test-installation.ts";
 import { type Client, until } from "./test-tour-client.ts";
 
-/** More than the item of a value holds. */
+/** Larger than the item of a value. */
 const LONG = "l".repeat(40_000);
 
 interface Run {
@@ -17,7 +17,7 @@ interface Job {
   readonly run_ids: readonly string[];
 }
 
-/** Fails, at once and after a wait once more, and then for good. */
+/** Fails immediately, again after a delay, and then permanently. */
 export const FAILING = `
 name: failing
 steps:
@@ -34,7 +34,8 @@ const job = (client: Client, module: string): Promise<Job> =>
   client.send("POST", "/automation/runs", { module, targets: ["a", "b"], concurrency: 1 });
 
 /**
- * A job of two runs, one at a time, whose first one is over without anybody having handed its turn on: the sweep does.
+ * A job of two runs with a concurrency of one, whose first run has finished without starting the next: the sweep
+ * does.
  */
 export async function leaveTurn(client: Client, { tables }: Pick<Ports, "tables">): Promise<void> {
   const { run_ids } = await job(client, "triggered");
@@ -42,13 +43,13 @@ export async function leaveTurn(client: Client, { tables }: Pick<Ports, "tables"
   await tables.update(runsTable, runKey(run_ids[0] ?? ""), { set });
 }
 
-/** A run that waits for a place although there are some: the sweep sends it off. */
+/** A run that waits although there is a free slot: the sweep dispatches it. */
 export async function leaveWaiting(runId: string, { tables }: Pick<Ports, "tables">): Promise<void> {
   const item = { pk: WAITING, sk: "0#2020", run_id: runId };
   await tables.write([{ op: "put", table: runQueueTable, item }]);
 }
 
-/** Runs that are started again in every way, and jobs. `sweep` is what the clock does each minute. */
+/** Runs that are rerun in every way, and jobs. `sweep` is the schedule of each minute. */
 export async function goAgain(
   client: Client,
   at: Pick<Installation, "call">,

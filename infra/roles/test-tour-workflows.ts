@@ -1,4 +1,4 @@
-/** Steps of every type and in every place, and what they leave where it is too large for a message. */
+/** Steps of every type and target, with outputs too large for a message. */
 export const everything = (url: string): string => `
 name: everything
 triggers:
@@ -64,10 +64,10 @@ steps:
       - {action: continue}
 `;
 
-/** Longest texts of a definition, so many that neither an item nor a message holds them. */
+/** The longest texts of a definition: too large for an item or a message. */
 const FILLER = Array.from({ length: 4 }, () => `    - ": ${"x".repeat(54_000)}"`).join("\n");
 
-/** Runs until somebody ends it. */
+/** Runs until it is cancelled. */
 export const WAITING = `
 name: waiting
 steps:
@@ -88,7 +88,7 @@ steps:
   - {name: hear, type: function, function: 'trim("{{note}}")'}
 `;
 
-/** Every kind of trigger, on what everybody records: a request, a run, the clock. */
+/** Triggers of every kind, on events of every source: a request, a run, a schedule. */
 export const TRIGGERED = `
 name: triggered
 triggers:
@@ -105,7 +105,7 @@ steps:
   - {name: hear, type: function, function: 'trim("heard")'}
 `;
 
-/** Fired by a file that another workflow leaves. */
+/** Triggered by a file that another workflow writes. */
 export const WATCHING = `
 name: watching
 triggers:
@@ -131,7 +131,7 @@ steps:
   - {name: found, type: function, function: 'trim("again")'}
 `;
 
-/** Works on documents as whoever the installation names for it. */
+/** Works on documents as the user that the installation configures. */
 export const WRITING = `
 name: writing
 params: [{name: own, default: ""}, {name: child, default: ""}]

@@ -40,12 +40,12 @@ import {
   WRITING,
 } from "./test-tour-workflows.ts";
 
-/** More than a message holds, characters. */
+/** Larger than a message, characters. */
 const LARGE = "d".repeat(250_000);
-/** More than the item of a value or of a dead letter holds. */
+/** Larger than the item of a value or of a dead letter. */
 const LONG = "l".repeat(40_000);
 
-/** Records that the index of the log does not keep in its recent part. */
+/** More records than the recent part of the log's index contains. */
 const INDEX_RECENT_MAX = 300;
 
 interface Run {
@@ -65,8 +65,8 @@ interface Tour {
 }
 
 /**
- * Makes an installation do all that it can do, through every function of its template. First nobody takes messages
- * from the queues, so that the sweep finds what was lost; then everything runs to its end.
+ * Exercises everything that an installation can do, through every function of its template. At first the queues are
+ * not polled, so that the sweep finds lost work; then everything runs to completion.
  */
 export async function tour(at: Installation): Promise<void> {
   const all = { at, client: clientOf(at) };
@@ -94,7 +94,7 @@ export async function tour(at: Installation): Promise<void> {
   ]);
   at.writeAs(TOUR_EMAIL);
   const settle = await leaveMove(at.outside, left);
-  // A request and a script find the move before it is settled.
+  // A request and a script find the move before it is completed.
   await all.client.status(`/api/v1.0/documents/${left.child}`);
   const { own, child } = left;
   await finished(all, await startRun(all.client, { module: "writing", params: { own, child } }));
@@ -105,7 +105,7 @@ export async function tour(at: Installation): Promise<void> {
   await lookAtEverything(all);
 }
 
-/** What an installation answers before anything has happened in it. */
+/** Responses of an installation without data. */
 async function lookAround({ client }: Tour): Promise<void> {
   await client.file("GET", "/docs");
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
@@ -113,12 +113,12 @@ async function lookAround({ client }: Tour): Promise<void> {
   for (const path of ["", "/list"]) await client.send("GET", `/automation/functions${path}`);
   await client.send("POST", "/automation/functions/eval", { script: "1 + 1" });
   const unknown = await client.status("/automation/nowhere");
-  if (unknown !== 404) throw new Error(`an unknown path answered ${unknown}`);
+  if (unknown !== 404) throw new Error(`an unknown path returned ${unknown}`);
   const asked = await Promise.all([
     client.status("/automation/llm/v1/chat/completions", { messages: [{ role: "user", content: "hello" }] }),
     client.status("/automation/llm/v1/embeddings", { input: "hello" }),
   ]);
-  if (asked.some((status) => status !== 503)) throw new Error(`no language model answered ${asked}`);
+  if (asked.some((status) => status !== 503)) throw new Error(`requests without a language model returned ${asked}`);
 }
 
 async function storeWorkflows({ at, client }: Tour): Promise<void> {
@@ -134,7 +134,7 @@ async function storeWorkflows({ at, client }: Tour): Promise<void> {
   await client.list("/automation/event-receiver/workflows");
 }
 
-/** Schedules and webhooks, through all that may be done with them. */
+/** All operations on schedules and webhooks. */
 async function useTriggers({ at, client }: Tour): Promise<void> {
   await client.send("POST", "/automation/workflows", TRIGGERED);
   const base = "/automation/schedules";
@@ -158,12 +158,12 @@ async function useTriggers({ at, client }: Tour): Promise<void> {
   await forgetSigningKey(at);
 }
 
-/** Whoever needs it next makes it anew. */
+/** The next reader rebuilds it. */
 async function forgetSigningKey({ outside }: Installation): Promise<void> {
   await outside.tables.write([{ op: "delete", table: serviceTable, key: SIGNING_KEY }]);
 }
 
-/** A run and events of which nobody hears before the sweep. */
+/** A run and events that are unknown to all consumers before the sweep. */
 async function startUnheard({ client }: Tour): Promise<string> {
   const asset = { topic: "asset.discovered", data: { value: "emitted.example.org" } };
   await client.send("POST", "/automation/events/emit", asset);
@@ -172,7 +172,7 @@ async function startUnheard({ client }: Tour): Promise<string> {
   return startRun(client, { module: "heard", params: { note: LONG } });
 }
 
-/** What the clock calls, with what only it puts in order. */
+/** The scheduled functions, with data that only they repair. */
 async function sweepAndFire({ at, client }: Tour): Promise<void> {
   const { outside } = at;
   const at0 = Date.now();
@@ -182,7 +182,7 @@ async function sweepAndFire({ at, client }: Tour): Promise<void> {
   const record = { ...eventKey(id), event_id: id, processed: false, matches: [] } as Key as StoredEvent;
   await outside.tables.write([
     { op: "put", table: timersTable, item: { ...timer, ...message } },
-    // One of a record that is gone, and one that was sent on in vain for too long.
+    // A pending entry of a deleted record, and an expired one.
     { op: "put", table: eventTailTable, item: { ...tailKey(gone), resend_at: "2026", resends: 0 } },
     {
       op: "put",
@@ -191,24 +191,24 @@ async function sweepAndFire({ at, client }: Tour): Promise<void> {
     },
     { op: "put", table: eventLogTable, item: record },
   ]);
-  // One rule too few, and one too many.
+  // One rule is missing, and one is obsolete.
   await outside.scheduler.reconcile(["1 1 1 1 *"]);
   const clock = { "detail-type": "Scheduled Event", source: "aws.events", time: new Date().toISOString() };
   const scheduled = { ...clock, version: "0", id: randomUUID(), resources: [], detail: {} };
   await at.call("FireFunction", scheduled);
   await at.call("SweepFunction", scheduled);
-  await at.call("SweepFunction", batchOf("sweep", "this is no JSON", 3));
-  // Its letter goes back before it has come into its list.
+  await at.call("SweepFunction", batchOf("sweep", "not JSON", 3));
+  // Its dead letter is redriven before it is in the list.
   const [letter] = await client.list<Letter>("/automation/dead-letters");
   await client.send("POST", `/automation/dead-letters/${letter?.id}/redrive`);
-  // A full batch, along with which more is indexed that waits.
+  // A full batch: pending records are indexed with it.
   const full = Array.from({ length: 10 }, () => batchOf("index-events", recorded(randomUUID()), 1).Records);
   await at.call("IndexEventsFunction", { Records: full.flat() });
 }
 
 const recorded = (event_id: string): string => JSON.stringify({ detail: { event_id } });
 
-/** A batch of one message as Lambda hands it over, at its so-manieth delivery. */
+/** A batch of one message as Lambda passes it to a function, with this receive count. */
 function batchOf(queue: string, body: string, deliveries: number) {
   const attributes = { ApproximateReceiveCount: String(deliveries), SentTimestamp: String(Date.now()) };
   const eventSourceARN = `arn:aws:sqs:us-east-1:123456789012:${queue}`;
@@ -224,7 +224,7 @@ const statusOf = async ({ client }: Tour, runId: string): Promise<string> =>
 const finished = (all: Tour, runId: string, status = "completed"): Promise<void> =>
   until(`run ${runId} to be ${status}`, async () => (await statusOf(all, runId)) === status);
 
-/** The runs that events and the clock have started. */
+/** The runs that events and schedules have started. */
 async function workThrough({ client }: Tour): Promise<void> {
   for (const name of ["everything", "chain", "heard", "watching"]) {
     let seen: readonly Run[] = [];
@@ -239,7 +239,7 @@ async function workThrough({ client }: Tour): Promise<void> {
   }
 }
 
-/** Runs that wait, each ended in its own way; answers one that is over. */
+/** Waiting runs, each ended in another way; returns a finished one. */
 async function endFromOutside(all: Tour): Promise<string> {
   const { at, client } = all;
   const { outside } = at;
@@ -254,16 +254,16 @@ async function endFromOutside(all: Tour): Promise<string> {
   const cancel = (runId: string) => client.send("DELETE", `/automation/runs/${runId}`);
   const [first, second, third, fourth] = await Promise.all([waiting(), waiting(), waiting(), waiting()]);
 
-  // As stalled as it looks a few minutes later; nobody who has the key asks for it again.
+  // As stalled as it looks a few minutes later; nobody with the key asks for it again.
   await forgetSigningKey(at);
   await forgetSigningKey(at);
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   await cancel(first);
-  // As if the process had died before the steps were told, which the sweep makes good.
+  // As if the process had died before it notified the steps, which the sweep repairs.
   const since = { active: "1", moved_at: new Date(0).toISOString() };
   await outside.tables.update(runsTable, runKey(first), { set: since });
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
-  // By somebody whose process died before the run's own state was changed.
+  // By a process that died before it changed the run's state.
   await outside.claims.take(overMark(second));
   await cancel(second);
   await outside.claims.take(overMark(third));
@@ -288,17 +288,17 @@ async function endFromOutside(all: Tour): Promise<string> {
   return first;
 }
 
-/** An event whose workflow cannot be read is given up, and goes through once it can be. */
+/** An event whose workflow cannot be read is parked, and is processed once it can be. */
 async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
   const { tables, blobs } = at.outside;
   const revision = await tables.get(revisionsTable, revisionKey("lost", 1));
-  if (revision === undefined) throw new Error("the workflow was not stored");
+  if (revision === undefined) throw new Error("workflow not found");
   await tables.write([{ op: "delete", table: revisionsTable, key: revisionKey("lost", 1) }]);
   const event = { topic: "custom.lost", data: { note: LARGE } };
   const { event_id } = await client.send<{ event_id: string }>("POST", "/automation/events/emit", event);
   const parked = tailKey(event_id.replace("evt_", ""), "parked");
-  await until("the event to be given up", async () => Boolean(await tables.get(eventTailTable, parked)));
-  // What it said is gone by then; a copy of the message that the sweep has sent finds it gone as well.
+  await until("the event to be parked", async () => Boolean(await tables.get(eventTailTable, parked)));
+  // Its content is gone by then; the sweep has sent a copy of the message, which finds it gone, too.
   await blobs.delete(await blobs.list("events/", {}));
   await tables.write([{ op: "put", table: revisionsTable, item: revision }]);
   const letter = (await client.list<Letter>("/automation/dead-letters")).find(
@@ -311,7 +311,7 @@ async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
   });
 }
 
-/** A message of every queue comes to its dead letters and goes back; it asks for nothing any more. */
+/** A message of every queue becomes a dead letter and is redriven, as a no-op. */
 async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
   const names = at.outside.queueNames.filter((name) => !/-(?:dead-letters|undelivered)$/.test(name));
   const request = { key: "none", step: "none", dispatch: 0 };
@@ -327,16 +327,16 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
   for (const { id } of await letters()) await client.send("POST", `/automation/dead-letters/${id}/redrive`);
 }
 
-/** With so many records in its recent part, whoever takes in the next one puts an index in order. */
+/** With this many records in the recent part, the next record triggers a merge of the index. */
 async function mergeIndex({ at, client }: Tour): Promise<void> {
   const { merged } = await filledIndex(at, EVENT_INDEX);
   await client.send("POST", "/automation/events/emit", { topic: "custom.last" });
-  await until("the index to be put in order", async () => (await headOf(at, EVENT_INDEX)).merged > merged);
+  await until("the index to be merged", async () => (await headOf(at, EVENT_INDEX)).merged > merged);
 
-  // Nobody but the sweep brings dead letters into their list.
+  // Only the sweep adds dead letters to their list.
   const letters = await filledIndex(at, "dead-letters");
-  await at.call("SweepFunction", batchOf("sweep", "this is no JSON either", 3));
-  await until("the sweep to put the list in order", async () => {
+  await at.call("SweepFunction", batchOf("sweep", "not JSON either", 3));
+  await until("the sweep to merge the list", async () => {
     await at.call("SweepFunction", batchOf("sweep", "{}", 1));
     return (await headOf(at, "dead-letters")).merged > letters.merged;
   });
@@ -345,7 +345,7 @@ async function mergeIndex({ at, client }: Tour): Promise<void> {
 const headOf = async ({ outside }: Installation, name: string): Promise<IndexHead> =>
   (await outside.tables.get(rankedIndexTable, headKeyOf(name))) ?? emptyHead(name);
 
-/** Fills the recent part of an index, and answers what it was before the next record. */
+/** Fills the recent part of an index; returns its state before the next record. */
 async function filledIndex(at: Installation, name: string): Promise<IndexHead> {
   const index = new RankedIndex(at.outside, name, { mergeRows: Number.POSITIVE_INFINITY });
   for (;;) {

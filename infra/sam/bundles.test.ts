@@ -18,7 +18,7 @@ import { sizeFaults } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NESTED = join(ROOT, "infra/stacks/workflows.yaml");
-/** Functions of each kind that a sample of `events/` is for. */
+/** Functions of each kind that `events/` has a sample for. */
 const BUILT = [
   "EmitEventFunction",
   "ConductFunction",
@@ -63,7 +63,7 @@ afterEach(async () => {
 const sample = async (name: string): Promise<unknown> =>
   JSON.parse(await readFile(join(ROOT, "events", name), "utf8")) as unknown;
 
-/** Hands a sample to the built bundle of a function, with these dependencies. */
+/** Invokes the built bundle of a function with a sample and these dependencies. */
 async function invoke(logicalId: string, event: unknown, deps?: Deps): Promise<unknown> {
   return handlers.get(logicalId)!(event, deps === undefined ? {} : { weft: deps });
 }
@@ -81,7 +81,7 @@ interface Asked {
   readonly [field: string]: unknown;
 }
 
-/** What stands for AWS until the end of a test: stored data of a release, and a parameter. */
+/** A fake of AWS until the end of a test: the release of the stored data, and a parameter. */
 async function answeringAws({ release = releaseOf(PRODUCT_VERSION) } = {}) {
   const asked: Asked[] = [];
   const mark = { pk: { S: "service" }, sk: { S: "release" }, release: { S: release } };
@@ -111,7 +111,7 @@ async function answeringAws({ release = releaseOf(PRODUCT_VERSION) } = {}) {
 }
 
 describe("a built bundle", () => {
-  it("answers a request of the REST API, with and without the right token", async () => {
+  it("returns the response of the REST API, with a valid or an invalid token", async () => {
     const request = await sample("rest-proxy.json");
 
     const accepted = (await invoke(
@@ -134,7 +134,7 @@ describe("a built bundle", () => {
     });
   });
 
-  it("reports which messages of a batch failed, and keeps the reason under the queue's own name", async () => {
+  it("reports the failed messages of a batch, and stores the reason under the queue's name", async () => {
     const answer = await invoke("ConductFunction", await sample("sqs-batch.json"), {
       ...test.deps,
       queueNamePrefix: "weft-",
@@ -150,7 +150,7 @@ describe("a built bundle", () => {
     ]);
   });
 
-  it("takes a bare event of the bus", async () => {
+  it("accepts an event of the bus", async () => {
     const event = (await sample("eventbridge.json")) as { detail: { event_id: string } };
     const fixed = { ...test.deps.ids, ordered: () => event.detail.event_id };
     const emitted = { ...knowing("a-token-for-samples"), ids: fixed };
@@ -162,7 +162,7 @@ describe("a built bundle", () => {
     expect(await test.deps.eventIndex.last()).toBe(1);
   });
 
-  it("takes a Scheduled Event", async () => {
+  it("accepts a Scheduled Event", async () => {
     await store(
       test.deps,
       'name: tick\ntriggers: [{name: clock, type: cron, schedule: "*/10 * * * *"}]\nsteps: [{name: a, type: bash, command: echo}]\n',
@@ -175,7 +175,7 @@ describe("a built bundle", () => {
     expect(records).toMatchObject([{ workflow_name: "tick", name: "clock-triggered" }]);
   });
 
-  it("opens AWS by itself, from the environment that the template gives it", async () => {
+  it("connects to AWS with the environment of the template", async () => {
     const aws = await answeringAws();
     vi.stubEnv("WEFT_STACK", "weft");
     await expect(invoke("GetHealthFunction", { headers: {} })).rejects.toThrow("WEFT_QUEUES is not set");
@@ -186,7 +186,7 @@ describe("a built bundle", () => {
     expect(aws.asked).toMatchObject([{ target: "DynamoDB_20120810.GetItem", TableName: "weft-service" }]);
   });
 
-  it("serves nothing of stored data that is of another release", async () => {
+  it("rejects stored data of another release", async () => {
     const { environment } = await answeringAws({ release: "0.0.1" });
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     await expect(invoke("IndexEventsFunction", await sample("sqs-batch.json"))).rejects.toThrow(
@@ -194,7 +194,7 @@ describe("a built bundle", () => {
     );
   });
 
-  it("asks the parameter store for the token, by the SDK that it holds", async () => {
+  it("reads the token from the parameter store, with the SDK in its bundle", async () => {
     const { asked, environment } = await answeringAws();
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     vi.stubEnv("WEFT_ACCESS_TOKEN_PARAMETER", "/weft/access-token");
@@ -212,11 +212,11 @@ describe("a built bundle", () => {
     ]);
   });
 
-  it("holds what a function needs, and neither the local platform nor Web Assembly", () => {
+  it("contains what a function needs, without the local platform and Web Assembly", () => {
     for (const [logicalId, size] of sizes) {
       expect(sizeFaults(size), logicalId).toEqual([]);
       expect(size.packages.get("zod"), logicalId).toBeGreaterThan(0);
-      // Only what the SDK asks for where Lambda's own credentials are missing, and what few functions alone come to.
+      // Only what the SDK imports if Lambda's own credentials are missing, and what few functions use.
       const ownWay = /credential-provider|^nodemailer\/|^#lib\/platform\/aws\/lambda-invoke\.ts$/;
       expect(
         size.asked.filter((path) => !ownWay.test(path)),
@@ -230,7 +230,7 @@ describe("a built bundle", () => {
 });
 
 describe("the bundle of a function", () => {
-  it("is the same bytes wherever it is made", async () => {
+  it("is the same bytes in any output folder", async () => {
     const found = functionBuilds(await readFile(NESTED, "utf8"), NESTED).find(
       ({ logicalId }) => logicalId === "GetHealthFunction",
     )!;
@@ -255,7 +255,7 @@ describe("the sizes", () => {
 
   it.each([
     [{}, undefined],
-    [{ own: 291 * 1024 }, "AFunction: our code and zod 381.0 kB, at most 380.0 kB"],
+    [{ own: 291 * 1024 }, "AFunction: own code and zod 381.0 kB, at most 380.0 kB"],
     [{ whole: 936 * 1024 }, "AFunction: 936.0 kB, at most 935.0 kB"],
     [{ whole: 950 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
     [{ whole: 1006 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 1006.0 kB, at most 1005.0 kB"],
@@ -266,10 +266,10 @@ describe("the sizes", () => {
     ],
     [
       { asked: ["#lib/a.ts", "@aws-sdk/b", "../lib/c.ts"] },
-      "AFunction: asks for the file ../lib/c.ts, which is not in the bundle",
+      "AFunction: imports the file ../lib/c.ts, which is not in the bundle",
     ],
-    [{ packages: new Map([["chokidar", 1]]) }, "AFunction: holds chokidar, which no function needs"],
-    [{ node: ["node:sqlite"] }, "AFunction: asks for node:sqlite, which no function needs"],
+    [{ packages: new Map([["chokidar", 1]]) }, "AFunction: contains chokidar, which no function needs"],
+    [{ node: ["node:sqlite"] }, "AFunction: imports node:sqlite, which no function needs"],
   ])("%j", (further, fault) => {
     expect(sizeFaults(size(further))).toEqual(fault === undefined ? [] : [fault]);
   });

@@ -31,15 +31,15 @@ const template = z.object({
   ),
 });
 
-/** A function of a template, and how esbuild is to bundle it. */
+/** A function of a template, and esbuild's options for it. */
 export interface FunctionBuild {
   readonly logicalId: string;
   readonly options: BuildOptions;
-  /** Name of the function's bundle; what lies beside it has names of its own. */
+  /** File name of the function's bundle. Files beside it have other names. */
   readonly file: string;
 }
 
-/** How SAM calls esbuild for the functions of a template, whose text stands at `path`. */
+/** The esbuild options that SAM uses for the functions of the template with this text and path. */
 export function functionBuilds(text: string, path: string): FunctionBuild[] {
   return Object.entries(template.parse(parse(text)).Resources).flatMap(([logicalId, resource]) => {
     const found = resource.Metadata?.BuildProperties;
@@ -55,7 +55,7 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
   });
 }
 
-/** `key=value` texts, as esbuild's command line takes them. */
+/** Parses `key=value` texts, the form of esbuild's command line. */
 const pairs = (texts: readonly string[]): Record<string, string> =>
   Object.fromEntries(
     texts.map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
@@ -84,19 +84,19 @@ function optionsOf(found: z.infer<typeof properties>, folder: string): BuildOpti
   };
 }
 
-/** What a bundle holds, bytes. */
+/** Contents of a bundle, bytes. */
 export interface BundleSize {
   readonly logicalId: string;
   readonly whole: number;
-  /** Our own code. */
+  /** Code of this repository. */
   readonly own: number;
   /** By package. */
   readonly packages: ReadonlyMap<string, number>;
-  /** Modules that it asks for when it runs, but for those of Node. */
+  /** Modules that it imports at run time, except those of Node. */
   readonly asked: readonly string[];
-  /** Modules of Node that it asks for, as `node:fs`. */
+  /** Modules of Node that it imports, as `node:fs`. */
   readonly node: readonly string[];
-  /** What was built beside it, by file, bytes. */
+  /** Files built beside it, bytes. */
   readonly parts: ReadonlyMap<string, number>;
 }
 
@@ -110,12 +110,12 @@ export async function bundle(
   const { metafile } = await build({ ...options, metafile: true, outdir });
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, made]) => [basename(path), made]));
   const output = outputs.get(file);
-  if (output === undefined) throw new Error(`${logicalId}: esbuild made nothing of it`);
+  if (output === undefined) throw new Error(`${logicalId}: esbuild produced no output`);
   const packages = new Map<string, number>();
   let own = 0;
   for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
     const name = PACKAGE.exec(path)?.[1];
-    // Documents that a function answers with are no code.
+    // Documents that a function returns are not code.
     if (path.endsWith(".json")) continue;
     if (name === undefined) own += bytesInOutput;
     else packages.set(name, (packages.get(name) ?? 0) + bytesInOutput);

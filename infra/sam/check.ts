@@ -22,9 +22,10 @@ const EXPAND = fileURLToPath(new URL("expand.py", import.meta.url));
 const TIMEOUT_MS = 5 * 60_000;
 
 /**
- * Proves that AWS's own tools take what is deployed: cfn-lint and `sam validate --lint` on every template,
+ * Checks the deployed templates with AWS's own tools: cfn-lint and `sam validate --lint` on every template,
  * `sam build` with esbuild and without Docker, the expanded templates (resources, integrations, properties that SAM
- * ignores) and the sizes of the bundles. Exit code 1 where one of them finds a fault. Needs Python, whose packages come from the index at the first run.
+ * ignores) and the sizes of the bundles. Exit code 1 if there is an issue. Needs Python; the first run downloads its
+ * packages.
  */
 async function main(): Promise<number> {
   await mkdir(CACHE, { recursive: true });
@@ -68,8 +69,8 @@ async function main(): Promise<number> {
 }
 
 /**
- * Runs a program of the virtual environment, by its Python: by themselves the programs look for it where it was
- * made, which is elsewhere in a copied checkout. They find esbuild and npm as they look for them: on the path.
+ * Runs a program of the virtual environment through its Python: the program's own interpreter path is wrong in a
+ * copied checkout. The programs find esbuild and npm on the path.
  */
 function run(
   bin: string,
@@ -83,7 +84,7 @@ function run(
       ...process.env,
       PATH: path.join(delimiter),
       SAM_CLI_TELEMETRY: "0",
-      // What SAM keeps for itself would lie in the home folder.
+      // SAM would store its metadata in the home folder.
       __SAM_CLI_APP_DIR: join(CACHE, "weft-sam-settings"),
       AWS_DEFAULT_REGION: process.env.AWS_DEFAULT_REGION ?? "us-east-1",
     },
@@ -99,12 +100,12 @@ function run(
   });
 }
 
-/** Expands the templates with SAM's own transform: whether we count the same resources, and what is wrong with them. */
+/** Expands the templates with SAM's own transform, and compares the number of resources with our count. */
 async function templateFaults(bin: string, files: readonly string[]): Promise<string[]> {
   const { code, output } = await run(bin, EXPAND, ...files);
-  // The transform writes notes of its own before the last line.
+  // The transform logs before the last line.
   const line = output.split("\n").find((text) => text.startsWith('{"'));
-  if (code !== 0 || line === undefined) return [`the templates cannot be expanded: ${output.slice(-4000)}`];
+  if (code !== 0 || line === undefined) return [`SAM cannot expand the templates: ${output.slice(-4000)}`];
   const { sizes } = await generate(ROOT);
   const services = servicesOf(await scan(ROOT));
   return Object.entries(JSON.parse(line) as Record<string, Expanded>).flatMap(([path, expanded]) => {
@@ -120,7 +121,7 @@ async function templateFaults(bin: string, files: readonly string[]): Promise<st
     );
     return [
       ...(resources > RESOURCES_MAX ? [`${resources} resources, at most ${RESOURCES_MAX}`] : []),
-      ...(resources === ours ? [] : [`SAM makes ${resources} resources of it, we count ${ours}`]),
+      ...(resources === ours ? [] : [`SAM creates ${resources} resources, we count ${ours}`]),
       ...expandedFaults(expanded, streamed),
     ].map((fault) => `${name}: ${fault}`);
   });
@@ -128,11 +129,11 @@ async function templateFaults(bin: string, files: readonly string[]): Promise<st
 
 interface Bundled {
   readonly size: BundleSize;
-  /** The bundle that SAM has made. */
+  /** Path of SAM's bundle. */
   readonly built: string;
 }
 
-/** SAM's own bundles do not say what they hold, so each is made again with the same settings. */
+/** SAM's bundles have no metafile, so each is built again with the same settings. */
 async function bundleSizes(file: string): Promise<Bundled[]> {
   const folder = await mkdtemp(join(tmpdir(), "weft-bundles-"));
   const stack = `${toPascalCase(basename(file, ".yaml"))}Stack`;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const found = functionBuilds(await readFile(NESTED, "utf8"), NESTED).find(
     ({ logicalId }) => logicalId === "ConverterFunction",
   );
-  if (found === undefined) throw new Error("the template has no function that converts");
+  if (found === undefined) throw new Error("the template has no converter function");
   faults = sizeFaults(await bundle(found, folder));
   blobs = await openBlobs(folder);
   ({ handler } = (await import(pathToFileURL(join(folder, found.file)).href)) as { handler: Handler });
@@ -43,12 +43,12 @@ async function converted(
 const text = async (...asked: Parameters<typeof converted>): Promise<string> =>
   Buffer.from((await converted(...asked)) ?? []).toString();
 
-it("converts away from all that is installed, as the process of a server does, and is no larger than it may be", async () => {
+it("converts without installed packages, as a server's converter process does, within its size limit", async () => {
   expect(faults).toEqual([]);
   const state = await converted("markdown", "yjs", "# Title\n\n- item\n\n[a](javascript:alert(1))");
   expect(await text("yjs", "markdown", state ?? "")).toContain("# Title\n\n* item\n");
   expect(await text("yjs", "html", state ?? "")).toMatch(/^<h1>Title<\/h1>(?!.*javascript)/);
   expect(JSON.parse(await text("plain", "json", "one\n\ntwo"))).toHaveLength(2);
-  expect(await converted("yjs", "json", "this is no state")).toBeUndefined();
+  expect(await converted("yjs", "json", "not a state")).toBeUndefined();
   await expect(handler({ id: "nothing", from: "plain", to: "json" })).rejects.toThrow("nothing to convert");
 }, 60_000);

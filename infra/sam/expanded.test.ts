@@ -16,7 +16,7 @@ interface Operation {
   readonly invocations?: string;
 }
 
-/** What SAM makes of one route, `GET /things`, of a function with this timeout. */
+/** SAM's output for one route, `GET /things`, of a function with this timeout. */
 function expanded(operation: Operation, timeoutSeconds = 29, paths: readonly string[] = []) {
   const { invocations = "invocations", ...settings } = operation;
   const uri = {
@@ -42,7 +42,7 @@ const STREAMED: Operation = { responseTransferMode: "STREAM", invocations: "resp
 const ROUTE = "GET /things";
 
 describe("an expanded template", () => {
-  it("is accepted if streamed routes stream, others do not, and timeouts fit", () => {
+  it("passes if exactly the streamed routes stream, and timeouts fit", () => {
     expect(expandedFaults(expanded({}), [])).toEqual([]);
     expect(expandedFaults(expanded(STREAMED), [ROUTE])).toEqual([]);
     expect(expandedFaults(expanded({ ...STREAMED, timeoutInMillis: 300_000 }, 300), [ROUTE])).toEqual([]);
@@ -62,7 +62,7 @@ describe("an expanded template", () => {
       "responseTransferMode is STREAM, but the function does not stream",
     ],
     [
-      "a streaming integration with the URI of another",
+      "a streaming integration with the URI of a buffered one",
       { responseTransferMode: "STREAM" },
       [ROUTE],
       "the URI is arn:aws:apigateway",
@@ -79,11 +79,11 @@ describe("an expanded template", () => {
       [ROUTE],
       "timeoutInMillis 900001, at most 900000",
     ],
-  ])("is refused: %s", (_, operation, streamed, fault) => {
+  ])("fails for %s", (_, operation, streamed, fault) => {
     expect(expandedFaults(expanded(operation), streamed).join("\n")).toContain(`${ROUTE}: ${fault}`);
   });
 
-  it("is refused if a function may run longer than API Gateway waits, or than Lambda allows", () => {
+  it("fails if a function may run longer than API Gateway waits, or than Lambda allows", () => {
     expect(expandedFaults(expanded({}, 60), [])).toEqual([
       `${ROUTE}: List may run 60 s, but API Gateway waits 29 s`,
     ]);
@@ -92,7 +92,7 @@ describe("an expanded template", () => {
     );
   });
 
-  it("is refused if SAM ignores a property or a route has no integration", () => {
+  it("fails if SAM ignores a property or a route has no integration", () => {
     const ignored = ['List: Properties.Events.Api.Properties.ResponseTransferMode "STREAM"'];
     expect(expandedFaults({ ...expanded({}), ignored }, [])).toEqual([
       `${ignored[0]}: SAM ignores this property`,
@@ -100,9 +100,9 @@ describe("an expanded template", () => {
     expect(expandedFaults(expanded({}), ["GET /others"])).toEqual(["GET /others: has no integration"]);
   });
 
-  it("is refused if its API has more resources than API Gateway allows, counting each part of a path once", () => {
+  it("fails if its API has more resources than API Gateway allows, counting each path segment once", () => {
     const paths = (count: number) => Array.from({ length: count }, (_, number) => `/things/${number}`);
-    // The root and /things are two.
+    // The root and /things are two of them.
     expect(expandedFaults(expanded({}, 29, paths(LIMITS.apiResources.value - 2)), [])).toEqual([]);
     expect(expandedFaults(expanded({}, 29, paths(LIMITS.apiResources.value - 1)), [])).toEqual([
       "Api: 301 resources of the API, at most 300",
@@ -111,7 +111,7 @@ describe("an expanded template", () => {
 });
 
 describe("the templates", () => {
-  it("have SAM's value for streaming in the event of every streamed route and of no other, which alone waits longer", async () => {
+  it("use SAM's value for streaming in the event of exactly the streamed routes, which have longer timeouts", async () => {
     for (const { service, routes } of servicesOf(await scan(ROOT))) {
       const { Resources } = parse(await readFile(`${ROOT}/${stackFile(service)}`, "utf8")) as {
         Resources: Record<string, { Properties?: { Events?: Record<string, ApiEvent> } }>;

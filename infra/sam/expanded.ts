@@ -1,13 +1,13 @@
 import { LIMITS } from "../../lib/platform/limits.ts";
 import { type Part, partOf } from "../provision/intrinsics.ts";
 
-/** What SAM makes of a template, and the properties of its resources that make no difference to it. */
+/** A template after SAM's transform, and the properties of its resources that SAM ignores. */
 export interface Expanded {
   readonly template: unknown;
   readonly ignored: readonly string[];
 }
 
-/** A route that streams its response, as in the code: `GET /automation/runs`. */
+/** A route that streams its response, as written in the code: `GET /automation/runs`. */
 export type StreamedRoute = string;
 
 const MS_PER_SECOND = 1000;
@@ -15,8 +15,8 @@ const STREAMING_URI = /\/response-streaming-invocations$/;
 const BUFFERED_URI = /\/invocations$/;
 
 /**
- * Compares what CloudFormation gets with what the code needs: every streamed route has an integration that streams
- * and no other has, no timeout exceeds what API Gateway and Lambda allow, and SAM uses every property.
+ * Compares the expanded template with the code: exactly the streamed routes have a streaming integration, no timeout
+ * exceeds the limits of API Gateway and Lambda, and SAM ignores no property.
  */
 export function expandedFaults(
   { template, ignored }: Expanded,
@@ -85,7 +85,7 @@ function integrationFaults(
     Number(timeoutMs ?? LIMITS.httpHandlerSeconds.value * MS_PER_SECOND) / MS_PER_SECOND;
   const called = /\$\{(\w+)\.Arn\}/.exec(uri)?.[1] ?? "";
   const functionSeconds = timeouts.get(called);
-  if (functionSeconds === undefined) return [...faults, `${route}: calls no function of the template`];
+  if (functionSeconds === undefined) return [...faults, `${route}: does not call a function of the template`];
   if (integrationSeconds > most)
     faults.push(`${route}: timeoutInMillis ${timeoutMs}, at most ${most * MS_PER_SECOND}`);
   if (functionSeconds > integrationSeconds)
@@ -95,7 +95,7 @@ function integrationFaults(
   return faults;
 }
 
-/** A path has a resource for each of its parts, which paths that begin alike share; the root is one more. */
+/** A path has one resource per segment, shared by paths with the same prefix; the root is another one. */
 function apiFaults(id: string, { Type, Properties }: Part): string[] {
   if (Type !== "AWS::ApiGateway::RestApi") return [];
   const paths = Object.keys(partOf(partOf(partOf(Properties).Body).paths));

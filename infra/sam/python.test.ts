@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** Installs on a machine where the commands that match `broken` fail; answers the commands and the pauses. */
+/** Installs on a machine where commands that match `broken` fail; returns the commands and the pauses. */
 async function install(broken: RegExp, failures = Number.POSITIVE_INFINITY) {
   const folder = join(root, "tools");
   const commands: string[] = [];
@@ -36,14 +36,14 @@ async function install(broken: RegExp, failures = Number.POSITIVE_INFINITY) {
 const PIP = "-m pip install --quiet --disable-pip-version-check --no-input";
 const INSTALL = `ROOT/tools/bin/python -I ${PIP} -r requirements.txt`;
 
-describe("packages of Python", () => {
-  it("are installed into an environment of venv", async () => {
+describe("installPackages", () => {
+  it("uses venv", async () => {
     const { commands, result } = await install(/never/);
     expect(result).toBeUndefined();
     expect(commands).toEqual(["python3 -I -m venv ROOT/tools", INSTALL]);
   });
 
-  it("are installed by virtualenv where venv cannot, fetched by pip where it is not there", async () => {
+  it("uses virtualenv if venv fails, installed by pip if it is missing", async () => {
     const { commands, result } = await install(/-m (?:venv|virtualenv)/);
     expect(result).toBeUndefined();
     expect(commands.slice(2)).toEqual([
@@ -54,19 +54,19 @@ describe("packages of Python", () => {
     expect(await readdir(join(root, "tools"))).toEqual([]);
   });
 
-  it("are installed with uv where Python has nothing of its own", async () => {
+  it("uses uv if Python has none of them", async () => {
     const { commands, result } = await install(/^python3/);
     expect(result).toBeUndefined();
     expect(commands.slice(-2)).toEqual(["uv venv --quiet --seed --python python3 ROOT/tools", INSTALL]);
   });
 
-  it("say what is missing where there is nothing at all", async () => {
+  it("says what is missing if all fail", async () => {
     const { result } = await install(/./);
     expect((result as Error).message).toMatch(/apt-get install python3-venv.*pip, virtualenv or uv/);
     expect((result as Error).message).toContain("python3 -I -m venv ROOT/tools: broken");
   });
 
-  it("are asked for again when the index does not answer, three times in all", async () => {
+  it("retries if the index does not respond, three attempts in all", async () => {
     const passing = await install(/-r requirements/, 2);
     expect(passing.result).toBeUndefined();
     expect(passing.pauses).toEqual([5_000, 20_000]);

@@ -3,25 +3,25 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Runs a program; throws where it is not there or does not end well, with the end of what it wrote. */
+/** Runs a program; throws if it is missing or fails, with the end of its output. */
 export type RunProgram = (command: string, args: readonly string[]) => Promise<void>;
 
 const TIMEOUT_MS = 10 * 60_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 const SHOWN_CHARACTERS = 4_000;
-/** Before pip is called once more, milliseconds: it has tried each request several times by itself. */
+/** Delays before pip is called again, milliseconds: pip itself retries each request several times. */
 const PAUSES_MS = [5_000, 20_000];
 
-/** Runs the virtualenv that lies in the folder named first. */
+/** Runs virtualenv from the folder in the first argument. */
 const RUN_BESIDE =
   "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('virtualenv', run_name='__main__')";
 const PIP_INSTALL = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
 
-/** What can make an environment that has pip, the usual first. */
+/** Ways to create an environment with pip, in order of preference. */
 const MAKERS: readonly ((run: RunProgram, python: string, folder: string) => Promise<void>)[] = [
   (run, python, folder) => run(python, ["-I", "-m", "venv", folder]),
   (run, python, folder) => run(python, ["-m", "virtualenv", "--quiet", folder]),
-  // Debian and Ubuntu part venv from Python; virtualenv brings all that it needs, and pip may put it beside.
+  // Debian and Ubuntu package venv apart from Python; virtualenv has no dependencies, and pip can install it anywhere.
   async (run, python, folder) => {
     const beside = `${folder}.virtualenv`;
     try {
@@ -35,9 +35,9 @@ const MAKERS: readonly ((run: RunProgram, python: string, folder: string) => Pro
 ];
 
 /**
- * Makes a virtual environment and installs a list of requirements into it. Takes the first that there is of venv,
- * virtualenv, pip (which fetches virtualenv) and uv; calls pip three times before it gives up. Throws Error that
- * says what is missing or what failed.
+ * Creates a virtual environment and installs requirements into it. Uses the first available of venv, virtualenv,
+ * pip (which installs virtualenv) and uv; pip gets three attempts. Throws an Error that says what is missing or
+ * what failed.
  */
 export async function installPackages(
   options: { readonly folder: string; readonly requirements: string; readonly python?: string },
@@ -64,12 +64,12 @@ async function makeEnvironment(run: RunProgram, python: string, folder: string):
       return await make(run, python, folder);
     } catch (error) {
       failures.push((error as Error).message);
-      // What a maker has begun is in the way of the next one.
+      // A partial environment would block the next attempt.
       await rm(folder, { recursive: true, force: true });
     }
   }
-  const needed = `${python} of 3.10 or more with venv (Debian, Ubuntu: apt-get install python3-venv), pip, virtualenv or uv`;
-  throw new Error(`no virtual environment can be made; what is needed is ${needed}:\n${failures.join("\n")}`);
+  const needed = `${python} 3.10 or later with venv (Debian, Ubuntu: apt-get install python3-venv), pip, virtualenv or uv`;
+  throw new Error(`cannot create a virtual environment; needs ${needed}:\n${failures.join("\n")}`);
 }
 
 function runProgram(command: string, args: readonly string[]): Promise<void> {
@@ -78,7 +78,7 @@ function runProgram(command: string, args: readonly string[]): Promise<void> {
     execFile(command, args, limits, (error, stdout, stderr) => {
       if (error === null) return resolve();
       const output = `${stdout}${stderr}`.trim().slice(-SHOWN_CHARACTERS);
-      const reason = error.code === "ENOENT" ? `${command} is not there` : output || error.message;
+      const reason = error.code === "ENOENT" ? `${command} not found` : output || error.message;
       reject(new Error(`${[command, ...args].join(" ")}: ${reason}`, { cause: error }));
     });
   });

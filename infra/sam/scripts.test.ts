@@ -12,7 +12,7 @@ import { bundle, functionBuilds } from "./bundles.ts";
 
 const NESTED = fileURLToPath(new URL("../stacks/workflows.yaml", import.meta.url));
 const FUNCTION = "FunctionFunction";
-/** Scripts as the function's own bundle has them: bundled alike, into the same folder. */
+/** Scripts as in the function's bundle: built with the same options, into the same folder. */
 const PROBE = `
 import { openDeps } from "#lib/deps.ts";
 const { scripts } = await openDeps();
@@ -105,8 +105,8 @@ async function script(code: string, options?: Partial<ScriptRequest>): Promise<S
   return outcome as ScriptOutcome;
 }
 
-describe("a built function, alone in a folder", () => {
-  it("has its handler and all that scripts need, and no package", async () => {
+describe("a built function in an empty folder", () => {
+  it("has its handler and everything that scripts need, without packages", async () => {
     expect(handlerType).toBe("function");
     expect(await readdir(folder)).toEqual(
       expect.arrayContaining(["function.mjs", "jq.wasm", "quickjs.wasm", "script-worker.mjs"]),
@@ -127,7 +127,7 @@ describe("a built function, alone in a folder", () => {
     expect(await script(code, { variables: { x: 2 } })).toEqual({ ok: true, value, events: [], logs: [] });
   });
 
-  it("gives the events and log lines of a script, also where it throws", async () => {
+  it("returns the events and log lines of a script, even if it throws", async () => {
     const code =
       "generate_event('ws', 'custom.x', 'test', 'json', { a: 1 }); log_warn('careful'); throw new Error('x')";
     expect(await script(code)).toEqual({
@@ -144,7 +144,7 @@ describe("a built function, alone in a folder", () => {
     ["for (;;) { try { for (;;); } catch {} }"],
     ["sleep(60)"],
     ["jq('1', 'def f: f; f')"],
-  ])("stops %s, and the next one runs", async (code) => {
+  ])("stops %s; the next script runs", async (code) => {
     const started = performance.now();
     expect(await script(code, { timeoutMs: 500 })).toMatchObject({ ok: false, reason: "timeout" });
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -157,7 +157,7 @@ describe("a built function, alone in a folder", () => {
     expect((await answered).outcome).toMatchObject({ ok: false, reason: "aborted" });
   });
 
-  it("fails a script that takes more memory than its own, before the function's is gone", async () => {
+  it("fails a script that exceeds its memory limit, before the function exceeds its own", async () => {
     const before = (await start("1").answered).peakKb!;
     for (const code of ["const a = []; for (;;) a.push({ x: 1 })", "'x'.repeat(2 ** 28)"]) {
       const { outcome, peakKb } = await start(code).answered;
@@ -167,7 +167,7 @@ describe("a built function, alone in a folder", () => {
     expect(await script("1 + 1")).toMatchObject({ value: 2 });
   });
 
-  it("shares nothing between runs, nor variables between the scripts of one", async () => {
+  it("isolates runs from each other, and the scripts of one run", async () => {
     const poison =
       "var left = 1; globalThis.more = 2; Array.prototype.poison = 1; String.prototype.trim = () => 'x'; 1";
     await script(poison, { isolate: "run-a" });
@@ -180,7 +180,7 @@ describe("a built function, alone in a folder", () => {
     }
   });
 
-  it("evaluates several side by side, one that loops not holding up the others", async () => {
+  it("evaluates several scripts concurrently; an endless loop does not block the others", async () => {
     const loop = script("for (;;);", { isolate: "loop", timeoutMs: 3_000 });
     const others = Array.from({ length: 12 }, (_, n) => script(`${n} * 2`, { isolate: `run-${n}` }));
     const first = await Promise.race([loop, ...others]);
@@ -195,7 +195,7 @@ describe("a built function, alone in a folder", () => {
     ["save_content('x', 'never')", "save_content"],
     ["exec_cmd('echo hi')", "exec_cmd"],
     ["jq_from_file('a.json', '.')", "jq_from_file"],
-  ])("says of %s that it needs a worker", async (code, name) => {
+  ])("rejects %s: it needs a worker", async (code, name) => {
     expect(await script(code)).toEqual({
       ok: false,
       reason: "failed",
@@ -205,7 +205,7 @@ describe("a built function, alone in a folder", () => {
     });
   });
 
-  it("prints nothing of its own", () => {
+  it("prints nothing itself", () => {
     expect(stderr).toBe("");
   });
 });

@@ -1,9 +1,9 @@
 import type { StackService } from "./services.ts";
 
-/** What kinds of functions a service has; each has one role. */
+/** The kinds of functions of a service; each has one role. */
 export type FunctionKind = "http" | "consumers" | "schedules" | "executors" | "workers" | "converter";
 
-/** Of a DynamoDB table; `Query:name` is a query of that index alone, and `Query` one of the table itself. */
+/** Rights to a DynamoDB table; `Query:name` is a query of that index, `Query` one of the table itself. */
 export type TableGrant =
   | "GetItem"
   | "BatchGetItem"
@@ -14,34 +14,34 @@ export type TableGrant =
   | "Query"
   | `Query:${string}`;
 
-/** What keys of blobs begin with: a folder's name, without a slash at its end. */
+/** Prefix of blob keys: a folder's name without a trailing slash. */
 export interface BlobAccess {
   readonly get: readonly string[];
   readonly put: readonly string[];
   readonly remove?: readonly string[];
-  /** Asks for blobs that may not be there: S3 tells so to those alone who may list the bucket. */
+  /** Reads blobs that may not exist: S3 returns 404 only to callers that may list the bucket. */
   readonly missing?: true;
 }
 
-/** What the functions of one kind do with what the installation has, beside reading their own queues. */
+/** What the functions of one kind may do, besides reading their own queues. */
 export interface Access {
-  /** By the table's name. */
+  /** By table name. */
   readonly tables?: Readonly<Record<string, readonly TableGrant[]>>;
-  /** Consumers whose queues are sent to; `all` of the service. */
+  /** Consumers whose queues it sends to; `all` of the service. */
   readonly sends?: readonly string[] | "all";
-  /** Looks at the depth of every queue of the service. */
+  /** Reads the depth of every queue of the service. */
   readonly watchesQueues?: true;
   readonly publishes?: true;
   readonly blobs?: BlobAccess;
-  /** Has content converted by the function for it. */
+  /** Invokes the converter. */
   readonly converts?: true;
-  /** Makes rules for the expressions of schedules, or also takes away those that no schedule has. */
+  /** Creates rules for the expressions of schedules, or also deletes unused ones. */
   readonly scheduleRules?: "ensure" | "reconcile";
   /** Reads the owner's token from the parameter store. */
   readonly readsToken?: true;
   /** Reads the secrets whose names begin with `LLM_`: keys of language models. */
   readonly readsModelKeys?: true;
-  /** Reads the password of the mail server, a secret of that setting's name. */
+  /** Reads the mail server's password, a secret with the setting's name. */
   readonly readsMailPassword?: true;
   /** Reads secrets of the documents, and their theme. */
   readonly readsDocumentSecrets?: true;
@@ -50,14 +50,14 @@ export interface Access {
 }
 
 /**
- * What each role may do. Users' code runs with that of the executors: what they need to know comes with the
- * message, and what they find out goes to the conductor. They have no tables.
+ * The rights of each role. Users' code runs with the role of the executors, which has no tables: the message contains
+ * what they need, and they report to the conductor.
  */
 export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind, Access>>>> = {
   workflows: {
     http: {
       tables: {
-        // Whose token it is.
+        // To identify the token's user.
         "access-tokens": ["GetItem"],
         users: ["GetItem"],
         artifacts: ["BatchGetItem", "PutItem"],
@@ -66,24 +66,24 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         catalog: ["GetItem", "UpdateItem"],
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "BatchGetItem", "DeleteItem"],
-        // Of more than are kept, the oldest goes.
+        // The oldest one is removed when there are too many.
         diffs: ["Query", "PutItem", "DeleteItem"],
         "event-log": ["BatchGetItem", "PutItem", "UpdateItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "DeleteItem"],
-        // A letter that was redriven leaves its list at once.
+        // A redriven dead letter leaves its list at once.
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
         "ranked-index": ["GetItem", "BatchGetItem", "PutItem"],
         "run-history": ["Query", "PutItem"],
         "run-names": ["GetItem", "Query", "PutItem"],
         "run-queue": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
-        // A run that is resumed or made again takes over the values of another.
+        // A resumed or rerun run inherits the values of another one.
         "run-values": ["GetItem", "BatchGetItem", "Query", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
         schedules: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         service: ["GetItem", "UpdateItem"],
         steps: ["Query", "PutItem", "BatchGetItem"],
-        // What triggers keep: how they were switched, schedules made by request, webhooks, keys that count once, and
-        // how many runs a root cause has started.
+        // State of triggers: enabled flags, schedules created by request, webhooks, idempotency keys, and the number of
+        // runs per root cause.
         "trigger-state": ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "workflow-revisions": ["GetItem", "PutItem"],
         workflows: ["GetItem", "Query:list", "PutItem"],
@@ -92,7 +92,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "vulnerability-identities": ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"],
         workspaces: ["GetItem", "BatchGetItem", "UpdateItem"],
       },
-      // A dead letter goes back to the queue that it came from.
+      // A dead letter is redriven to its queue.
       sends: "all",
       watchesQueues: true,
       publishes: true,
@@ -108,18 +108,18 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     },
     consumers: {
       tables: {
-        // Of events that steps generate, and of what they import.
+        // Of events that steps generate, and of imports.
         artifacts: ["BatchGetItem", "PutItem"],
         "asset-facets": ["PutItem"],
         assets: ["BatchGetItem", "PutItem", "UpdateItem"],
         catalog: ["GetItem"],
         counters: ["UpdateItem"],
         "dead-letters": ["GetItem", "BatchGetItem", "UpdateItem"],
-        // Edits of documents are told of, and what saves of content left behind is removed.
+        // Sends the events of edits, and removes the content of unfinished saves.
         documents: ["GetItem", "UpdateItem", "BatchGetItem", "PutItem", "ConditionCheckItem"],
         "document-versions": ["BatchGetItem", "Query", "PutItem"],
-        // What scripts ask of documents, as a user of theirs.
-        // What a move left is settled or removed.
+        // Document calls of scripts, as a user of the documents.
+        // Completes or removes an interrupted move.
         "document-accesses": ["BatchGetItem", "Query", "PutItem", "DeleteItem"],
         "document-invitations": ["Query", "DeleteItem"],
         "document-invited": ["DeleteItem"],
@@ -129,7 +129,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-comments": ["Query", "PutItem"],
         "document-relations": ["BatchGetItem", "UpdateItem"],
         "document-threads": ["GetItem", "PutItem", "UpdateItem"],
-        // The owner may come to be a user by a script.
+        // A script's call may create the owner's user.
         "user-directory": ["PutItem", "UpdateItem"],
         "user-identities": ["Query", "PutItem"],
         users: ["GetItem", "BatchGetItem", "PutItem"],
@@ -142,14 +142,14 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "run-queue": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "PutItem"],
         runs: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        // How often a trigger has fired, and how many runs led to one: signed with a key of the installation.
+        // Number of firings of a trigger, and number of runs that led to one, signed with a key of the installation.
         schedules: ["GetItem", "UpdateItem"],
         service: ["GetItem", "UpdateItem"],
-        // A run that is over comes into the list of steps.
+        // A finished run is added to the list of steps.
         steps: ["PutItem", "Query"],
-        // Mails that are to go out.
+        // Outgoing mails.
         "document-mails": ["Query", "PutItem", "DeleteItem"],
-        // When a run's time is over, and when a step is tried again, which may be at once.
+        // The timeout of a run, and the retry of a step, which may be immediate.
         timers: ["PutItem", "DeleteItem"],
         "trigger-state": ["GetItem", "Query", "PutItem", "UpdateItem"],
         vulnerabilities: ["BatchGetItem", "PutItem", "UpdateItem"],
@@ -162,7 +162,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       sends: ["conduct", "document-updated"],
       publishes: true,
       blobs: {
-        // Layers of workspaces say which files a step has changed.
+        // Layers of workspaces contain the files that a step has changed.
         get: ["claims", "conversions", "documents", "events", "runs", "workflows", "workspaces"],
         put: ["claims", "conversions", "dead-letters", "documents", "events", "runs"],
         remove: ["conversions", "documents"],
@@ -173,13 +173,13 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     },
     schedules: {
       tables: {
-        // Records of lists of which nobody told.
+        // Pending entries of indexes that were never flushed.
         artifacts: ["BatchGetItem", "DeleteItem"],
         assets: ["BatchGetItem"],
         catalog: ["GetItem"],
         // The reason of a message's last failure.
         "dead-letters": ["BatchGetItem", "UpdateItem"],
-        // Old records, and old runs with all that is theirs, are removed.
+        // Removes old records, and old runs with their data.
         "event-log": ["GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
         "event-tail": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
         "list-entries": ["BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"],
@@ -188,7 +188,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "run-names": ["Query", "DeleteItem"],
         "run-queue": ["GetItem", "Query", "UpdateItem", "DeleteItem"],
         "run-values": ["BatchGetItem", "Query", "DeleteItem"],
-        // A run of a job that has ended hands its turn on.
+        // A finished run of a job starts the next one.
         runs: [
           "GetItem",
           "BatchGetItem",
@@ -201,7 +201,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         schedules: ["Query:due", "UpdateItem"],
         service: ["GetItem", "UpdateItem"],
         timers: ["Query:byTime", "PutItem", "DeleteItem"],
-        // Events that nobody but the clock records meet triggers, too; keys whose time is over go.
+        // Events that only the schedule records match triggers, too; expired keys are removed.
         "trigger-state": ["GetItem", "Query", "Query:expires", "PutItem", "DeleteItem"],
         steps: ["Query", "DeleteItem"],
         vulnerabilities: ["BatchGetItem"],
@@ -212,8 +212,8 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       },
       sends: ["conduct"],
       publishes: true,
-      // Stalled runs: what their steps need to know is put together anew.
-      // Runs that were ended: their steps are told.
+      // Stalled runs: the payloads of their steps are built again.
+      // Cancelled runs: their steps are notified.
       blobs: {
         get: ["claims", "workflows"],
         put: ["claims", "runs"],
@@ -224,11 +224,11 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     },
     executors: {
       sends: ["conduct"],
-      // Work, items and values of runs, and who came first.
+      // Work, items and values of runs, and claims.
       blobs: { get: ["claims", "runs"], put: ["claims", "runs"], missing: true },
       readsSecrets: true,
     },
-    // The process `weft worker`, which executes the steps that touch files; Lambda does not call their functions.
+    // The process `weft worker` executes the steps that use files; Lambda does not invoke their functions.
     workers: {
       sends: ["conduct"],
       blobs: {
@@ -256,7 +256,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "document-invited": ["GetItem", "Query", "PutItem", "DeleteItem"],
         "document-mails": ["PutItem"],
         "document-versions": ["GetItem", "Query", "PutItem", "DeleteItem"],
-        // What changed since a list was made last.
+        // Changes since a list was built.
         "document-change-counts": ["Query", "UpdateItem"],
         "document-changes": ["Query", "PutItem"],
         "document-comments": ["GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"],
@@ -265,12 +265,12 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         "user-directory": ["GetItem", "Query", "PutItem", "UpdateItem"],
         "user-identities": ["GetItem", "Query", "PutItem"],
         users: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-        // Those who have an address, and those whose rows of access are listed, are read together.
-        // Whatever changes tells of it, and may set off a trigger.
+        // Users with an email address, and users of listed accesses, are read in batches.
+        // Changes emit events, and may fire triggers.
         catalog: ["GetItem"],
         "event-log": ["PutItem"],
         "event-tail": ["PutItem"],
-        // What a timer is told of that comes too late for a queue is no longer there.
+        // The message of a timer that is too late for a queue is deleted.
         timers: ["DeleteItem"],
         "trigger-state": ["Query"],
         workflows: ["Query:list"],
@@ -281,7 +281,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         get: ["conversions", "documents", "uploads"],
         put: ["conversions", "documents", "uploads"],
         remove: ["conversions", "documents"],
-        // Of an upload nothing may have come.
+        // Nothing may have been uploaded.
         missing: true,
       },
       converts: true,
@@ -292,7 +292,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
     schedules: {},
     executors: {},
     workers: {},
-    // What it opens may be meant to harm.
+    // It parses untrusted content.
     converter: { blobs: { get: ["conversions"], put: ["conversions"] } },
   },
 };

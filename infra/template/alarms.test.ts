@@ -12,7 +12,7 @@ const alarmsOf = ({ Resources }: typeof main) =>
   Object.entries(Resources).filter(([, { Type }]) => Type === "AWS::CloudWatch::Alarm");
 const alarms = [...alarmsOf(main), ...alarmsOf(nested)];
 
-it("watches each queue, each dead-letter queue and each table, ten metrics an alarm at most", () => {
+it("watches each queue, each dead-letter queue and each table, with at most ten metrics per alarm", () => {
   const text = JSON.stringify(alarms);
   const queues = Object.values(nested.Resources)
     .filter(({ Type }) => Type === "AWS::SQS::Queue")
@@ -27,7 +27,7 @@ it("watches each queue, each dead-letter queue and each table, ten metrics an al
     expect(((Properties!.Metrics ?? []) as unknown[]).length).toBeLessThanOrEqual(11);
 });
 
-it("gives steps more time than other messages, wherever they are executed", () => {
+it("allows steps more time than other messages, wherever they are executed", () => {
   const watchedBy = (name: string): unknown => JSON.stringify(main.Resources[name]!.Properties!.Metrics);
   for (const queue of ["bash", "function", "http", "workspace-steps"]) {
     expect(watchedBy("StepAgeAlarm")).toContain(`"\${AWS::StackName}-${queue}"`);
@@ -41,7 +41,7 @@ it("gives steps more time than other messages, wherever they are executed", () =
   expect(main.Resources.MessageAgeAlarm!.Properties!.Threshold).toBeGreaterThan(longest);
 });
 
-it("tells a topic only where there is one", () => {
+it("notifies a topic only if there is one", () => {
   for (const { Conditions } of [main, nested])
     expect(Conditions).toMatchObject({
       HasAlarmTopic: { "Fn::Not": [{ "Fn::Equals": [{ Ref: "AlarmTopicArn" }, ""] }] },
@@ -53,7 +53,7 @@ it("tells a topic only where there is one", () => {
   }
 });
 
-it("pages for faults of the service: 5xx of both APIs, errors of consumers, throttled indexes, and not for failed runs", () => {
+it("alarms on faults of the service (5xx of both APIs, errors of consumers, throttled indexes), and not on failed runs", () => {
   const text = JSON.stringify(alarms);
   expect(text).not.toContain("FailedRuns");
   for (const name of ["workflows", "documents"])
@@ -82,7 +82,7 @@ it("pages for faults of the service: 5xx of both APIs, errors of consumers, thro
   }
 });
 
-it("counts failed runs and dead letters of the log under the names that alarms and dashboard look at", () => {
+it("counts failed runs and dead letters of the log under the names that alarms and dashboard use", () => {
   expect(main.Resources.DeadLettersAlarm!.Properties).toMatchObject({
     MetricName: "DeadLetters",
     Namespace: { "Fn::Sub": "Weft/${AWS::StackName}" },
@@ -96,7 +96,7 @@ it("counts failed runs and dead letters of the log under the names that alarms a
   }
 });
 
-it("has a dashboard of the installation's own metrics, in JSON that stays so when names are put in", () => {
+it("has a dashboard of the installation's metrics, which is valid JSON after substitution", () => {
   const { DashboardBody } = main.Resources.Dashboard!.Properties as { DashboardBody: { "Fn::Sub": string } };
   const body = JSON.parse(
     DashboardBody["Fn::Sub"]

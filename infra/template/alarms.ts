@@ -5,7 +5,7 @@ import { type LOG_METRICS, metricNamespace } from "./logs.ts";
 import { deadLetterQueues, mainQueue } from "./queues.ts";
 import type { ServiceScan } from "./services.ts";
 
-/** Of the template that has alarms. */
+/** Logical ids of the template's alarms. */
 export const topicCondition = () => ({
   [TOPIC_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(TOPIC_PARAMETER), ""] }] },
 });
@@ -15,13 +15,13 @@ export const TOPIC_CONDITION = "HasAlarmTopic";
 
 const MINUTE = 60;
 const PERIOD_SECONDS = 5 * MINUTE;
-/** An alarm adds up ten metrics at most. */
+/** The maximum number of metrics of an alarm. */
 const METRICS_MAX = 10;
-/** Responses of 5xx in a period: one request may meet a deployment. */
+/** 5xx responses per period: a deployment may cause one. */
 const API_ERRORS_MAX = 5;
-/** A message that waits for so long has no consumer that keeps up, seconds. */
+/** Age of a message whose consumer does not keep up, seconds. */
 const AGE_MAX_SECONDS = 10 * MINUTE;
-/** A step may take its time, and its message is there all the while, seconds. */
+/** A step may take long, and its message stays in the queue meanwhile, seconds. */
 const STEP_AGE_MAX_SECONDS = 60 * MINUTE;
 
 interface Metric {
@@ -38,7 +38,7 @@ interface Watch {
   readonly threshold: number;
 }
 
-/** Alarms on what no healthy installation shows. They tell the topic, where one is given. */
+/** Alarms on conditions that no healthy installation has. They notify the topic, if there is one. */
 export function alarmResources(services: readonly ServiceScan[], tables: readonly TableSpec[]): ResourceMap {
   const consumers = services.flatMap((service) => service.consumers.map(({ consumer }) => consumer));
   const ages = (ofSteps: boolean): Metric[] =>
@@ -48,7 +48,7 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       .map(({ name }) => queueMetric("ApproximateAgeOfOldestMessage", name));
   return {
     ...watched("ApiErrorsAlarm", {
-      description: "Requests were answered with 5xx",
+      description: "Requests returned 5xx",
       metrics: services
         .filter(({ routes }) => routes.length > 0)
         .map(({ service }) => ({
@@ -63,13 +63,13 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       threshold: API_ERRORS_MAX,
     }),
     ...watched("DeadLettersAlarm", {
-      description: "Messages were given up: GET /automation/dead-letters lists them",
+      description: "Messages became dead letters: GET /automation/dead-letters lists them",
       metrics: [own("DeadLetters")],
       stat: "Sum",
       threshold: 0,
     }),
     ...watched("DeadLetterDepthAlarm", {
-      description: "Dead-letter queues hold messages that nobody takes in",
+      description: "Dead-letter queues contain messages that are not being processed",
       metrics: consumers
         .flatMap(deadLetterQueues)
         .map(({ name }) => queueMetric("ApproximateNumberOfMessagesVisible", name)),
@@ -77,13 +77,13 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       threshold: 0,
     }),
     ...watched("MessageAgeAlarm", {
-      description: "Messages wait for their consumer",
+      description: "A consumer does not keep up with its queue",
       metrics: ages(false),
       stat: "Maximum",
       threshold: AGE_MAX_SECONDS,
     }),
     ...watched("StepAgeAlarm", {
-      description: "Steps wait for their executor, or take very long",
+      description: "Steps wait for an executor, or take very long",
       metrics: ages(true),
       stat: "Maximum",
       threshold: STEP_AGE_MAX_SECONDS,
@@ -105,10 +105,10 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
   };
 }
 
-/** Alarms on functions that no request waits for: of a service's template, which knows their names. */
+/** Alarms on functions without a waiting request: part of a service's template, which has their names. */
 export function functionAlarms(functionIds: readonly string[]): ResourceMap {
   return watched("FunctionErrorsAlarm", {
-    description: "Consumers failed: they crashed, or took too long",
+    description: "Consumers failed: they crashed or timed out",
     metrics: functionIds.map((id) => ({
       Namespace: "AWS/Lambda",
       MetricName: "Errors",
@@ -119,7 +119,7 @@ export function functionAlarms(functionIds: readonly string[]): ResourceMap {
   });
 }
 
-/** DynamoDB counts the throttles of an index apart from those of its table. */
+/** DynamoDB counts throttled requests of an index and of its table separately. */
 function throttles(table: string, index: string | undefined): Metric[] {
   const ofIndex = index === undefined ? [] : [{ Name: "GlobalSecondaryIndexName", Value: index }];
   return ["ReadThrottleEvents", "WriteThrottleEvents"].map((MetricName) => ({
@@ -137,7 +137,7 @@ function queueMetric(MetricName: string, queue: string): Metric {
   return { Namespace: "AWS/SQS", MetricName, Dimensions: [{ Name: "QueueName", Value: stackName(queue) }] };
 }
 
-/** As many alarms as it takes to look at all metrics; the first bears the plain name. */
+/** As many alarms as the metrics need; the first has the plain name. */
 function watched(name: string, watch: Watch): ResourceMap {
   const alarms: [string, Resource][] = [];
   for (let from = 0; from < watch.metrics.length; from += METRICS_MAX) {

@@ -1,11 +1,11 @@
-/** The folder of the functions, from that of a nested template. It has no package.json: SAM then bundles in place. */
+/** The folder of the functions, relative to a nested template. It has no package.json, so SAM bundles in place. */
 export const CODE_FOLDER = "../../functions/";
 
-/** CommonJS packages inside an ES module bundle call `require`, which such a module lacks. */
+/** CommonJS packages in an ES module bundle call `require`, which such a module does not have. */
 const REQUIRE_BANNER =
   "js=import { createRequire as weftCreateRequire } from 'node:module'; const require = weftCreateRequire(import.meta.url);";
 
-/** Sources of credentials that a function never asks: Lambda's lie in the environment. */
+/** Credential providers that a function does not use: Lambda's credentials are in the environment. */
 const UNUSED_PACKAGES = [
   "@aws-sdk/credential-provider-http",
   "@aws-sdk/credential-provider-ini",
@@ -15,25 +15,25 @@ const UNUSED_PACKAGES = [
   "@smithy/credential-provider-imds",
 ] as const;
 
-/** Packages that are only loaded by functions of these files; elsewhere nothing comes to what would load them. */
+/** Packages that only the functions in these files load; the others never reach the code that imports them. */
 const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
-  // A step is executed by the function of its type; many at once are a worker's.
+  // One function executes the steps of a type; only workers execute several types.
   openai: /(?:^|\/)llm(?:\/|\.ts$)/,
   nodemailer: /(?:^|\/)send-mail\.ts$/,
-  // By its name in imports: a path would be written into each bundle, and differ with the folder it is made in.
+  // By its name in imports: a path would depend on the build folder, and so would each bundle.
   // Content is converted for readers, for servers and for scripts.
   "#lib/platform/aws/lambda-invoke.ts":
     /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|consumers\/conduct)\.ts$/,
 };
 
-/** What opens AWS's dependencies without `import()`: with the parameter store, without it, for executors of steps. */
+/** The modules that open AWS without `import()`: with the parameter store, without it, for executors of steps. */
 const OPENERS = {
   stored: "deps-lambda.ts",
   inner: "deps-lambda-inner.ts",
   executor: "deps-lambda-executor.ts",
 } as const;
 
-/** How SAM has esbuild bundle a function. The ES modules of a package leave out what nobody uses of it. */
+/** SAM's esbuild options for a function. The ES modules of a package are tree-shaken. */
 const ESBUILD = {
   Format: "esm",
   MainFields: "module,main",
@@ -45,7 +45,7 @@ const ESBUILD = {
   Banner: [REQUIRE_BANNER],
 } as const;
 
-/** What evaluates scripts: bundles of their own and Web Assembly, all in one folder with the function's. */
+/** The script evaluator: its own bundles and Web Assembly, in the function's folder. */
 const SCRIPT_PARTS = [
   "../lib/platform/aws/scripts-pool.ts",
   "../lib/platform/scripts/script-worker.ts",
@@ -54,7 +54,7 @@ const SCRIPT_PARTS = [
   "../node_modules/jq-wasm/dist/build/jq.wasm",
 ] as const;
 
-/** How SAM has esbuild bundle the function of this file, and what evaluates scripts beside it where it does so. */
+/** SAM's esbuild options for the function in this file, and for the script evaluator beside it, if it has one. */
 export function buildProperties(
   entry: string,
   options: {
@@ -66,7 +66,7 @@ export function buildProperties(
   const build = {
     ...ESBUILD,
     External: [...UNUSED_PACKAGES, ...foreignPackages(own)],
-    // By the folder that esbuild is called in.
+    // Relative to esbuild's working directory.
     Alias: [`#lib/deps.ts=../lib/${OPENERS[options.opener ?? "inner"]}`],
   };
   if (options.scripts !== true) return { EntryPoints: [own], ...build };
@@ -84,17 +84,17 @@ function foreignPackages(entry: string): string[] {
     .map(([name]) => name);
 }
 
-/** A function's file, from the folder of the functions. */
+/** A function's file, relative to the folder of the functions. */
 function codeEntry(entry: string): string {
   return entry.replace(/^functions\//, "");
 }
 
-/** jsdom asks where a program of its own lies, for requests that nobody makes here. */
+/** jsdom resolves its worker's path at import, for requests that are never made here. */
 const CONVERTER_BANNER = `${REQUIRE_BANNER} require.resolve = (name) => name;`;
-/** Parts of jsdom's that are only used where they are installed. */
+/** Optional dependencies of jsdom. */
 const NOT_INSTALLED = ["canvas", "bufferutil", "utf-8-validate"];
 
-/** How the function that converts content is bundled: with the editor's package, and without the services. */
+/** esbuild options of the converter: it contains the editor's package, but not the services. */
 export function converterBuild(entry: string): Readonly<Record<string, unknown>> {
   return {
     EntryPoints: [entry],

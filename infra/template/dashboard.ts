@@ -6,18 +6,18 @@ import type { ServiceScan, StackService } from "./services.ts";
 
 const STACK = "${AWS::StackName}";
 const PERIOD_SECONDS = 300;
-/** Of the 24 columns of a dashboard. */
+/** Width in the 24 columns of a dashboard. */
 const WIDTH = 12;
 const HEIGHT = 6;
 
 interface Graph {
   readonly title: string;
   readonly stat: string;
-  /** Each a namespace, a metric and its dimensions. */
+  /** Each is a namespace, a metric and its dimensions. */
   readonly metrics: readonly (readonly (string | object)[])[];
 }
 
-/** One page that shows how the installation does. */
+/** A dashboard of the installation's health. */
 export function dashboardResources(services: readonly ServiceScan[]): ResourceMap {
   const consumers = services.flatMap((service) => service.consumers.map(({ consumer }) => consumer));
   const mains = consumers.flatMap((consumer) => mainQueue(consumer) ?? []);
@@ -34,7 +34,7 @@ export function dashboardResources(services: readonly ServiceScan[]): ResourceMa
   ];
   const graphs: Graph[] = [
     {
-      title: "Runs that failed, messages given up",
+      title: "Failed runs and dead letters",
       stat: "Sum",
       metrics: Object.keys(LOG_METRICS).map((name) => [`Weft/${STACK}`, name]),
     },
@@ -42,7 +42,7 @@ export function dashboardResources(services: readonly ServiceScan[]): ResourceMa
       .filter(({ routes }) => routes.length > 0)
       .flatMap(({ service }) => [
         {
-          title: `Requests of ${service}, and errors among them`,
+          title: `Requests and errors of ${service}`,
           stat: "Sum",
           metrics: ["Count", "4XXError", "5XXError"].map((metric) => apiMetric(metric, service)),
         },
@@ -65,7 +65,7 @@ export function dashboardResources(services: readonly ServiceScan[]): ResourceMa
       ),
     },
     {
-      title: "Dead letters not taken in",
+      title: "Unprocessed dead letters",
       stat: "Maximum",
       metrics: queueGraph(
         "ApproximateNumberOfMessagesVisible",

@@ -10,7 +10,7 @@ const DOMAIN_ID = "ApiDomain";
 export const DOMAIN_PARAMETERS = {
   [DOMAIN_PARAMETER]: {
     Type: "String",
-    Description: "A domain name of yours that serves both APIs; none where empty",
+    Description: "Custom domain name that serves both APIs; empty for none",
     Default: "",
     MaxLength: 253,
     AllowedPattern: "^$|^(?:[a-z0-9-]+\\.)+[a-z]+$",
@@ -18,7 +18,7 @@ export const DOMAIN_PARAMETERS = {
   },
   [CERTIFICATE_PARAMETER]: {
     Type: "String",
-    Description: "ARN of a certificate for it, of the certificate manager in the region of the stack",
+    Description: "ARN of its certificate in AWS Certificate Manager, in the region of the stack",
     Default: "",
     AllowedPattern: "^$|^arn:[a-z-]+:acm:.+:certificate/.+$",
   },
@@ -28,11 +28,11 @@ export const DOMAIN_CONDITIONS = {
   [DOMAIN_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(DOMAIN_PARAMETER), ""] }] },
 };
 
-/** First parts of the paths of the documents' API; all others are the workflows'. */
+/** First segments of the paths of the documents' API; all others belong to the workflows'. */
 const DOCUMENT_PATHS = ["api"];
 
 /**
- * One origin for both APIs. Routing rules keep the whole path, where base path mappings would take their part off it.
+ * One origin for both APIs. Routing rules keep the whole path, while base path mappings would strip its first segment.
  */
 export function domainResources(): ResourceMap {
   const rule = (service: StackService, priority: number, conditions: readonly unknown[]) => ({
@@ -64,11 +64,11 @@ export function domainResources(): ResourceMap {
   };
 }
 
-/** Where the record of the domain name points. */
+/** Values for the DNS record of the domain name. */
 export const DOMAIN_OUTPUTS = {
   DomainTarget: {
     Condition: DOMAIN_CONDITION,
-    Description: "Target of the domain name's record",
+    Description: "Target of the domain name's DNS record",
     Value: { "Fn::GetAtt": [DOMAIN_ID, "RegionalDomainName"] },
   },
   DomainHostedZoneId: {

@@ -22,8 +22,8 @@ function functionOf(fields: Partial<Consumer>) {
   return { build: BuildProperties, memoryMb: (Properties as { MemorySize?: number }).MemorySize };
 }
 
-describe("an executor that Lambda calls", () => {
-  it("has what evaluates scripts beside it, all in one folder", () => {
+describe("an executor that Lambda invokes", () => {
+  it("has the script evaluator beside it, in one folder", () => {
     expect(functionOf({ executor: true }).build).toMatchObject({
       EntryPoints: [
         "executors/function.ts",
@@ -38,14 +38,14 @@ describe("an executor that Lambda calls", () => {
     });
   });
 
-  it("has memory for its scripts, where it does not say how much", () => {
+  it("has memory for its scripts by default", () => {
     expect(functionOf({ executor: true }).memoryMb).toBe(1024);
     expect(functionOf({ executor: true, memoryMb: 2048 }).memoryMb).toBe(2048);
   });
 });
 
-describe("a consumer that runs no scripts in Lambda", () => {
-  it.each([[{}], [{ executor: true, worker: true }]] as const)("is its bundle alone: %j", (fields) => {
+describe("a consumer that does not run scripts in Lambda", () => {
+  it.each([[{}], [{ executor: true, worker: true }]] as const)("consists of its bundle only: %j", (fields) => {
     const { build, memoryMb } = functionOf(fields);
     expect(build.EntryPoints).toEqual(["executors/function.ts"]);
     expect(build).not.toHaveProperty("Loader");
@@ -53,7 +53,7 @@ describe("a consumer that runs no scripts in Lambda", () => {
   });
 });
 
-describe("methods that paths do not have", () => {
+describe("methods that paths do not support", () => {
   const scanned = (path: string, method: "ANY" | "GET" | "POST", otherMethods?: true): ScannedRoute => ({
     entry: "functions/documents/gateway/not-found.ts",
     route: defineRoute({
@@ -71,7 +71,7 @@ describe("methods that paths do not have", () => {
   });
   const paths = Array.from({ length: 21 }, (_, number) => `/things${String(number).padStart(2, "0")}`);
 
-  it("reach the route for them, each path once, in functions whose policies hold them", () => {
+  it("reach the fallback route, once per path, in functions whose policies have room for them", () => {
     const functions = otherMethodFunctions([
       scanned("/{proxy+}", "ANY", true),
       scanned("/any", "ANY"),
@@ -94,7 +94,7 @@ describe("methods that paths do not have", () => {
     ]);
   });
 
-  it("are nobody's where no route says that it takes them", () => {
+  it("have no function without a fallback route", () => {
     expect(otherMethodFunctions([scanned("/{proxy+}", "ANY"), scanned("/things", "GET")])).toEqual({});
   });
 });

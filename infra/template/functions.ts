@@ -18,28 +18,28 @@ import { reservedConcurrency } from "./protection.ts";
 import { WORKER_VISIBILITY_SECONDS } from "./queues.ts";
 import { kindOf, roleId } from "./roles.ts";
 
-/** Bounds of an event source mapping's `MaximumConcurrency`. */
+/** Limits of an event source mapping's `MaximumConcurrency`. */
 const SCALING_MIN = 2;
 const SCALING_MAX = 1000;
 
 const MS_PER_SECOND = 1000;
-/** From the folder of the functions: it is none that is found there. */
+/** Relative to the folder of the functions; not part of the scan. */
 const CONVERTER_ENTRY = "../lib/platform/aws/converter-function.ts";
-/** Of a process that holds 150 MB before it converts, and whose time goes with its memory. */
+/** The process uses 150 MB before it converts, and CPU time is proportional to memory. */
 const CONVERTER_MEMORY_MB = 1536;
-/** Of what evaluates scripts: two at a time, each with a VM and jq full. */
+/** For the script evaluator: two at a time, each with a VM and jq at their limits. */
 const SCRIPTS_MEMORY_MB = 1024;
 
 /**
- * SAM's value, which it expands into `responseTransferMode: STREAM` and Lambda's URI for streaming invocations. SAM
- * ignores any other value, `STREAM` as well.
+ * SAM's value, which it expands to `responseTransferMode: STREAM` and Lambda's URI for streaming invocations. SAM
+ * ignores any other value, including `STREAM`.
  */
 const RESPONSE_STREAM = "RESPONSE_STREAM";
 
-/** What keeps the service going; steps of users take what is left. */
+/** Functions that keep the service running; users' steps get the remaining concurrency. */
 const RESERVING: ReadonlySet<FunctionKind> = new Set(["consumers", "schedules"]);
 
-/** What a function has where it says nothing else. */
+/** Defaults of a function. */
 export const FUNCTION_GLOBALS = {
   Runtime: "nodejs24.x",
   Architectures: ["arm64"],
@@ -65,12 +65,12 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   };
 }
 
-/** Events of one function at most: each is a statement of its policy, which has room for 20 KB. */
+/** The maximum number of events of a function: each adds a statement to its policy, which is limited to 20 KB. */
 const OTHER_METHODS_AT_ONCE = 20;
 
 /**
- * Further functions of the route that answers methods which paths of its service do not have, for all of these paths:
- * API Gateway would answer them as paths that are not there.
+ * Additional functions of the route that answers unsupported methods, for all paths of its service: API Gateway would
+ * return 403 as for an unknown path.
  */
 export function otherMethodFunctions(routes: readonly ScannedRoute[]): ResourceMap {
   const other = routes.find(({ route }) => route.otherMethods === true);
@@ -88,7 +88,7 @@ export function otherMethodFunctions(routes: readonly ScannedRoute[]): ResourceM
     });
     functions[functionId(`${route.operationId}${number}`)] = toFunction(
       entry,
-      `Methods that paths do not have, part ${number}`,
+      `Unsupported methods, part ${number}`,
       buildProperties(entry, { opener: "stored", scripts: false }),
       { Role: arnOf(roleId("http")) },
       Object.fromEntries(events),
@@ -133,12 +133,12 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
     ...(scaled === concurrency ? {} : { Concurrency: concurrency }),
     ...(restMs === undefined ? {} : { RestMs: restMs }),
   };
-  // An event source mapping is refused where the function may run longer than its queue hides a message.
+  // An event source mapping is rejected if the function's timeout exceeds its queue's visibility timeout.
   const timeout =
     consumer.worker === true
       ? Math.min(consumer.timeoutSeconds, WORKER_VISIBILITY_SECONDS)
       : consumer.timeoutSeconds;
-  // A worker brings its own.
+  // A worker brings its own credentials.
   const scripts = consumer.scripts === true || (consumer.executor === true && consumer.worker !== true);
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const kind = kindOf(scanned);
@@ -158,7 +158,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   };
 }
 
-/** What converts content, called by functions of both services under its name. */
+/** The converter, which functions of both services invoke by name. */
 export function converterFunction(): ResourceMap {
   const properties = {
     FunctionName: installationName(converterName("").slice(1)),
@@ -168,7 +168,7 @@ export function converterFunction(): ResourceMap {
   return {
     ConverterFunction: toFunction(
       CONVERTER_ENTRY,
-      "Content of documents in other forms: blocks, markdown, HTML",
+      "Converts document content to and from blocks, markdown and HTML",
       converterBuild(CONVERTER_ENTRY),
       properties,
       {},
@@ -203,8 +203,8 @@ function toFunction(
     Properties: {
       Description: summary,
       CodeUri: CODE_FOLDER,
-      // The bundle lies at the top, under its own name: that is esbuild's way where the entry point is the only
-      // one, and what the build's properties say where there are more.
+      // The bundle is at the top level, under its own name: with a single entry point by esbuild's default, with several
+      // by the build properties.
       Handler: `${basename(entry, ".ts")}.handler`,
       ...properties,
       ...(Object.keys(events).length === 0 ? {} : { Events: events }),

@@ -16,7 +16,7 @@ export const API_ID = "Api";
 export const STAGE = "live";
 
 const ACCESS_LOG_ID = "AccessLogGroup";
-/** Of each request; no query string, which may hold a key. */
+/** Fields of each request; without the query string, which may contain a key. */
 const ACCESS_LOG_FIELDS = {
   requestId: "$context.requestId",
   ip: "$context.identity.sourceIp",
@@ -32,12 +32,12 @@ const ACCESS_LOG_FIELDS = {
   integrationError: "$context.integrationErrorMessage",
 };
 
-/** Bodies that are bytes, in SAM's spelling: a function gets them as base64, any other as text. */
+/** Binary content types in SAM's spelling: a function gets their bodies as base64, others as text. */
 const BINARY_TYPES = ["application~1zip", "application~1octet-stream", "multipart~1form-data"];
 
 interface GatewayResponse {
   readonly status: number;
-  /** JSON text of the message; the gateway's own where undefined. */
+  /** JSON text of the message; API Gateway's own if undefined. */
   readonly message?: string;
 }
 
@@ -87,10 +87,10 @@ function toGatewayResponse(
   };
 }
 
-/** What the main template calls the name of a service's API, after the stack's. */
+/** Suffix of the name of a service's API in the main template, after the stack's name. */
 export const apiName = (service: StackService): string => service;
 
-/** The REST API of a service. API Gateway serves `/x/` wherever `/x` is defined, so a path is written once. */
+/** The REST API of a service. API Gateway serves `/x/` wherever `/x` is defined, so each path is written once. */
 export function gatewayResources(service: StackService): ResourceMap {
   const responses: Record<string, unknown> = { DEFAULT_4XX: toGatewayResponse(service, {}) };
   for (const [kind, response] of Object.entries(GATEWAY_RESPONSES))

@@ -1,4 +1,4 @@
-/** A resource of a template, as it is written. */
+/** A resource of a template. */
 export interface Resource {
   readonly Type: string;
   readonly Condition?: string;
@@ -12,7 +12,7 @@ export interface Resource {
 /** Logical id -> resource. */
 export type ResourceMap = Readonly<Record<string, Resource>>;
 
-/** The parameter of a nested stack that holds the name of the whole installation's stack. */
+/** The parameter of a nested stack with the name of the main stack. */
 export const STACK_NAME = "StackName";
 
 export function ref(logicalId: string): { readonly Ref: string } {
@@ -27,7 +27,7 @@ export function arnOf(logicalId: string): { readonly "Fn::GetAtt": readonly [str
   return { "Fn::GetAtt": [logicalId, "Arn"] };
 }
 
-/** What a nested stack gives out. */
+/** An output of a nested stack. */
 export function outputOf(
   stackId: string,
   output: string,
@@ -35,7 +35,7 @@ export function outputOf(
   return { "Fn::GetAtt": [stackId, `Outputs.${output}`] };
 }
 
-/** In the main template: a name that no other stack of the account has. */
+/** In the main template: a name that is unique in the account. */
 export function stackName(name: string): { readonly "Fn::Sub": string } {
   return sub(`\${AWS::StackName}-${name}`);
 }
@@ -45,20 +45,20 @@ export function installationName(name: string): { readonly "Fn::Sub": string } {
   return sub(`\${${STACK_NAME}}-${name}`);
 }
 
-/** In a nested template: the ARN of what the installation has under a name, `table/${StackName}-runs`. */
+/** In a nested template: the ARN of a resource of the installation by name, `table/${StackName}-runs`. */
 export function installationArn(service: string, resource: string): { readonly "Fn::Sub": string } {
   return sub(
     `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource.replaceAll("*", `\${${STACK_NAME}}`)}`,
   );
 }
 
-/** Throws where two parts claim one logical id. */
+/** Throws if two parts contain the same logical id. */
 export function merged(parts: readonly ResourceMap[]): ResourceMap {
   const all: Record<string, Resource> = {};
   for (const part of parts) {
     for (const [logicalId, resource] of Object.entries(part)) {
       if (Object.hasOwn(all, logicalId))
-        throw new Error(`two resources would be called ${logicalId}: rename one`);
+        throw new Error(`two resources have the logical id ${logicalId}: rename one`);
       all[logicalId] = resource;
     }
   }

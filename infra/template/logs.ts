@@ -4,16 +4,16 @@ import type { StackService } from "./services.ts";
 export const LOG_GROUP_ID = "LogGroup";
 export const RETENTION_PARAMETER = "LogRetentionDays";
 
-/** What is counted of the log: the metric, and the message of the lines. */
+/** Metric filters of the log: the metric, and the message of the lines. */
 export const LOG_METRICS = {
   FailedRuns: "run failed",
   DeadLetters: "message dead-lettered",
 } as const;
 
-/** The namespace of an installation's own metrics; `stack` is its name or what stands for it. */
+/** The namespace of an installation's own metrics; `stack` is its name or a reference to it. */
 export const metricNamespace = (stack: string): { readonly "Fn::Sub": string } => sub(`Weft/${stack}`);
 
-/** One log group for all functions of a service, and what is counted of it. */
+/** One log group for all functions of a service, and its metric filters. */
 export function logResources(service: StackService): ResourceMap {
   const metrics = service === "workflows" ? Object.entries(LOG_METRICS) : [];
   return {

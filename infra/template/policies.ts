@@ -4,13 +4,13 @@ import { type ResourceMap, ref } from "./intrinsics.ts";
 export interface Statement {
   readonly Effect: "Allow";
   readonly Action: readonly string[];
-  /** One, or a list. */
+  /** One value or a list. */
   readonly Resource: unknown;
 }
 
 /**
- * The longest values that policies are sized for: a stack name of 40 characters, and the longest partition and region
- * that AWS has, together. IAM counts the characters of the policy as it is deployed, without whitespace.
+ * The longest values that policies are sized for: a stack name of 40 characters, and the longest combination of
+ * partition and region. IAM counts the characters of the deployed policy without whitespace.
  */
 export const LONGEST: Readonly<Record<string, string>> = {
   StackName: "s".repeat(40),
@@ -23,10 +23,10 @@ export const LONGEST: Readonly<Record<string, string>> = {
   "AWS::Region": "us-isof-south-1",
   "AWS::AccountId": "123456789012",
 };
-/** Queues have names of at most 80 characters, log groups of this template as well. */
+/** Names of queues have at most 80 characters, and so do the log groups of this template. */
 const NAME_CHARACTERS = 80;
 
-/** A role for functions with managed policies, as many as the statements need: an inline policy has less room. */
+/** A role for functions, with as many managed policies as the statements need: an inline policy is smaller. */
 export function roleWithPolicies(
   id: string,
   services: readonly unknown[],
@@ -63,7 +63,7 @@ export function roleWithPolicies(
   };
 }
 
-/** Puts statements into as few policies as hold them in their order. A statement that fits none is split. */
+/** Packs statements into as few policies as possible, in order. Splits a statement that is too large for one. */
 function packed(statements: readonly Statement[]): Statement[][] {
   const policies: Statement[][] = [];
   for (const statement of statements.flatMap(fitting)) {
@@ -89,7 +89,7 @@ function fits(statements: readonly Statement[]): boolean {
   return text.length <= LIMITS.managedPolicyCharacters.value;
 }
 
-/** An intrinsic function as the longest text that it may come to. */
+/** The longest text that an intrinsic function may resolve to. */
 function longest(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { "Fn::Sub": text, "Fn::GetAtt": attribute } = value as {
@@ -100,7 +100,7 @@ function longest(value: unknown): unknown {
     return text.replace(/\$\{([^}]+)\}/g, (_, name: string) => {
       const value = LONGEST[name];
       if (value === undefined)
-        throw new Error(`the length of the parameter ${name} in policies is not known`);
+        throw new Error(`unknown length of the parameter ${name} in policies`);
       return value;
     });
   if (attribute === undefined) return value;

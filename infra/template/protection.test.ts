@@ -17,7 +17,7 @@ interface Parameter {
 const parameters = main.Parameters as Record<string, Parameter>;
 const apiOf = ({ Resources }: SamTemplate) => Resources.Api!.Properties!;
 
-/** What a new account has, by default: below these the stack is accepted without a request for a quota. */
+/** Default quotas of a new account: below these the stack deploys without a quota request. */
 const DEFAULT_QUOTAS = { concurrency: 1000, unreserved: 100, apiRate: 2500, apiBurst: 1250 };
 
 it("throttles every method of both APIs, by default below the quotas of every region", () => {
@@ -35,7 +35,7 @@ it("throttles every method of both APIs, by default below the quotas of every re
   expect(both("ApiBurstLimit")).toBeLessThan(DEFAULT_QUOTAS.apiBurst);
 });
 
-it("logs requests without their queries, and only where API Gateway has a role for it", () => {
+it("logs requests without their query strings, and only if API Gateway has a role for it", () => {
   expect(parameters.ApiAccessLogs!.Default).toBe("off");
   for (const service of services) {
     const { AccessLogSetting } = apiOf(service) as {
@@ -50,7 +50,7 @@ it("logs requests without their queries, and only where API Gateway has a role f
   }
   for (const stack of ["WorkflowsStack", "DocumentsStack"])
     expect(main.Resources[stack]!.Properties!.Parameters).toMatchObject({
-      // Anything but off, and so after the account's role.
+      // Any value except off, and only after the account's role exists.
       ApiAccessLogs: {
         "Fn::If": ["GivesAccountRole", { Ref: "ApiGatewayAccount" }, { Ref: "ApiAccessLogs" }],
       },
@@ -59,7 +59,7 @@ it("logs requests without their queries, and only where API Gateway has a role f
     expect(main.Resources[id]).toMatchObject({ Condition: "GivesAccountRole", DeletionPolicy: "Retain" });
 });
 
-it("has a web ACL before both APIs where one is given", () => {
+it("puts a web ACL before both APIs if one is configured", () => {
   for (const service of services)
     expect(service.Resources.WebAclAssociation).toMatchObject({
       Condition: "HasWebAcl",
@@ -70,7 +70,7 @@ it("has a web ACL before both APIs where one is given", () => {
   expect("arn:aws:wafv2:us-east-1:123456789012:global/webacl/weft/0a1b").not.toMatch(pattern);
 });
 
-it("reserves for consumers what their queues may use, where that is asked for, and leaves the rest of a default account", () => {
+it("reserves concurrency for the queues of consumers if enabled, within the limit of a default account", () => {
   expect(parameters.ReserveConcurrency!.Default).toBe("false");
   const reserved = services.flatMap(({ Resources }) =>
     Object.entries(Resources).flatMap(([id, { Properties }]) => {
@@ -95,7 +95,7 @@ interface QueueEvent {
   readonly Properties: { readonly ScalingConfig: { readonly MaximumConcurrency: number } };
 }
 
-it("serves both APIs at one domain name, each under the paths that it has", () => {
+it("serves both APIs at one domain name, each under its own paths", () => {
   const { DocumentsRoute, WorkflowsRoute, ApiDomain } = main.Resources;
   expect(ApiDomain!.Properties).toMatchObject({
     RoutingMode: "ROUTING_RULE_ONLY",

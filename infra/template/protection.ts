@@ -1,6 +1,6 @@
 import { type Resource, ref, sub } from "./intrinsics.ts";
 
-/** Parameters by which a deployment protects itself from floods; the main template hands them to the services'. */
+/** Parameters that protect a deployment from floods; the main template passes them to those of the services. */
 export const RATE_PARAMETER = "ApiRateLimit";
 export const BURST_PARAMETER = "ApiBurstLimit";
 export const WEB_ACL_PARAMETER = "WebAclArn";
@@ -10,18 +10,18 @@ export const RESERVE_PARAMETER = "ReserveConcurrency";
 /** Value of `ApiAccessLogs` that also gives API Gateway a role for logs, a setting of the account and region. */
 const WITH_ACCOUNT_ROLE = "with-account-role";
 
-/** For the main template; the defaults are what a new account accepts. */
+/** For the main template; a new account accepts the defaults. */
 export const PROTECTION_PARAMETERS = {
   [RATE_PARAMETER]: {
     Type: "Number",
-    Description: "Requests per second that each API takes, all clients together; above it they get 429",
+    Description: "Requests per second of each API, for all clients together; further requests get 429",
     Default: 200,
     MinValue: 1,
     MaxValue: 10_000,
   },
   [BURST_PARAMETER]: {
     Type: "Number",
-    Description: "Requests that each API takes at once, above its rate",
+    Description: "Burst of requests of each API above its rate",
     Default: 400,
     MinValue: 1,
     MaxValue: 5_000,
@@ -29,7 +29,7 @@ export const PROTECTION_PARAMETERS = {
   [WEB_ACL_PARAMETER]: {
     Type: "String",
     Description:
-      "ARN of a regional web ACL of AWS WAF for both APIs, such as one that limits requests by address",
+      "ARN of a regional web ACL of AWS WAF for both APIs, such as one that limits requests by IP address",
     Default: "",
     AllowedPattern: "^$|^arn:[a-z-]+:wafv2:.+:regional/webacl/.+$",
   },
@@ -49,7 +49,7 @@ export const PROTECTION_PARAMETERS = {
   },
 } as const;
 
-/** As a service's template takes them. */
+/** For a service's template. */
 export const HANDED_PROTECTION = Object.fromEntries(
   Object.entries(PROTECTION_PARAMETERS).map(([name, { Type, Description }]) => [name, { Type, Description }]),
 );
@@ -63,26 +63,26 @@ const isOther = (parameter: string, value: string) => ({
   "Fn::Not": [{ "Fn::Equals": [ref(parameter), value] }],
 });
 
-/** Of a service's template. */
+/** For a service's template. */
 export const PROTECTION_CONDITIONS = {
   [WEB_ACL_CONDITION]: isOther(WEB_ACL_PARAMETER, ""),
   [ACCESS_LOGS_CONDITION]: isOther(ACCESS_LOGS_PARAMETER, "off"),
   [RESERVE_CONDITION]: { "Fn::Equals": [ref(RESERVE_PARAMETER), "true"] },
 };
 
-/** `ReservedConcurrentExecutions` of a consumer that may run so often at once. */
+/** `ReservedConcurrentExecutions` of a consumer with this concurrency. */
 export const reservedConcurrency = (atOnce: number) => ({
   "Fn::If": [RESERVE_CONDITION, atOnce, ref("AWS::NoValue")],
 });
 
-/** Of the main template. */
+/** For the main template. */
 export const ACCOUNT_CONDITIONS = {
   [ACCOUNT_ROLE_CONDITION]: { "Fn::Equals": [ref(ACCESS_LOGS_PARAMETER), WITH_ACCOUNT_ROLE] },
 };
 const ACCOUNT_ID = "ApiGatewayAccount";
 const ACCOUNT_ROLE_ID = "ApiGatewayLogsRole";
 
-/** What the main template hands to the services'. A stage with access logs needs the account's role: it comes after it. */
+/** What the main template passes to those of the services. A stage with access logs must come after the account's role. */
 export function protectionArguments(): Record<string, unknown> {
   return {
     ...Object.fromEntries(Object.keys(PROTECTION_PARAMETERS).map((name) => [name, ref(name)])),
@@ -92,7 +92,7 @@ export function protectionArguments(): Record<string, unknown> {
   };
 }
 
-/** Without it API Gateway refuses a stage with access logs. Other APIs of the account use it too, so it stays. */
+/** API Gateway rejects a stage with access logs without it. Other APIs of the account use it too, so it is retained. */
 export function accountResources(): Readonly<Record<string, Resource>> {
   return {
     [ACCOUNT_ROLE_ID]: {

@@ -13,20 +13,20 @@ import {
 } from "./intrinsics.ts";
 
 /**
- * Lambda refuses a queue that hides messages for a shorter time than its function may run. No longer than that, as the
- * handler manages the visibility from its first moment on: this is how long a message waits whose function died before,
- * and how long Lambda may try to start a function that is throttled.
+ * Lambda rejects a queue with a visibility timeout shorter than the function's timeout. It is no longer than that,
+ * because the handler changes the visibility from the start: a message waits this long after a function died before,
+ * and Lambda retries a throttled function for this long.
  */
 const VISIBILITY_MIN_SECONDS = 120;
-/** Short, as a worker's poller renews it while the step runs: a worker that died is noticed after this long. */
+/** Short, because a worker's poller extends it while the step runs: a dead worker is detected after this time. */
 export const WORKER_VISIBILITY_SECONDS = 60;
-/** The longest that SQS keeps a message: 14 days. */
+/** The maximum retention period of SQS: 14 days. */
 const RETENTION_SECONDS = 14 * 24 * 3600;
 
 /** A queue of a consumer. */
 export interface QueueName {
   readonly logicalId: string;
-  /** As in AWS, without the stack's name before it. */
+  /** As in AWS, without the stack's name as a prefix. */
   readonly name: string;
 }
 
@@ -38,13 +38,13 @@ const hasUndelivered = (consumer: Consumer): boolean => isTarget(consumer) && co
 
 const fifoName = (name: string, { queue }: Consumer): string => (queue.fifo === true ? `${name}.fifo` : name);
 
-/** The queue that feeds a consumer; undefined where the dead letters of others are all that it reads. */
+/** The queue that feeds a consumer; undefined if it only reads the dead letters of others. */
 export function mainQueue(consumer: Consumer): QueueName | undefined {
   if (!hasQueue(consumer)) return undefined;
   return { logicalId: `${toPascalCase(consumer.name)}Queue`, name: fifoName(consumer.name, consumer) };
 }
 
-/** Where what its consumer gave up goes, and what a rule could not deliver. */
+/** The dead-letter queue of its consumer, and of rules. */
 export function deadLetterQueues(consumer: Consumer): QueueName[] {
   if (!hasQueue(consumer)) return [];
   const pascal = toPascalCase(consumer.name);
@@ -56,7 +56,7 @@ export function deadLetterQueues(consumer: Consumer): QueueName[] {
   return hasUndelivered(consumer) ? [own, undelivered] : [own];
 }
 
-/** The queue for what a rule could not deliver to a consumer. */
+/** The queue for events that a rule could not deliver to a consumer. */
 export function undeliveredQueue(consumer: Consumer): QueueName | undefined {
   return isTarget(consumer) ? deadLetterQueues(consumer).at(-1) : undefined;
 }
@@ -71,7 +71,7 @@ export function sourcesOf(consumer: Consumer, all: readonly ScannedConsumer[]): 
   return own === undefined ? others : [own, ...others];
 }
 
-/** The queue of a consumer, its dead-letter queues, and who may send to them. */
+/** The queue of a consumer, its dead-letter queues, and the policy for senders. */
 export function queueResources(consumer: Consumer, all: readonly ScannedConsumer[]): ResourceMap {
   const main = mainQueue(consumer);
   if (main === undefined) return {};
@@ -125,14 +125,14 @@ function toQueue(
   };
 }
 
-/** The rules that the scheduler makes while the installation runs, one for each expression of schedules. */
+/** The rules that the scheduler creates at run time, one for each expression of schedules. */
 export const scheduleRulesArn = (): { readonly "Fn::Sub": string } =>
   sub(`${installationArn("events", `rule/*-${SCHEDULE_RULES}`)["Fn::Sub"]}*`);
 
-/** The rules are the main template's, which comes after this one: they are named, not referred to. */
+/** The main template contains the rules and depends on this one: they are referred to by name. */
 function queuePolicy(consumer: Consumer, main: QueueName): ResourceMap {
   const rules = [
-    // A rule of a bus has the bus's name, which is the installation's, before its own.
+    // The ARN of a bus's rule contains the bus's name, which is the stack's, before the rule's name.
     ...(consumer.rule === undefined ? [] : [installationArn("events", `rule/*/*-${consumer.name}`)]),
     ...(consumer.schedule === undefined ? [] : [installationArn("events", `rule/*-${consumer.name}`)]),
     ...(consumer.name === FIRE_QUEUE ? [scheduleRulesArn()] : []),

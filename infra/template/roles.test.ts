@@ -35,7 +35,7 @@ function statementsOf(role: string): Statement[] {
   });
 }
 
-/** Resources that a role may do something to, as text. */
+/** Resources of a role's statements, as text. */
 const grantedFor = (role: string, action: string): string =>
   JSON.stringify(
     statementsOf(role)
@@ -56,7 +56,7 @@ describe("the policies", () => {
     ["aws", "ap-southeast-1"],
     ["aws-us-gov", "us-gov-west-1"],
     ["aws-iso-f", "us-isof-south-1"],
-  ])("fit into what IAM allows, with a stack name of 40 characters in %s %s", (partition, region) => {
+  ])("fit into the limits of IAM, with a stack name of 40 characters in %s %s", (partition, region) => {
     const place = { ...LONGEST, "AWS::Partition": partition, "AWS::Region": region };
     for (const [file, template] of templates) {
       if (file === "template.yaml") continue;
@@ -76,7 +76,7 @@ describe("the policies", () => {
     }
   });
 
-  it("are split where one statement alone has too many resources", () => {
+  it("are split if a single statement has too many resources", () => {
     const Resource = Array.from({ length: 300 }, (_, number) => `arn:aws:s3:::bucket/${number}`);
     const resources = roleWithPolicies(
       "HttpRole",
@@ -95,7 +95,7 @@ describe("the policies", () => {
 });
 
 describe("the roles", () => {
-  it("belong to every function, users' code apart from ours", () => {
+  it("belong to all functions, separately for users' code", () => {
     const functions = Object.values(nested.Resources).filter(
       ({ Type }) => Type === "AWS::Serverless::Function",
     );
@@ -115,7 +115,7 @@ describe("the roles", () => {
     ]);
   });
 
-  /** Blobs of a kind, secrets, rules that the installation makes for itself; EventBridge lists all rules or none. */
+  /** Prefixes of blobs, secrets, and rules created at run time; EventBridge lists all rules or none. */
   const wildcards = [
     ...[
       "claims",
@@ -135,7 +135,7 @@ describe("the roles", () => {
     '["events:ListRules"] "*"',
   ];
 
-  it("name what they are for: no action and no resource is a wildcard, but for what has no name beforehand", () => {
+  it("contain no wildcard in actions and resources, except for names that are created at run time", () => {
     for (const role of ROLES) {
       for (const { Effect, Action, Resource } of statementsOf(role)) {
         expect(Effect).toBe("Allow");
@@ -148,7 +148,7 @@ describe("the roles", () => {
     }
   });
 
-  it("let the token be read by requests alone, and secrets, but for keys of models and the mail server's, by what executes steps alone", () => {
+  it("let only requests read the token, and only executors of steps read secrets, except for keys of models and the mail server", () => {
     const granted = ROLES.map((role) => [role, grantedFor(role, "ssm:GetParameter")]);
     const parameters = (...names: readonly string[]): string =>
       JSON.stringify(
@@ -165,7 +165,7 @@ describe("the roles", () => {
     });
   });
 
-  it("let rules of schedules be made by requests and the clock, and taken away by the clock alone", () => {
+  it("let requests and the clock create rules of schedules, and only the clock delete them", () => {
     const may = (action: string) => ROLES.filter((role) => grantedFor(role, `events:${action}`) !== "[]");
     for (const action of ["ListRules", "PutRule", "PutTargets"])
       expect(may(action)).toEqual(["HttpRole", "SchedulesRole"]);
@@ -191,7 +191,7 @@ describe("the roles", () => {
     },
   );
 
-  it("trust Lambda alone, but for the worker's, which tasks of ECS and instances of EC2 take", () => {
+  it("trust only Lambda, except for the worker's, which ECS tasks and EC2 instances assume", () => {
     const trusted = ROLES.map((role) => {
       const { AssumeRolePolicyDocument } = nested.Resources[role]!.Properties as {
         AssumeRolePolicyDocument: { Statement: { Principal: { Service: unknown } }[] };
@@ -204,7 +204,7 @@ describe("the roles", () => {
     ]);
   });
 
-  it("speak of tables and indexes that there are, and every table is somebody's", () => {
+  it("refer to existing tables and indexes, and every table is used", () => {
     const known = new Map(Object.values(tables).map((table) => [table.name, Object.keys(table.indexes)]));
     const used = new Set<string>();
     for (const access of Object.values(ACCESS).flatMap((kinds) => Object.values(kinds))) {

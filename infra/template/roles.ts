@@ -9,7 +9,7 @@ import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesO
 import { hasConverter, type ServiceScan } from "./services.ts";
 import { DOCUMENT_SECRETS_PARAMETER } from "./step-settings.ts";
 
-/** Parameters of a nested stack that its roles speak of. */
+/** Parameters of a nested stack that its roles use. */
 export const BUS_PARAMETER = "EventBusName";
 export const BLOBS_PARAMETER = "BlobsBucketName";
 export const TOKEN_PARAMETER = "AccessTokenParameter";
@@ -26,7 +26,7 @@ const ROLE_IDS: Readonly<Record<FunctionKind, string>> = {
 
 export const roleId = (kind: FunctionKind): string => ROLE_IDS[kind];
 
-/** Users' code apart from ours; what the clock calls apart from what the bus does. */
+/** Separates users' code from ours, and scheduled functions from the bus's. */
 export function kindOf({ entry, consumer }: ScannedConsumer): FunctionKind {
   if (consumer.worker === true) return "workers";
   if (consumer.executor === true) return "executors";
@@ -64,7 +64,7 @@ export function roleResources(
   );
 }
 
-/** An instance of EC2 takes a role by its profile. */
+/** An EC2 instance assumes a role through its profile. */
 export const WORKER_PROFILE_ID = "WorkerInstanceProfile";
 
 const instanceProfile = (role: string): Resource => ({
@@ -73,7 +73,7 @@ const instanceProfile = (role: string): Resource => ({
 });
 
 const LAMBDA = "lambda.amazonaws.com";
-/** A worker runs in a task of ECS or on an instance of EC2. Its functions have the role, as their mappings need one. */
+/** A worker runs in an ECS task or on an EC2 instance. Its functions have the role too, because their mappings need one. */
 const TRUSTED: Partial<Record<FunctionKind, readonly unknown[]>> = {
   workers: [LAMBDA, "ecs-tasks.amazonaws.com", sub("ec2.${AWS::URLSuffix}")],
 };
@@ -152,8 +152,8 @@ function statements(
 }
 
 /**
- * The ARN of a parameter of the parameter store, whose name begins with a slash. What AWS's own key encrypts
- * (`aws/ssm`) needs no further right: that key lets whoever may read the parameter decrypt it.
+ * The ARN of a parameter in the parameter store, whose name begins with a slash. Parameters encrypted by the AWS
+ * managed key (`aws/ssm`) need no right to decrypt: whoever may read the parameter may use the key.
  */
 const storedParameter = (name: string) =>
   sub(`arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter${name}`);
@@ -169,7 +169,7 @@ export function foreignQueues({ sends }: Access, consumers: readonly ScannedCons
 const some = (actions: readonly string[], resources: readonly unknown[]): Statement[] =>
   resources.length === 0 ? [] : [allow(actions, resources)];
 
-/** One statement for the tables that are used alike. */
+/** One statement for the tables with the same rights. */
 function tableStatements(tables: NonNullable<Access["tables"]>): Statement[] {
   const byActions = new Map<string, unknown[]>();
   const grant = (grants: readonly TableGrant[], resource: string): void => {
@@ -189,7 +189,7 @@ function tableStatements(tables: NonNullable<Access["tables"]>): Statement[] {
   return [...byActions].map(([actions, resources]) => allow(actions.split(" "), resources));
 }
 
-/** Without the right to list, a blob that is not there would be one that may not be read. */
+/** Without the right to list, S3 returns 403 for a blob that does not exist. */
 function blobStatements({ blobs }: Access): Statement[] {
   if (blobs === undefined) return [];
   const bucket = `arn:\${AWS::Partition}:s3:::\${${BLOBS_PARAMETER}}`;
@@ -202,7 +202,7 @@ function blobStatements({ blobs }: Access): Statement[] {
   ];
 }
 
-/** Rules can only be listed all together, whatever their names begin with. */
+/** Rules can only be listed all together, whatever their prefix. */
 function ruleStatements(rules: Access["scheduleRules"]): Statement[] {
   if (rules === undefined) return [];
   const actions = ["events:PutRule", "events:PutTargets"];

@@ -9,10 +9,10 @@ export function busResources(): ResourceMap {
   return { [BUS_ID]: { Type: "AWS::Events::EventBus", Properties: { Name: sub("${AWS::StackName}") } } };
 }
 
-/** What a nested stack calls the ARN of a queue among its outputs. */
+/** The name of a queue's ARN among the outputs of a nested stack. */
 export const arnOutput = (queueId: string): string => `${queueId}Arn`;
 
-/** The rules that feed a consumer's queue, which a nested stack gives out. */
+/** The rules that feed a consumer's queue, an output of a nested stack. */
 export function ruleResources(consumer: Consumer, stackId: string): ResourceMap {
   const main = mainQueue(consumer);
   const undelivered = undeliveredQueue(consumer);
@@ -37,7 +37,7 @@ export function ruleResources(consumer: Consumer, stackId: string): ResourceMap 
     };
   }
   if (consumer.schedule !== undefined) {
-    // Scheduled rules exist on the account's default bus alone.
+    // Scheduled rules exist only on the account's default bus.
     rules[`${pascal}Schedule`] = {
       Type: "AWS::Events::Rule",
       Properties: {

@@ -28,21 +28,21 @@ import type { SamTemplate } from "./sam-template.ts";
 import { hasConverter, type ServiceScan, type StackService } from "./services.ts";
 import { handedParameters, settingVariables } from "./step-settings.ts";
 
-/** What a service's stack is handed by the main one. */
+/** Parameters of a service's stack. */
 export const SERVICE_PARAMETERS = {
-  [STACK_NAME]: { Type: "String", Description: "Name of the main stack, which all names begin with" },
+  [STACK_NAME]: { Type: "String", Description: "Name of the main stack, the prefix of all names" },
   [BUS_PARAMETER]: { Type: "String", Description: "Name of the bus" },
   [BLOBS_PARAMETER]: { Type: "String", Description: "Name of the bucket for blobs" },
   [TOKEN_PARAMETER]: {
     Type: "String",
-    Description: "Name of the parameter that holds the owner's access token",
+    Description: "Name of the parameter with the owner's access token",
   },
   [SECRETS_PARAMETER]: {
     Type: "String",
-    Description: "What the names of parameters that hold secrets of workflows begin with",
+    Description: "Prefix of the names of parameters with secrets of workflows",
   },
-  [RETENTION_PARAMETER]: { Type: "Number", Description: "Days that logs are kept" },
-  [TOPIC_PARAMETER]: { Type: "String", Description: "ARN of the topic that alarms tell" },
+  [RETENTION_PARAMETER]: { Type: "Number", Description: "Retention period of logs, days" },
+  [TOPIC_PARAMETER]: { Type: "String", Description: "ARN of the topic that alarms notify" },
   ...HANDED_PROTECTION,
   ...handedParameters(),
 } as const;
@@ -50,7 +50,7 @@ export const SERVICE_PARAMETERS = {
 export const WORKER_ROLE_OUTPUT = "WorkerRoleArn";
 export const WORKER_PROFILE_OUTPUT = "WorkerInstanceProfileArn";
 
-/** The nested template of a service: its API, functions, queues, roles and logs. `all` are all consumers that there are. */
+/** The nested template of a service: its API, functions, queues, roles and logs. `all` are the consumers of all services. */
 export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsumer[]): SamTemplate {
   const { service, routes, consumers } = scan;
   const targets = consumers.flatMap(({ consumer }) => {
@@ -98,9 +98,9 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
       ...(routes.length === 0
         ? {}
         : {
-            ApiId: { Description: "The API of the service", Value: ref(API_ID) },
+            ApiId: { Description: "Id of the service's API", Value: ref(API_ID) },
             ApiUrl: {
-              Description: "Where the service answers",
+              Description: "URL of the service",
               Value: sub(`https://\${${API_ID}}.execute-api.\${AWS::Region}.\${AWS::URLSuffix}/${STAGE}`),
             },
           }),
@@ -122,7 +122,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
 
 /** `consumers` are those of all services: each may send to the others' queues. */
 function environment(service: StackService, consumers: readonly ScannedConsumer[]): Record<string, unknown> {
-  // A service without queues of its own knows those alone that it sends to.
+  // A service without queues only has those that it sends to.
   const sent = service === "documents" ? ACCESS.documents.http.sends : "all";
   const queues = consumers.flatMap(({ consumer }) => {
     const main = mainQueue(consumer);

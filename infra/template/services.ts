@@ -13,10 +13,10 @@ export interface ServiceScan {
 export const stackId = (service: StackService): string =>
   service === "workflows" ? "WorkflowsStack" : "DocumentsStack";
 
-/** The file of a service's template, from the root. */
+/** The file of a service's template, relative to the root. */
 export const stackFile = (service: StackService): string => `infra/stacks/${service}.yaml`;
 
-/** What each service has, for the services that have something. Consumers serve the workflows so far. */
+/** The parts of services that only some have. All consumers belong to the workflows so far. */
 export function servicesOf({ routes, consumers }: Scan): ServiceScan[] {
   const services: readonly StackService[] = ["workflows", "documents"];
   return services
@@ -28,5 +28,5 @@ export function servicesOf({ routes, consumers }: Scan): ServiceScan[] {
     .filter((found) => found.routes.length + found.consumers.length > 0);
 }
 
-/** Whether the function that converts content is in this service's stack. */
+/** Whether the converter is in this service's stack. */
 export const hasConverter = (service: StackService): boolean => service === "documents";

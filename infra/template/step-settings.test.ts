@@ -12,7 +12,7 @@ const parameters = settingParameters() as Record<string, Parameter>;
 const names = [...Object.keys(settings.shape), ...Object.keys(documentSettings)];
 
 describe("settings of functions", () => {
-  it("are given by a parameter of the template, or are named as none of theirs", () => {
+  it("have a parameter of the template, or are listed as not applicable", () => {
     const undecided = names.filter(
       (name) => (parameterOf(name) === undefined) === !NOT_OF_FUNCTIONS.has(name),
     );
@@ -21,7 +21,7 @@ describe("settings of functions", () => {
   });
 
   it.each(names.filter((name) => parameterOf(name) !== undefined))(
-    "%s: what the parameter is without a value can be read",
+    "%s: the parameter's default is valid",
     (name) => {
       const { Default, AllowedPattern = "", AllowedValues } = parameters[parameterOf(name) ?? ""]!;
       expect(() => readConfig({ [name]: Default })).not.toThrow();
@@ -34,7 +34,7 @@ describe("settings of functions", () => {
     ["RUNS_CONCURRENCY_MAX", ["1", "10000"], ["0", "10001", "-1", "1e3", ""]],
     ["RUNS_PER_ROOT_CAUSE_MAX", ["1", "999999999"], ["0", "1000000000", "x", ""]],
     ["TRIGGER_FIRES_PER_MINUTE", ["1", "999999999"], ["0", "1000000000", "x", ""]],
-  ])("%s takes what the setting takes, and refuses at the deployment what it refuses", (name, good, bad) => {
+  ])("%s accepts what the setting accepts, and rejects at deployment what it rejects", (name, good, bad) => {
     const pattern = new RegExp(parameters[parameterOf(name) ?? ""]!.AllowedPattern ?? "");
     for (const text of good) {
       expect(text).toMatch(pattern);

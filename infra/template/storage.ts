@@ -7,17 +7,17 @@ import { type ResourceMap, stackName } from "./intrinsics.ts";
 
 export const BLOBS_ID = "BlobsBucket";
 
-/** A file that was not sent to its end is given up after so long, days. */
+/** An incomplete multipart upload is aborted after this time, days. */
 const UPLOAD_DAYS = 7;
 
 /**
- * Data outlives the stack. What a failed creation has made goes with it: tables have names of their own, and those
- * that stayed would be in the way of the next attempt.
+ * Data outlives the stack. Resources of a failed creation are deleted: tables have fixed names, and leftovers would
+ * block the next attempt.
  */
 const KEPT = { DeletionPolicy: "RetainExceptOnCreate", UpdateReplacePolicy: "Retain" } as const;
-/** Versions that were replaced or deleted stay as long as the tables can be restored to any second, days. */
+/** Replaced and deleted object versions are kept as long as the tables' point-in-time recovery reaches, days. */
 const VERSIONS_DAYS = 35;
-/** Versions of what is temporary stay for this long. */
+/** Retention period of versions of temporary objects. */
 const TEMPORARY_VERSIONS_DAYS = 1;
 
 /** The logical id of a table. */
@@ -58,7 +58,7 @@ function keySchema(pk: string, sk: string): readonly Record<string, string>[] {
   ];
 }
 
-/** The bucket for blobs. CloudFormation names it: bucket names are shared by the whole world. */
+/** The bucket for blobs. CloudFormation generates its name, because bucket names are global. */
 export function bucketResources(): ResourceMap {
   return {
     [BLOBS_ID]: {
@@ -77,9 +77,9 @@ export function bucketResources(): ResourceMap {
         VersioningConfiguration: { Status: "Enabled" },
         LifecycleConfiguration: {
           Rules: [
-            // Who came first no longer matters once no queue holds the message that they came for.
+            // A claim is useless once no queue contains its message.
             temporary("claims", CLAIMS_PREFIX, CLAIMS_DAYS),
-            // Contents that were sent, and never made a document's.
+            // Uploaded content that no document uses.
             temporary("sent", UPLOADS_PREFIX, UPLOADS_DAYS),
             temporary("conversions", CONVERSIONS_PREFIX, CONVERSIONS_DAYS),
             {

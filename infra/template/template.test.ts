@@ -21,13 +21,13 @@ async function fixtureTemplates(further: Readonly<Record<string, string>> = {}):
 
 const { main, nested } = await fixtureTemplates();
 
-/** Of a resource of either template. */
+/** The properties of a resource of either template. */
 function propertiesOf(logicalId: string): Record<string, unknown> {
   return (main.Resources[logicalId] ?? nested.Resources[logicalId])!.Properties as Record<string, unknown>;
 }
 
 describe("the template's functions", () => {
-  it("makes one function a route, with one event that says method and path", () => {
+  it("creates one function per route, with one event that has its method and path", () => {
     expect(nested.Resources.CancelRunFunction).toMatchObject({
       Type: "AWS::Serverless::Function",
       Metadata: {
@@ -50,7 +50,7 @@ describe("the template's functions", () => {
     });
   });
 
-  it("streams lists alone", () => {
+  it("streams only lists", () => {
     const streaming = Object.entries(nested.Resources)
       .filter(([, resource]) => JSON.stringify(resource).includes('"ResponseTransferMode":"RESPONSE_STREAM"'))
       .map(([logicalId]) => logicalId);
@@ -58,7 +58,7 @@ describe("the template's functions", () => {
     expect(streaming).toEqual(["ListEventLogsFunction"]);
   });
 
-  it("says memory, time and body limit where they are not the usual ones", () => {
+  it("writes memory, timeout and body limit only if they differ from the defaults", () => {
     expect(nested.Globals).toMatchObject({
       Function: { Runtime: "nodejs24.x", MemorySize: 512, Timeout: 29 },
     });
@@ -73,7 +73,7 @@ describe("the template's functions", () => {
     expect(nested.Resources.CancelRunFunction!.Metadata).not.toHaveProperty("Weft");
   });
 
-  it("feeds a consumer from its queue, reporting partial failures", () => {
+  it("feeds a consumer from its queue, with partial batch responses", () => {
     expect(propertiesOf("ConductFunction").Events).toEqual({
       ConductQueue: {
         Type: "SQS",
@@ -87,14 +87,14 @@ describe("the template's functions", () => {
     });
   });
 
-  it("keeps a concurrency that AWS cannot have beside the nearest that it can", () => {
+  it("raises a concurrency below the minimum of AWS, and writes the intended one next to it", () => {
     expect(propertiesOf("IndexEventsFunction").Events).toMatchObject({
       IndexEventsQueue: { Properties: { ScalingConfig: { MaximumConcurrency: 2 } } },
     });
     expect(nested.Resources.IndexEventsFunction!.Metadata).toMatchObject({ Weft: { Concurrency: 1 } });
   });
 
-  it("marks a worker, whose queue Lambda leaves alone and whose messages are hidden shortly", () => {
+  it("marks a worker, whose queue Lambda does not poll and whose messages have a short visibility timeout", () => {
     expect(nested.Resources.BashFunction!.Metadata).toMatchObject({ Weft: { Worker: true } });
     expect(propertiesOf("BashFunction")).toMatchObject({
       Timeout: 60,
@@ -103,7 +103,7 @@ describe("the template's functions", () => {
     expect(propertiesOf("BashQueue")).toMatchObject({ VisibilityTimeout: 60 });
   });
 
-  it("feeds the consumer of dead letters from every dead-letter queue, and gives it no queue", () => {
+  it("feeds the dead-letter consumer from every dead-letter queue, without a queue of its own", () => {
     expect(Object.keys(propertiesOf("DeadLettersFunction").Events as object)).toEqual([
       "ConductDeadLetterQueue",
       "IndexEventsDeadLetterQueue",
@@ -114,7 +114,7 @@ describe("the template's functions", () => {
     expect(nested.Resources).not.toHaveProperty("DeadLettersQueue");
   });
 
-  it("gives the consumer of dead letters a queue where a schedule needs one, without its own dead letters", async () => {
+  it("gives the dead-letter consumer a queue if it has a schedule, without a dead-letter queue", async () => {
     const { nested: scheduled } = await fixtureTemplates({
       "functions/consumers/dead-letters.ts": consumerSource(
         'name: "dead-letters", deadLetters: true, schedule: "rate(1 hour)"',
@@ -131,7 +131,7 @@ describe("the template's functions", () => {
 const RULES = "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:rule";
 
 describe("the template's queues and rules", () => {
-  it("hides a message no shorter than the function may run and hands it to the dead letters in the end", () => {
+  it("sets a visibility timeout no shorter than the function's timeout, and a redrive policy", () => {
     expect(propertiesOf("FireQueue")).toEqual({
       QueueName: { "Fn::Sub": "${StackName}-fire" },
       VisibilityTimeout: 120,
@@ -148,7 +148,7 @@ describe("the template's queues and rules", () => {
     });
   });
 
-  it("names FIFO queues as SQS wants them, the dead letters' too", () => {
+  it("names FIFO queues with the suffix .fifo, dead-letter queues too", () => {
     expect(propertiesOf("ConductQueue")).toMatchObject({
       QueueName: { "Fn::Sub": "${StackName}-conduct.fifo" },
       FifoQueue: true,
@@ -159,7 +159,7 @@ describe("the template's queues and rules", () => {
     });
   });
 
-  it("puts rules on our bus and schedules on the default one, both with dead letters", () => {
+  it("creates rules on our bus and schedules on the default bus, both with dead-letter queues", () => {
     expect(propertiesOf("BashRule")).toEqual({
       Name: { "Fn::Sub": "${AWS::StackName}-bash" },
       EventBusName: { Ref: "EventBus" },
@@ -190,7 +190,7 @@ describe("the template's queues and rules", () => {
     expect(propertiesOf("IndexEventsUndeliveredQueue")).not.toHaveProperty("FifoQueue");
   });
 
-  it("lets nothing but its own rules send to a queue", () => {
+  it("lets only the queue's own rules send to it", () => {
     expect(propertiesOf("FireQueuePolicy")).toMatchObject({
       Queues: [{ Ref: "FireQueue" }, { Ref: "FireDeadLetterQueue" }],
       PolicyDocument: {
@@ -219,7 +219,7 @@ describe("the template's queues and rules", () => {
 });
 
 describe("the template as a whole", () => {
-  it("keeps tables and blobs when the stack is deleted, but not those of a failed creation", () => {
+  it("retains tables and blobs when the stack is deleted, but not if its creation fails", () => {
     expect(main.Resources.RunsTable).toMatchObject({
       DeletionPolicy: "RetainExceptOnCreate",
       UpdateReplacePolicy: "Retain",
@@ -239,7 +239,7 @@ describe("the template as a whole", () => {
     });
   });
 
-  it("answers in our form where the gateway itself answers", () => {
+  it("formats the gateway's own responses like ours", () => {
     const responses = propertiesOf("Api").GatewayResponses as Record<string, Record<string, unknown>>;
 
     expect(responses.MISSING_AUTHENTICATION_TOKEN).toMatchObject({
@@ -255,7 +255,7 @@ describe("the template as a whole", () => {
     }
   });
 
-  it("refers to nothing that is not in it, and hands a nested stack what it asks for", () => {
+  it("refers only to resources that it contains, and passes a nested stack all its parameters", () => {
     for (const template of [main, nested]) {
       const known = new Set([...Object.keys(template.Resources), ...Object.keys(template.Parameters)]);
       const text = JSON.stringify(template);
@@ -275,7 +275,7 @@ describe("the template as a whole", () => {
     expect(outputs.filter((name) => !(name in nested.Outputs))).toEqual([]);
   });
 
-  it("comes back from its text as it went in, under a line that says where it is from", () => {
+  it("is unchanged after formatting and parsing, with a header that names its source", () => {
     for (const template of [main, nested]) {
       const text = templateText(template);
 
@@ -285,15 +285,15 @@ describe("the template as a whole", () => {
     }
   });
 
-  it("counts what SAM makes of it", () => {
+  it("counts the resources that SAM creates", () => {
     const written = Object.keys(nested.Resources).length;
 
-    // 6 routes bring a permission each, 9 queues a mapping, the API a deployment and a stage.
+    // 6 routes add a permission each, 9 queues a mapping, the API a deployment and a stage.
     expect(countResources(nested)).toEqual({ functions: 11, resources: written + 6 + 9 + 2 });
     expect(countResources(main)).toEqual({ functions: 0, resources: Object.keys(main.Resources).length });
   });
 
-  it("takes token and secrets by names of parameters, and gives out where everything is", () => {
+  it("takes the names of the parameters with token and secrets, and outputs the names of its resources", () => {
     expect(JSON.stringify(main.Parameters)).not.toMatch(/NoEcho|"AccessToken"/);
     expect(nested.Globals).toMatchObject({
       Function: {
@@ -316,7 +316,7 @@ describe("the template as a whole", () => {
     ]);
   });
 
-  it("tells a function the queues that there are, FIFO ones by their ending", () => {
+  it("passes the names of the queues to a function, FIFO queues with their suffix", () => {
     const { WEFT_QUEUES } = (
       nested.Globals as { Function: { Environment: { Variables: Record<string, string> } } }
     ).Function.Environment.Variables;

@@ -21,13 +21,13 @@ import { BLOBS_ID, bucketResources, tableId, tableResources } from "./storage.ts
 
 export const MAIN_TEMPLATE = "template.yaml";
 
-/** What a log group may keep its lines for, days. */
+/** Retention periods that a log group supports, days. */
 const RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653];
 
-/** A parameter of the parameter store, or what the names of several begin with. */
+/** Name of a parameter, or common prefix of several, in the parameter store. */
 const STORED_NAME = "^(?:/[A-Za-z0-9_.-]+)+$";
 
-/** What is deployed, from what was found: each template by its file, from the root. The main one comes first. */
+/** The templates of a scan, by file name relative to the root; the main template comes first. */
 export function toTemplates(scan: Scan): ReadonlyMap<string, SamTemplate> {
   const services = servicesOf(scan);
   return new Map([
@@ -38,7 +38,7 @@ export function toTemplates(scan: Scan): ReadonlyMap<string, SamTemplate> {
   ]);
 }
 
-/** What the services share, and what ties them together. */
+/** The resources that the services share. */
 function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): SamTemplate {
   return {
     AWSTemplateFormatVersion: "2010-09-09",
@@ -51,25 +51,25 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
           "Name of the parameter of the parameter store (a SecureString) that holds the owner's access token",
         Default: "/weft/access-token",
         AllowedPattern: STORED_NAME,
-        ConstraintDescription: "must be the name of a parameter, beginning with a slash",
+        ConstraintDescription: "must be the name of a parameter, and begin with a slash",
       },
       [SECRETS_PARAMETER]: {
         Type: "String",
         Description:
-          "Where the parameter store holds the secrets of workflows: {{secrets.NAME}} is the parameter NAME below it",
+          "Path of the secrets of workflows in the parameter store: {{secrets.NAME}} is the parameter NAME below it",
         Default: "/weft/secrets",
         AllowedPattern: STORED_NAME,
         ConstraintDescription: "must begin with a slash and end without one",
       },
       [RETENTION_PARAMETER]: {
         Type: "Number",
-        Description: "Days that logs are kept",
+        Description: "Retention period of logs, days",
         Default: 30,
         AllowedValues: RETENTION_DAYS,
       },
       [TOPIC_PARAMETER]: {
         Type: "String",
-        Description: "ARN of the topic that alarms tell; none where it is empty",
+        Description: "ARN of the topic that alarms notify; empty for none",
         Default: "",
         AllowedPattern: "^$|^arn:[a-z-]+:sns:.+$",
       },
@@ -129,7 +129,7 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
   };
 }
 
-/** A domain of one's own serves both APIs. */
+/** A custom domain serves both APIs. */
 const hasBoth = (services: readonly ServiceScan[]): boolean =>
   services.filter(({ routes }) => routes.length > 0).length > 1;
 

@@ -13,9 +13,9 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 let folder: string;
 let server: Server;
 let dockerfile: string;
-/** Calls that reached the services, by `Authorization`. */
+/** Requests that reached the services, by `Authorization` header. */
 const credentials: string[] = [];
-/** The task's endpoint of credentials was asked with this token. */
+/** Whether the task's credentials endpoint got a request with this token. */
 let asked: string | undefined;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The folder that the image has, but for the packages, which are those of this checkout. */
+/** The image's folder, with the packages of this checkout instead of its own. */
 async function unpack(): Promise<string> {
   const root = join(folder, "opt");
   for (const [, sources = ""] of dockerfile.matchAll(/^COPY (.+) \S+$/gm)) {
@@ -66,7 +66,7 @@ async function output(child: ChildProcess, pattern: RegExp): Promise<void> {
   });
 }
 
-it("what the image holds starts a worker with the credentials of its task, and ends it on SIGTERM", async () => {
+it("the image's files start a worker with the credentials of its task, which SIGTERM stops", async () => {
   const root = await unpack();
   const { port } = server.address() as AddressInfo;
   const [command = "", ...argv] = (
@@ -78,7 +78,7 @@ it("what the image holds starts a worker with the credentials of its task, and e
     argv.map((one) => one.replace("/opt/weft", root)),
     {
       stdio: ["ignore", "pipe", "pipe"],
-      // As ECS gives them to a container; nothing else of this process.
+      // The environment of an ECS container, and nothing else of this process.
       env: {
         PATH: process.env.PATH,
         HOME: folder,
@@ -103,7 +103,7 @@ it("what the image holds starts a worker with the credentials of its task, and e
   }
 }, 60_000);
 
-it("the image runs as a user without rights, below an init process that reaps what steps leave", () => {
+it("the image runs as an unprivileged user, below an init process that reaps orphaned steps", () => {
   expect(dockerfile).toMatch(/^USER weft$/m);
   expect(dockerfile).toMatch(/^ENTRYPOINT \["tini", "--"/m);
   expect(dockerfile).not.toMatch(/AWS_(?:ACCESS|SECRET)/);
