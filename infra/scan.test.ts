@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { consumerSource, FIXTURE_FILES, makeTree, routeSource } from "./fixture-tree.ts";
 import { ScanError, scan } from "./scan.ts";
 
-async function faultsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+async function scanIssues(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   await using tree = await makeTree({ "lib/tables.ts": "export const tables = {};", ...files });
   try {
     await scan(tree.root);
     return [];
   } catch (error) {
-    if (error instanceof ScanError) return error.faults;
+    if (error instanceof ScanError) return error.issues;
     throw error;
   }
 }
@@ -41,7 +41,7 @@ describe("scan", () => {
   });
 
   it("reports files without exports, files that do not load, and files outside the layout", async () => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/workflows/runs/list.ts": "export const route = {};",
       "functions/executors/bash.ts": "export const handler = () => 1;",
       "functions/executors/http.ts": 'throw new Error("missing module");',
@@ -49,7 +49,7 @@ describe("scan", () => {
       "functions/others/x.ts": LIST,
     });
 
-    expect(faults).toEqual([
+    expect(issues).toEqual([
       "functions/executors/bash.ts: must export `consumer` and `handler`",
       "functions/executors/http.ts: cannot be loaded: missing module",
       expect.stringContaining("functions/others/x.ts: must be functions/"),
@@ -59,20 +59,20 @@ describe("scan", () => {
   });
 
   it("reports duplicate operationIds, and duplicate methods and paths", async () => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/workflows/runs/list.ts": LIST,
       "functions/workflows/runs/show.ts": routeSource('operationId: "listRuns", path: "/runs/{id}"'),
       "functions/workflows/runs/all.ts": routeSource('operationId: "allRuns", path: "/runs"'),
     });
 
-    expect(faults).toEqual([
+    expect(issues).toEqual([
       "functions/workflows/runs/list.ts: route GET /automation/runs is also used by functions/workflows/runs/all.ts",
       "functions/workflows/runs/show.ts: operationId listRuns is also used by functions/workflows/runs/list.ts",
     ]);
   });
 
   it("reports two parameter names for one segment, which API Gateway rejects", async () => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/workflows/runs/read.ts": routeSource('operationId: "readRun", path: "/runs/{id}"'),
       "functions/workflows/runs/steps.ts": routeSource('operationId: "listSteps", path: "/runs/{run}/steps"'),
       "functions/workflows/runs/rest.ts": routeSource(
@@ -81,7 +81,7 @@ describe("scan", () => {
       "functions/workflows/all/rest.ts": routeSource('operationId: "all", method: "ANY", path: "/{proxy+}"'),
     });
 
-    expect(faults).toEqual([
+    expect(issues).toEqual([
       expect.stringContaining("runs/rest.ts: path /automation/runs/{proxy+} has {proxy+} where"),
       expect.stringContaining("runs/steps.ts: path /automation/runs/{run}/steps has {run} where"),
     ]);
@@ -94,31 +94,31 @@ describe("scan", () => {
     ["/{proxy+}/x", "a catch-all in the middle"],
     ["/runs/:id", "another router's parameter"],
   ])("rejects the path %s: %s", async (path) => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/workflows/runs/list.ts": routeSource(
         `operationId: "listRuns", path: ${JSON.stringify(path)}`,
       ),
     });
 
-    expect(faults).toEqual([expect.stringContaining("must start with /")]);
+    expect(issues).toEqual([expect.stringContaining("must start with /")]);
   });
 
   it("reports a route in the folder of another service", async () => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/documents/runs/list.ts": LIST,
       "functions/workflows/documents/list.ts": routeSource(
         'operationId: "listDocuments", service: documentsService, path: "/documents"',
       ),
     });
 
-    expect(faults).toEqual([
+    expect(issues).toEqual([
       "functions/documents/runs/list.ts: service workflows must not be in functions/documents",
       "functions/workflows/documents/list.ts: service documents must not be in functions/workflows",
     ]);
   });
 
   it("reports a consumer whose name is a duplicate, is not the file's name, or is a route's function name", async () => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/workflows/events/emit.ts": routeSource('operationId: "emitEvent", path: "/emit"'),
       "functions/executors/bash.ts": consumerSource('name: "bash"'),
       "functions/schedules/bash.ts": consumerSource('name: "bash"'),
@@ -126,7 +126,7 @@ describe("scan", () => {
       "functions/executors/emit-event.ts": consumerSource('name: "emit-event"'),
     });
 
-    expect(faults).toEqual([
+    expect(issues).toEqual([
       "functions/executors/shell.ts: name sh must equal the file's name",
       "functions/schedules/bash.ts: consumer bash is also used by functions/executors/bash.ts",
       "functions/executors/emit-event.ts: consumer emit-event has the function name of functions/workflows/events/emit.ts",
@@ -134,7 +134,7 @@ describe("scan", () => {
   });
 
   it("reports values that AWS rejects", async () => {
-    const faults = await faultsOf({
+    const issues = await scanIssues({
       "functions/workflows/runs/list.ts": routeSource(
         'operationId: "listRuns", path: "/runs", timeoutSeconds: 30',
       ),
@@ -145,7 +145,7 @@ describe("scan", () => {
         'export const tables = { a: { name: "Runs", indexes: {} }, b: { name: "Runs", indexes: {} } };',
     });
 
-    expect(faults.map((fault) => fault.replace(/^[^:]+: /, ""))).toEqual([
+    expect(issues.map((issue) => issue.replace(/^[^:]+: /, ""))).toEqual([
       "timeoutSeconds must be at most 29, the timeout of API Gateway",
       "schedule every minute must be rate(…) or cron(…)",
       "queue.batchSize must be 1 to 10",

@@ -5,7 +5,7 @@ import type { Consumer } from "../lib/events/consumer.ts";
 import type { Route } from "../lib/http/route.ts";
 import type { TableSpec } from "../lib/platform/tables.ts";
 import { byCodeUnits } from "./names.ts";
-import { consumerFaults, logicalIdFaults, routeFaults, tableFaults } from "./scan-faults.ts";
+import { findConsumerIssues, findLogicalIdIssues, findRouteIssues, findTableIssues } from "./scan-issues.ts";
 
 /** An endpoint and its file, relative to the root, with forward slashes. */
 export interface ScannedRoute {
@@ -28,11 +28,11 @@ export interface Scan {
 
 /** Issues of the tree, one line each. */
 export class ScanError extends Error {
-  readonly faults: readonly string[];
-  constructor(faults: readonly string[]) {
-    super(faults.join("\n"));
+  readonly issues: readonly string[];
+  constructor(issues: readonly string[]) {
+    super(issues.join("\n"));
     this.name = "ScanError";
-    this.faults = faults;
+    this.issues = issues;
   }
 }
 
@@ -48,29 +48,29 @@ const FORMS = [
  * exports, duplicate names or paths, values that AWS rejects.
  */
 export async function scan(root: string): Promise<Scan> {
-  const faults: string[] = [];
+  const issues: string[] = [];
   const routes: ScannedRoute[] = [];
   const consumers: ScannedConsumer[] = [];
   for (const entry of await entryPoints(root)) {
     const form = FORMS.find(({ pattern }) => pattern.test(entry));
     if (form === undefined) {
-      faults.push(
+      issues.push(
         `${entry}: must be functions/{workflows,documents}/<resource>/<operation>.ts or functions/{executors,schedules}/<name>.ts`,
       );
       continue;
     }
-    const exports = await load(root, entry, faults);
+    const exports = await load(root, entry, issues);
     const found = exports?.[form.kind];
     if (exports === undefined) continue;
     if (typeof found !== "object" || found === null || typeof exports.handler !== "function") {
-      faults.push(`${entry}: must export \`${form.kind}\` and \`handler\``);
+      issues.push(`${entry}: must export \`${form.kind}\` and \`handler\``);
     } else if (form.kind === "route") routes.push({ entry, route: found as Route });
     else consumers.push({ entry, consumer: found as Consumer });
   }
-  const tables = await loadTables(root, faults);
-  faults.push(...routeFaults(routes), ...consumerFaults(consumers), ...tableFaults(tables));
-  faults.push(...logicalIdFaults(routes, consumers));
-  if (faults.length > 0) throw new ScanError(faults);
+  const tables = await loadTables(root, issues);
+  issues.push(...findRouteIssues(routes), ...findConsumerIssues(consumers), ...findTableIssues(tables));
+  issues.push(...findLogicalIdIssues(routes, consumers));
+  if (issues.length > 0) throw new ScanError(issues);
   return { routes, consumers, tables };
 }
 
@@ -88,22 +88,22 @@ async function entryPoints(root: string): Promise<string[]> {
 async function load(
   root: string,
   file: string,
-  faults: string[],
+  issues: string[],
 ): Promise<Record<string, unknown> | undefined> {
   try {
     return (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
   } catch (error) {
-    faults.push(`${file}: cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    issues.push(`${file}: cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
 }
 
-async function loadTables(root: string, faults: string[]): Promise<TableSpec[]> {
-  const exports = await load(root, TABLES_FILE, faults);
+async function loadTables(root: string, issues: string[]): Promise<TableSpec[]> {
+  const exports = await load(root, TABLES_FILE, issues);
   if (exports === undefined) return [];
   const tables = exports.tables;
   if (typeof tables !== "object" || tables === null) {
-    faults.push(`${TABLES_FILE}: must export \`tables\``);
+    issues.push(`${TABLES_FILE}: must export \`tables\``);
     return [];
   }
   return Object.values(tables as Record<string, TableSpec>).sort((left, right) =>

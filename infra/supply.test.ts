@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 
-interface Locked {
+interface LockedPackage {
   readonly integrity?: string;
   readonly resolved?: string;
   readonly link?: boolean;
@@ -11,7 +11,7 @@ const read = async (name: string) =>
   JSON.parse(await readFile(new URL(`../${name}`, import.meta.url), "utf8")) as unknown;
 
 it("every package is pinned by its integrity hash, and comes from the registry", async () => {
-  const { packages } = (await read("package-lock.json")) as { packages: Record<string, Locked> };
+  const { packages } = (await read("package-lock.json")) as { packages: Record<string, LockedPackage> };
   const others = Object.entries(packages).filter(([path]) => path !== "");
   expect(others.length).toBeGreaterThan(100);
   for (const [path, { integrity = "", resolved = "https://registry.npmjs.org/", link }] of others) {

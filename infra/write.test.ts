@@ -44,9 +44,9 @@ describe("the program", () => {
   it("writes the files, then finds them up to date, then prints the command that updates them", async () => {
     await using tree = await makeTree();
 
-    const unwritten = run(tree.root, "--check");
-    expect(unwritten.status).toBe(1);
-    expect(unwritten.stderr).toContain(`${FILES.join(", ")}. Run: npm run infra:write`);
+    const outdated = run(tree.root, "--check");
+    expect(outdated.status).toBe(1);
+    expect(outdated.stderr).toContain(`${FILES.join(", ")}. Run: npm run infra:write`);
 
     const written = run(tree.root);
     expect(written.status).toBe(0);

@@ -28,12 +28,12 @@ export async function generate(root: string): Promise<Generated> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
   const templates = [...toTemplates(found)];
   const sizes = new Map(templates.map(([file, template]) => [file, countResources(template)]));
-  const faults = [...sizes]
+  const issues = [...sizes]
     .filter(([, { resources }]) => resources > RESOURCES_MAX)
     .map(
       ([file, { resources }]) => `${file}: ${resources} resources, at most ${RESOURCES_MAX}: split the stack`,
     );
-  if (faults.length > 0) throw new ScanError(faults);
+  if (issues.length > 0) throw new ScanError(issues);
   return {
     files: new Map([
       ...templates.map(([file, template]) => [file, templateText(template)] as const),

@@ -21,15 +21,15 @@ const INLINE_TYPE_IMPORT = /\bimport\("([^"]+)"\)\./g;
  */
 export async function importGraph(root: string, sources: readonly Source[]): Promise<ImportEdge[]> {
   const texts = new Map(sources.map(({ path, text }) => [path, text]));
-  const values = await importsOf(root, texts);
+  const values = await collectImports(root, texts);
   const plain = new Map([...texts].map(([path, text]) => [path, withPlainImports(text)]));
-  const all = await importsOf(root, plain);
+  const all = await collectImports(root, plain);
   const edges: ImportEdge[] = [];
   for (const [from, text] of texts) {
     const kept = values.get(from) ?? new Set();
     // Tests contain code in strings.
     const found = isTest(from) ? [] : [...text.matchAll(INLINE_TYPE_IMPORT)];
-    const inline = found.map(([, specifier]) => target(from, specifier ?? ""));
+    const inline = found.map(([, specifier]) => resolveTarget(from, specifier ?? ""));
     for (const to of new Set([...(all.get(from) ?? []), ...inline]))
       edges.push({ from, to, typeOnly: !kept.has(to) });
   }
@@ -40,7 +40,7 @@ function withPlainImports(text: string): string {
   return text.replace(TYPE_IMPORT, "$1$2").replace(TYPE_EXPORT, "$1$2");
 }
 
-async function importsOf(
+async function collectImports(
   root: string,
   texts: ReadonlyMap<string, string>,
 ): Promise<Map<string, Set<string>>> {
@@ -57,16 +57,16 @@ async function importsOf(
     platform: "node",
     logLevel: "silent",
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-    plugins: [fromMemory(root, texts)],
+    plugins: [memoryPlugin(root, texts)],
   });
   for (const [path, { imports }] of Object.entries(metafile.inputs)) {
-    found.set(path, new Set(imports.map((edge) => target(path, edge.path))));
+    found.set(path, new Set(imports.map((edge) => resolveTarget(path, edge.path))));
   }
   return found;
 }
 
 /** Passes the texts to esbuild, and marks every import as external. */
-function fromMemory(root: string, texts: ReadonlyMap<string, string>): Plugin {
+function memoryPlugin(root: string, texts: ReadonlyMap<string, string>): Plugin {
   return {
     name: "from-memory",
     setup(context) {
@@ -81,7 +81,7 @@ function fromMemory(root: string, texts: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-function target(from: string, specifier: string): string {
+function resolveTarget(from: string, specifier: string): string {
   if (specifier.startsWith("#")) return specifier.slice(1);
   if (specifier.startsWith("node:")) return specifier;
   if (!specifier.startsWith(".")) return `npm:${specifier}`;

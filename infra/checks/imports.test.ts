@@ -7,7 +7,7 @@ import { checkImports, findUpwardImports } from "./imports.ts";
 const MANIFEST = JSON.stringify({ dependencies: { zod: "4", hono: "4" }, devDependencies: { vitest: "5" } });
 
 /** Issues in a tree of these files. Creates the `others`, empty. */
-async function findingsIn(
+async function checkTree(
   files: Readonly<Record<string, string>>,
   others: readonly string[] = [],
 ): Promise<string[]> {
@@ -20,7 +20,7 @@ async function findingsIn(
 }
 
 /** For each rule, an import that breaks only that rule. */
-const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = {
+const VIOLATIONS: Readonly<Record<string, readonly [from: string, to: string]>> = {
   "workflow-endpoints": ["functions/workflows/runs/list.ts", "lib/documents/tree.ts"],
   "document-endpoints": ["functions/documents/content/read.ts", "lib/workflows/runs.ts"],
   consumers: ["functions/executors/bash.ts", "lib/http/route.ts"],
@@ -53,14 +53,14 @@ const BREAKING: Readonly<Record<string, readonly [from: string, to: string]>> = 
 const relative = (from: string, to: string): string => "../".repeat(from.split("/").length - 1) + to;
 
 describe("import rules", () => {
-  it.each(Object.entries(BREAKING))("%s", async (rule, [from, to]) => {
-    const found = await findingsIn({ [from]: `import "./${relative(from, to)}";` }, [to]);
+  it.each(Object.entries(VIOLATIONS))("%s", async (rule, [from, to]) => {
+    const found = await checkTree({ [from]: `import "./${relative(from, to)}";` }, [to]);
 
     expect(found).toEqual([`${rule} ${from}`]);
   });
 
   it("aws-sdk-in-its-adapter and hono-in-the-gateway: restrict packages to a folder", async () => {
-    const found = await findingsIn({
+    const found = await checkTree({
       "lib/workflows/runs.ts":
         'import { SQSClient } from "@aws-sdk/client-sqs";\nimport { Hono } from "hono";',
       "localstack/gateway.ts": 'import { Hono } from "hono/tiny";',
@@ -74,13 +74,13 @@ describe("import rules", () => {
   });
 
   it("are all covered by a test", () => {
-    const shown = [...Object.keys(BREAKING), "aws-sdk-in-its-adapter", "hono-in-the-gateway"];
+    const covered = [...Object.keys(VIOLATIONS), "aws-sdk-in-its-adapter", "hono-in-the-gateway"];
 
-    expect(IMPORT_RULES.map(({ name }) => name).sort()).toEqual(shown.sort());
+    expect(IMPORT_RULES.map(({ name }) => name).sort()).toEqual(covered.sort());
   });
 
   it("detect imports through #lib and dynamic imports", async () => {
-    const found = await findingsIn(
+    const found = await checkTree(
       {
         "functions/workflows/runs/list.ts": 'import { open } from "#lib/documents/tree.ts";',
         "lib/workflows/runs.ts": 'export const load = () => import("../documents/tree.ts");',
@@ -95,7 +95,7 @@ describe("import rules", () => {
   });
 
   it("allow a service the types of the ports, the errors and derived ids", async () => {
-    const found = await findingsIn(
+    const found = await checkTree(
       {
         "lib/workflows/runs.ts": `import type { Clock } from "../platform/clock.ts";
 import { ApiError } from "../errors.ts";
@@ -109,7 +109,7 @@ export type { Page } from "../platform/tables.ts";`,
   });
 
   it("count `import { type A }` as a run-time import, which it is after type stripping", async () => {
-    const found = await findingsIn(
+    const found = await checkTree(
       { "lib/workflows/runs.ts": 'import { type Clock } from "../platform/clock.ts";' },
       ["lib/platform/clock.ts"],
     );
@@ -118,7 +118,7 @@ export type { Page } from "../platform/tables.ts";`,
   });
 
   it("reject types of the other service, inline ones too", async () => {
-    const found = await findingsIn(
+    const found = await checkTree(
       {
         "lib/workflows/a.ts": 'import type { Tree } from "../documents/tree.ts";',
         "lib/workflows/b.ts": 'export type Tree = import("../documents/tree.ts").Tree;',
@@ -133,7 +133,7 @@ export type { Page } from "../platform/tables.ts";`,
   });
 
   it("ignore tests", async () => {
-    const found = await findingsIn(
+    const found = await checkTree(
       {
         "lib/workflows/runs.test.ts":
           'import "vitest";\nimport "../platform/embedded/store.ts";\nimport "../deps.ts";',
@@ -145,7 +145,7 @@ export type { Page } from "../platform/tables.ts";`,
   });
 
   it("reject a consumer that serves two services", async () => {
-    const found = await findingsIn(
+    const found = await checkTree(
       { "functions/executors/a.ts": 'import "#lib/workflows/runs.ts";\nimport "#lib/documents/tree.ts";' },
       ["lib/workflows/runs.ts", "lib/documents/tree.ts"],
     );
@@ -157,7 +157,7 @@ export type { Page } from "../platform/tables.ts";`,
 describe("folder order", () => {
   const ORDER = { "lib/workflows": ["schema", "store", "runs"] };
 
-  async function upwardIn(files: Readonly<Record<string, string>>): Promise<string[]> {
+  async function checkOrder(files: Readonly<Record<string, string>>): Promise<string[]> {
     const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
     const edges = await importGraph("/", sources);
     return findUpwardImports(edges, new Set(Object.keys(files)), ORDER).map(
@@ -166,7 +166,7 @@ describe("folder order", () => {
   }
 
   it("lets a folder import lower folders", async () => {
-    const found = await upwardIn({
+    const found = await checkOrder({
       "lib/workflows/runs/start.ts":
         'import "../store/store.ts";\nimport type { Step } from "../schema/types.ts";',
       "lib/workflows/store/store.ts": 'import "./table.ts";\nimport "../schema/parse.ts";',
@@ -178,7 +178,7 @@ describe("folder order", () => {
   });
 
   it("rejects imports of a higher folder, including type imports", async () => {
-    const found = await upwardIn({
+    const found = await checkOrder({
       "lib/workflows/schema/parse.ts": 'import "../store/table.ts";',
       "lib/workflows/store/store.ts": 'import type { StoredRun } from "../runs/table.ts";',
     });
@@ -190,7 +190,7 @@ describe("folder order", () => {
   });
 
   it("rejects folders and imported files that the order omits", async () => {
-    const found = await upwardIn({
+    const found = await checkOrder({
       "lib/workflows/watches/watch.ts": "export {};",
       "lib/workflows/runs/start.ts": 'import "../commit.ts";',
       "lib/workflows/limits.ts": "export {};",
@@ -206,7 +206,7 @@ describe("folder order", () => {
 
 describe("import cycles", () => {
   it("are reported once each; cycles of type imports are allowed", async () => {
-    const found = await findingsIn({
+    const found = await checkTree({
       "lib/http/a.ts": 'import "./b.ts";',
       "lib/http/b.ts": 'import "./c.ts";',
       "lib/http/c.ts": 'import "./a.ts";',
@@ -220,7 +220,7 @@ describe("import cycles", () => {
 
 describe("imported packages and files", () => {
   it("must be declared, as a run-time dependency in shipped code", async () => {
-    const found = await findingsIn({
+    const found = await checkTree({
       "lib/http/a.ts":
         'import * as z from "zod/v4";\nimport { lost } from "left-pad";\nimport { vi } from "vitest";',
       "infra/a.ts": 'import { vi } from "vitest";\nimport fs from "node:fs";',
@@ -230,7 +230,7 @@ describe("imported packages and files", () => {
   });
 
   it("must exist, and be written with their extension", async () => {
-    const found = await findingsIn({
+    const found = await checkTree({
       "lib/http/a.ts": 'import "./b";\nimport "./b.ts";',
       "lib/http/b.ts": "export {};",
     });

@@ -23,23 +23,23 @@ export async function checkImports(root: string): Promise<Finding[]> {
   };
   const known = new Set(sources.map(({ path }) => path));
   return [
-    ...findForbidden(edges),
+    ...findForbiddenImports(edges),
     ...findMixedServices(edges),
     ...findUpwardImports(edges, known),
     ...findCycles(edges),
-    ...findUndeclared(edges, packages),
-    ...findMissing(edges, known),
+    ...findUndeclaredPackages(edges, packages),
+    ...findMissingFiles(edges, known),
   ];
 }
 
-const isOurs = (target: string): boolean => !target.startsWith("npm:") && !target.startsWith("node:");
+const isLocal = (target: string): boolean => !target.startsWith("npm:") && !target.startsWith("node:");
 
 /** Imports that a named rule forbids. Tests may import anything. */
-export function findForbidden(edges: readonly ImportEdge[]): Finding[] {
+export function findForbiddenImports(edges: readonly ImportEdge[]): Finding[] {
   return edges
     .filter(({ from }) => !isTest(from))
     .flatMap((edge) =>
-      IMPORT_RULES.filter((rule) => breaks(rule, edge)).map((rule) => ({
+      IMPORT_RULES.filter((rule) => isBroken(rule, edge)).map((rule) => ({
         path: edge.from,
         rule: rule.name,
         message: `imports ${edge.to}: ${rule.why}`,
@@ -47,23 +47,23 @@ export function findForbidden(edges: readonly ImportEdge[]): Finding[] {
     );
 }
 
-function breaks(rule: ImportRule, { from, to, typeOnly }: ImportEdge): boolean {
+function isBroken(rule: ImportRule, { from, to, typeOnly }: ImportEdge): boolean {
   if (!rule.from.test(from) || rule.except?.test(from) === true) return false;
   if (rule.never?.test(to) === true) return true;
-  if (rule.only === undefined || !isOurs(to) || rule.only.test(to)) return false;
+  if (rule.only === undefined || !isLocal(to) || rule.only.test(to)) return false;
   return !(typeOnly && rule.onlyTypes?.test(to) === true);
 }
 
 /** A consumer may import only one service. */
 export function findMixedServices(edges: readonly ImportEdge[]): Finding[] {
-  const served = new Map<string, Set<string>>();
+  const servicesByFile = new Map<string, Set<string>>();
   for (const { from, to } of edges) {
     if (!/^functions\/(?:executors|consumers|schedules)\//.test(from) || isTest(from)) continue;
     for (const [service, files] of Object.entries(SERVICES)) {
-      if (files.test(to)) served.set(from, (served.get(from) ?? new Set()).add(service));
+      if (files.test(to)) servicesByFile.set(from, (servicesByFile.get(from) ?? new Set()).add(service));
     }
   }
-  return [...served]
+  return [...servicesByFile]
     .filter(([, services]) => services.size > 1)
     .map(([path, services]) => ({
       path,
@@ -111,7 +111,7 @@ export function findUpwardImports(
 export function findCycles(edges: readonly ImportEdge[]): Finding[] {
   const targets = new Map<string, string[]>();
   for (const { from, to, typeOnly } of edges) {
-    if (!typeOnly && isOurs(to)) targets.set(from, [...(targets.get(from) ?? []), to]);
+    if (!typeOnly && isLocal(to)) targets.set(from, [...(targets.get(from) ?? []), to]);
   }
   const findings: Finding[] = [];
   const done = new Set<string>();
@@ -137,24 +137,28 @@ export function findCycles(edges: readonly ImportEdge[]): Finding[] {
 const SHIPPED = /^(?:lib|functions|localstack|bin)\//;
 
 /** Packages that package.json does not declare, or only as development dependencies of shipped code. */
-export function findUndeclared(edges: readonly ImportEdge[], packages: Packages): Finding[] {
+export function findUndeclaredPackages(edges: readonly ImportEdge[], packages: Packages): Finding[] {
   return edges.flatMap(({ from, to, typeOnly }) => {
     if (!to.startsWith("npm:")) return [];
     const parts = to.slice("npm:".length).split("/");
     const name = parts.slice(0, to.startsWith("npm:@") ? 2 : 1).join("/");
     if (packages.dependencies.has(name)) return [];
-    const developing = !SHIPPED.test(from) || isTest(from) || typeOnly;
-    if (packages.devDependencies.has(name) && developing) return [];
+    const isDevelopment = !SHIPPED.test(from) || isTest(from) || typeOnly;
+    if (packages.devDependencies.has(name) && isDevelopment) return [];
     return [
-      { path: from, rule: "declared-packages", message: `imports ${name}, which is missing from dependencies` },
+      {
+        path: from,
+        rule: "declared-packages",
+        message: `imports ${name}, which is missing from dependencies`,
+      },
     ];
   });
 }
 
 /** Imports of files that do not exist, or without the extension. */
-export function findMissing(edges: readonly ImportEdge[], known: ReadonlySet<string>): Finding[] {
+export function findMissingFiles(edges: readonly ImportEdge[], known: ReadonlySet<string>): Finding[] {
   return edges
-    .filter(({ to }) => isOurs(to) && !to.endsWith(".json") && !known.has(to))
+    .filter(({ to }) => isLocal(to) && !to.endsWith(".json") && !known.has(to))
     .map(({ from, to }) => ({
       path: from,
       rule: "no-missing-files",

@@ -7,7 +7,7 @@ function part(name: string, outcome: Outcome | Error, ran: string[], telling?: t
     if (outcome instanceof Error) throw outcome;
     return outcome;
   };
-  return { name, fix: `fix ${name}`, run, ...(telling === undefined ? {} : { telling }) };
+  return { name, fix: `fix ${name}`, run, ...(telling === undefined ? {} : { verbose: telling }) };
 }
 
 const GOOD: Outcome = { ok: true, output: "up to date" };

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { checkHouse } from "./house.ts";
+import { checkConventions } from "./conventions.ts";
 import { checkImports } from "./imports.ts";
 import { type Finding, listSources } from "./sources.ts";
 
@@ -17,7 +17,7 @@ export interface Part {
   /** The command that fixes the issues, or checks again. */
   readonly fix: string;
   /** Prints the output of a successful run, too. */
-  readonly telling?: true;
+  readonly verbose?: true;
   run(root: string): Promise<Outcome>;
 }
 
@@ -28,7 +28,7 @@ export const PARTS: readonly Part[] = [
     name: "lint",
     fix: "npm run fix",
     run: (root) =>
-      program(root, [
+      runProgram(root, [
         bin("biome"),
         "ci",
         "--colors=off",
@@ -42,7 +42,7 @@ export const PARTS: readonly Part[] = [
     name: "types",
     fix: "fix the files above, then: node infra/checks/run.ts types",
     run: (root) =>
-      program(root, [
+      runProgram(root, [
         bin("tsc"),
         ...["-p", ".", "--pretty", "false"],
         ...["--incremental", "--tsBuildInfoFile", join("node_modules", ".cache", "types.tsbuildinfo")],
@@ -56,15 +56,15 @@ export const PARTS: readonly Part[] = [
   {
     name: "conventions",
     fix: "fix the files above, then: node infra/checks/run.ts conventions",
-    run: async (root) => toOutcome(checkHouse(await listSources(root))),
+    run: async (root) => toOutcome(checkConventions(await listSources(root))),
   },
   {
     name: "generated",
     fix: "npm run infra:write",
-    telling: true,
+    verbose: true,
     run: async (root) => {
       const outcomes = await Promise.all(
-        ["write.ts", "readme.ts"].map((file) => program(root, [join("infra", file), "--check"])),
+        ["write.ts", "readme.ts"].map((file) => runProgram(root, [join("infra", file), "--check"])),
       );
       return {
         ok: outcomes.every(({ ok }) => ok),
@@ -83,7 +83,7 @@ function toOutcome(findings: readonly Finding[]): Outcome {
 }
 
 /** Runs a Node program and returns stdout and stderr together. */
-function program(root: string, argv: readonly string[]): Promise<Outcome> {
+function runProgram(root: string, argv: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, argv, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     const chunks: Buffer[] = [];
@@ -120,7 +120,7 @@ export async function runChecks(
     }));
     const seconds = ((performance.now() - start) / MS_PER_SECOND).toFixed(1);
     print(`${outcome.ok ? "ok  " : "FAIL"} ${part.name} ${seconds}s`);
-    if ((!outcome.ok || part.telling === true) && outcome.output !== "")
+    if ((!outcome.ok || part.verbose === true) && outcome.output !== "")
       print(outcome.output.replace(/^/gm, "     "));
     if (!outcome.ok) {
       print(`     fix: ${part.fix}`);

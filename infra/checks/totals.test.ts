@@ -28,8 +28,8 @@ it("adds up passed, failed and skipped tests", async () => {
   const paths = [await reportOf("a", 3, 0), await reportOf("b", 4, 0)];
   expect(addUp(paths)).toEqual({
     line: "7 passed, 0 failed, 6 skipped",
-    sound: true,
-    faults: [],
+    isSuccess: true,
+    issues: [],
     failures: [],
     slowest: [],
   });
@@ -109,16 +109,16 @@ it("does not pass if a test failed, a runner failed, no test ran, or there is no
   const good = await reportOf("good", 3, 0);
   expect(addUp([good, await reportOf("failed", 1, 1)])).toMatchObject({
     line: "4 passed, 1 failed, 6 skipped",
-    sound: false,
+    isSuccess: false,
   });
-  expect(addUp([good, await reportOf("crashed", 2, 0, false)])).toMatchObject({ sound: false });
-  expect(addUp([good, await reportOf("empty", 0, 0)])).toMatchObject({ sound: false });
-  expect(addUp([])).toMatchObject({ line: "0 passed, 0 failed, 0 skipped", sound: false });
+  expect(addUp([good, await reportOf("crashed", 2, 0, false)])).toMatchObject({ isSuccess: false });
+  expect(addUp([good, await reportOf("empty", 0, 0)])).toMatchObject({ isSuccess: false });
+  expect(addUp([])).toMatchObject({ line: "0 passed, 0 failed, 0 skipped", isSuccess: false });
 });
 
 it("counts the other reports if one is missing or truncated", async () => {
   const cut = join(folder, "cut");
   await writeFile(cut, '{"numPassedTests": 1');
-  const { line, sound, faults } = addUp([join(folder, "missing"), cut, await reportOf("good", 3, 0)]);
-  expect([line, sound, faults.length]).toEqual(["3 passed, 0 failed, 3 skipped", false, 2]);
+  const { line, isSuccess, issues } = addUp([join(folder, "missing"), cut, await reportOf("good", 3, 0)]);
+  expect([line, isSuccess, issues.length]).toEqual(["3 passed, 0 failed, 3 skipped", false, 2]);
 });

@@ -43,9 +43,9 @@ const report = z.object({
 /** Totals of the reports; `passed` if every report exists, reports success and contains a test. */
 export interface Totals {
   readonly line: string;
-  readonly sound: boolean;
+  readonly isSuccess: boolean;
   /** Issues of the reports, one line each. */
-  readonly faults: readonly string[];
+  readonly issues: readonly string[];
   /** Failed tests, and files that could not be collected: the file, the full name, the message. */
   readonly failures: readonly string[];
   /** The slowest files, slowest first, one line each. */
@@ -55,7 +55,7 @@ export interface Totals {
 /** Adds up the reports at the given paths. A report that cannot be read is an issue; the others still count. */
 export function addUp(paths: readonly string[]): Totals {
   const totals = { passed: 0, failed: 0, skipped: 0 };
-  const faults: string[] = [];
+  const issues: string[] = [];
   const failures: string[] = [];
   const files: TestFile[] = [];
   for (const path of paths) {
@@ -64,18 +64,18 @@ export function addUp(paths: readonly string[]): Totals {
       totals.passed += found.numPassedTests;
       totals.failed += found.numFailedTests;
       totals.skipped += found.numPendingTests + (found.numTodoTests ?? 0);
-      failures.push(...found.testResults.flatMap(failuresOf));
+      failures.push(...found.testResults.flatMap(listFailures));
       files.push(...found.testResults);
-      if (!found.success) faults.push(`${path}: vitest reports a failure`);
-      if (found.numPassedTests === 0) faults.push(`${path}: no test passed`);
+      if (!found.success) issues.push(`${path}: vitest reports a failure`);
+      if (found.numPassedTests === 0) issues.push(`${path}: no test passed`);
     } catch (error) {
-      faults.push(`${path}: not a report of vitest (${error instanceof Error ? error.name : "unknown"})`);
+      issues.push(`${path}: not a report of vitest (${error instanceof Error ? error.name : "unknown"})`);
     }
   }
   return {
     line: `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`,
-    sound: faults.length === 0 && totals.failed === 0 && totals.passed > 0,
-    faults,
+    isSuccess: issues.length === 0 && totals.failed === 0 && totals.passed > 0,
+    issues,
     failures,
     slowest: files
       .toSorted((a, b) => durationMs(b) - durationMs(a))
@@ -90,19 +90,19 @@ function durationMs({ startTime = 0, endTime = startTime }: TestFile): number {
   return endTime - startTime;
 }
 
-function failuresOf({ name, status, message = "", assertionResults }: TestFile): string[] {
+function listFailures({ name, status, message = "", assertionResults }: TestFile): string[] {
   const file = relative(process.cwd(), name);
   const failed = assertionResults
     .filter((test) => test.status === "failed")
     .map(({ fullName, failureMessages }) =>
-      shown(`${file} > ${fullName}`, failureMessages?.join("\n") ?? ""),
+      formatFailure(`${file} > ${fullName}`, failureMessages?.join("\n") ?? ""),
     );
   // A file that does not load, or a failing hook, has no failed test.
   const itself = status === "failed" && (message !== "" || failed.length === 0);
-  return itself ? [shown(file, message), ...failed] : failed;
+  return itself ? [formatFailure(file, message), ...failed] : failed;
 }
 
-function shown(title: string, message: string): string {
+function formatFailure(title: string, message: string): string {
   const lines = stripVTControlCharacters(message)
     .split("\n")
     .filter((line) => !FOREIGN_FRAME.test(line));
@@ -115,12 +115,12 @@ function shown(title: string, message: string): string {
  * go to standard error. The exit code is 1 if a test failed or no test ran.
  */
 if (import.meta.main) {
-  const { line, sound, faults, failures, slowest } = addUp(process.argv.slice(2));
+  const { line, isSuccess, issues, failures, slowest } = addUp(process.argv.slice(2));
   console.log(["The slowest test files:", ...slowest].join("\n"));
   for (const failure of failures.slice(0, SHOWN_FAILURES)) console.error(failure);
   const more = failures.length - SHOWN_FAILURES;
   if (more > 0) console.error(`and ${more} more`);
-  for (const fault of faults) console.error(fault);
+  for (const issue of issues) console.error(issue);
   console.log(line);
-  process.exitCode = sound ? 0 : 1;
+  process.exitCode = isSuccess ? 0 : 1;
 }

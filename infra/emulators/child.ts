@@ -24,21 +24,21 @@ export async function startEmulator(
   cwd: string,
 ): Promise<Emulator> {
   const child = spawn(command, args, { cwd, stdio: ["pipe", "pipe", "pipe"] });
-  const gone = once(child, "close").catch(() => undefined);
-  let written = "";
+  const exited = once(child, "close").catch(() => undefined);
+  let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    written = (written + text).slice(-STDERR_CHARACTERS);
+    stderr = (stderr + text).slice(-STDERR_CHARACTERS);
   });
   const stop = async (): Promise<void> => {
     child.stdin.end();
-    const given = new AbortController();
-    const late = sleep(STOP_TIMEOUT_MS, undefined, { signal: given.signal }).then(
+    const timeout = new AbortController();
+    const timedOut = sleep(STOP_TIMEOUT_MS, undefined, { signal: timeout.signal }).then(
       () => child.kill("SIGKILL"),
       () => false,
     );
-    await gone;
-    given.abort();
-    await late;
+    await exited;
+    timeout.abort();
+    await timedOut;
   };
   const listening = new Promise<number>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
@@ -55,6 +55,6 @@ export async function startEmulator(
     return { url: `http://127.0.0.1:${await listening}`, stop };
   } catch (error) {
     if (child.pid !== undefined) await stop();
-    throw new Error(`the emulator ${name} did not start: ${written.trim()}`, { cause: error });
+    throw new Error(`the emulator ${name} did not start: ${stderr.trim()}`, { cause: error });
   }
 }

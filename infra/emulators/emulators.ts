@@ -23,15 +23,15 @@ export const EMULATED_ACCOUNT = {
  */
 export async function startEmulators(root: string): Promise<Emulators> {
   await mkdir(root, { recursive: true });
-  const settled = await Promise.allSettled([startDynamoDb(root), startMoto(root)]);
-  const started = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const results = await Promise.allSettled([startDynamoDb(root), startMoto(root)]);
+  const started = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((emulator) => emulator.stop()));
   };
-  const [dynamodb, moto] = settled;
+  const [dynamodb, moto] = results;
   if (dynamodb.status === "rejected" || moto.status === "rejected") {
     await stop();
-    const reasons: unknown[] = settled.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const reasons: unknown[] = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     throw new AggregateError(reasons, reasons.map(String).join("; "));
   }
   return {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "./child.ts";
 
-const READY_MS = 30_000;
-const ASK_EVERY_MS = 20;
+const READY_TIMEOUT_MS = 30_000;
+const POLL_INTERVAL_MS = 20;
 
 /**
  * Starts a program that does not watch our standard input, and ends it when this process ends: a shell waits for
@@ -26,13 +26,13 @@ export async function startEngine(options: {
     onEnd,
   ].join("\n");
   const emulator = await startEmulator(name, "sh", ["-c", script, "sh", ...argv], cwd);
-  const until = performance.now() + READY_MS;
+  const deadline = performance.now() + READY_TIMEOUT_MS;
   while (!(await isReady())) {
-    if (performance.now() > until) {
+    if (performance.now() > deadline) {
       await emulator.stop();
       throw new Error(`${name} is not ready 30 seconds after its start`);
     }
-    await sleep(ASK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
   return emulator;
 }

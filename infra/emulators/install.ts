@@ -27,13 +27,13 @@ export function installDynamoDbLocal(root: string): Promise<string> {
     const pom = join(folder, "pom.xml");
     await copyFile(join(HERE, "dynamodb-local/pom.xml"), pom);
     const libraries = join(folder, "libraries");
-    await must("mvn", [
+    await runInstaller("mvn", [
       ...["-B", "-q", "-f", pom, `-Dmaven.repo.local=${join(folder, "repository")}`],
       ...["dependency:copy-dependencies", "-DincludeScope=runtime", `-DoutputDirectory=${libraries}`],
     ]);
     await rm(join(folder, "repository"), { recursive: true });
     const program = join(HERE, "dynamodb-local/LoopbackDynamoDb.java");
-    await must("javac", ["-cp", join(libraries, "*"), "-d", join(folder, "classes"), program]);
+    await runInstaller("javac", ["-cp", join(libraries, "*"), "-d", join(folder, "classes"), program]);
   });
 }
 
@@ -44,7 +44,7 @@ export function installMoto(root: string): Promise<string> {
 
 /** Installs LocalStack in its own virtual environment; returns the folder. Needs Python 3.13. */
 export async function installLocalStack(root: string): Promise<string> {
-  return installPython(root, "localstack", "localstack/requirements.txt", python313);
+  return installPython(root, "localstack", "localstack/requirements.txt", findPython313);
 }
 
 /** Installs the SAM CLI and cfn-lint in their own virtual environment; returns the folder. */
@@ -64,7 +64,7 @@ function installPython(
 }
 
 /** The version that LocalStack 4.14 is tested with: older ones cannot parse its code. */
-async function python313(): Promise<string> {
+async function findPython313(): Promise<string> {
   const print = "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)";
   for (const command of ["python3.13", "python3"]) {
     try {
@@ -94,21 +94,21 @@ async function installOnce(
   const hash = createHash("sha256");
   for (const source of sources) hash.update(await readFile(join(HERE, source)));
   const folder = join(root, `${name}-${hash.digest("hex").slice(0, 12)}`);
-  const mark = join(folder, "installed");
-  if (existsSync(mark)) return folder;
+  const completedFile = join(folder, "installed");
+  if (existsSync(completedFile)) return folder;
   // Remove what an interrupted installation has left behind.
   if (existsSync(folder)) {
-    const left = `${folder}.${randomUUID()}`;
-    await rename(folder, left);
-    await rm(left, { recursive: true });
+    const replaced = `${folder}.${randomUUID()}`;
+    await rename(folder, replaced);
+    await rm(replaced, { recursive: true });
   }
   await mkdir(folder, { recursive: true });
   await install(folder);
-  await mkdir(mark);
+  await mkdir(completedFile);
   return folder;
 }
 
-async function must(command: string, args: readonly string[]): Promise<void> {
+async function runInstaller(command: string, args: readonly string[]): Promise<void> {
   try {
     await run(command, args, { timeout: INSTALL_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES });
   } catch (error) {

@@ -39,8 +39,8 @@ export async function startPodman(): Promise<Podman> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await writeFile(env.CONTAINERS_CONF, CONTAINERS);
-    await writeFile(env.CONTAINERS_STORAGE_CONF, storageOf(folder));
+    await writeFile(env.CONTAINERS_CONF, CONTAINERS_CONFIG);
+    await writeFile(env.CONTAINERS_STORAGE_CONF, storageConfig(folder));
     await importImage(folder, podman);
     const socketPath = join(folder, "engine.sock");
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -50,8 +50,8 @@ export async function startPodman(): Promise<Podman> {
       argv: ["env", ...variables, ...service],
       cwd: folder,
       port: 0,
-      onEnd: `env ${variables.join(" ")} podman rm --all --force --time 0 >/dev/null 2>&1\n${endMonitors(folder)}`,
-      isReady: () => answers(socketPath),
+      onEnd: `env ${variables.join(" ")} podman rm --all --force --time 0 >/dev/null 2>&1\n${killMonitors(folder)}`,
+      isReady: () => isListening(socketPath),
     });
     return {
       dockerHost: `unix://${socketPath}`,
@@ -62,22 +62,22 @@ export async function startPodman(): Promise<Podman> {
       },
     };
   } catch (error) {
-    const written = await readFile(join(folder, "engine.log"), "utf8").catch(() => "");
+    const log = await readFile(join(folder, "engine.log"), "utf8").catch(() => "");
     await remove();
-    throw new Error(`podman did not start: ${(error as Error).message} ${written.slice(-2_000)}`, {
+    throw new Error(`podman did not start: ${(error as Error).message} ${log.slice(-2_000)}`, {
       cause: error,
     });
   }
 }
 
 /** The monitor process of a container command keeps running for minutes after the command ends. */
-const endMonitors = (folder: string): string =>
+const killMonitors = (folder: string): string =>
   `for p in /proc/[0-9]*; do
   [ "$(cat $p/comm 2>/dev/null)" = conmon ] && grep -q "${folder}/" $p/cmdline && kill -KILL "\${p#/proc/}"
 done`;
 
 /** runc instead of crun, no overlay, no systemd cgroups: what works inside a container. */
-const CONTAINERS = `[containers]
+const CONTAINERS_CONFIG = `[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
 netns = "host"
 [engine]
@@ -85,7 +85,7 @@ runtime = "runc"
 cgroup_manager = "cgroupfs"
 `;
 
-const storageOf = (folder: string): string => `[storage]
+const storageConfig = (folder: string): string => `[storage]
 driver = "vfs"
 graphroot = "${join(folder, "graph")}"
 runroot = "${join(folder, "run")}"
@@ -114,13 +114,13 @@ async function copyFirst(paths: readonly string[], to: string): Promise<void> {
   throw new Error("busybox not found: install busybox-static");
 }
 
-function answers(socketPath: string): Promise<boolean> {
+function isListening(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request({ socketPath, path: "/_ping" }, (response) => {
+    const ping = request({ socketPath, path: "/_ping" }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    asked.once("error", () => resolve(false));
-    asked.end();
+    ping.once("error", () => resolve(false));
+    ping.end();
   });
 }

@@ -14,7 +14,7 @@ export interface Sshd {
   readonly user: string;
   /** A private key that the server accepts, and one that it rejects. */
   readonly keyPath: string;
-  readonly strangerKeyPath: string;
+  readonly unauthorizedKeyPath: string;
   /** The server's line in a known_hosts file, and a line for the same host with another key. */
   readonly knownHostsLine: string;
   readonly wrongKnownHostsLine: string;
@@ -30,21 +30,21 @@ export async function startSshd(): Promise<Sshd> {
     await Promise.all(names.map((name) => makeKey(join(folder, name))));
     await appendFile(join(folder, "authorized_keys"), await publicKey(folder, "user"));
     const port = await freePort();
-    await writeFile(join(folder, "config"), configOf(folder, port));
+    await writeFile(join(folder, "config"), sshdConfig(folder, port));
     // sshd's privilege separation needs a folder that packages create only at boot.
     if (userInfo().uid === 0) await mkdir("/run/sshd", { recursive: true, mode: 0o755 });
     const argv = ["/usr/sbin/sshd", "-D", "-e", "-f", join(folder, "config")];
     const isReady = () => speaksSsh(port);
     const sshd = await startEngine({ name: "sshd", argv, cwd: folder, port, isReady });
-    const lineOf = async (name: string): Promise<string> =>
+    const knownHostsLineOf = async (name: string): Promise<string> =>
       `[127.0.0.1]:${port} ${(await publicKey(folder, name)).split(" ").slice(0, 2).join(" ")}\n`;
     return {
       port,
       user: userInfo().username,
       keyPath: join(folder, "user"),
-      strangerKeyPath: join(folder, "stranger"),
-      knownHostsLine: await lineOf("host"),
-      wrongKnownHostsLine: await lineOf("other-host"),
+      unauthorizedKeyPath: join(folder, "stranger"),
+      knownHostsLine: await knownHostsLineOf("host"),
+      wrongKnownHostsLine: await knownHostsLineOf("other-host"),
       stop: async () => {
         await sshd.stop();
         await remove();
@@ -63,7 +63,7 @@ async function makeKey(path: string): Promise<void> {
 const publicKey = (folder: string, name: string): Promise<string> =>
   readFile(join(folder, `${name}.pub`), "utf8");
 
-function configOf(folder: string, port: number): string {
+function sshdConfig(folder: string, port: number): string {
   return [
     `Port ${port}`,
     "ListenAddress 127.0.0.1",

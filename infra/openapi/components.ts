@@ -28,13 +28,13 @@ export class Components {
     const { items, $defs } = z.toJSONSchema(z.array(schema), {
       io: "input",
       unrepresentable: "any",
-      override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema),
+      override: ({ zodSchema, jsonSchema }) => cleanSchema(zodSchema, jsonSchema),
     }) as Record<string, unknown>;
     const nameOf = (definition: string): string => definition.replace(/^__schema/, `${place}Schema`);
     for (const [name, definition] of Object.entries(($defs ?? {}) as Record<string, unknown>)) {
-      this.add(nameOf(name), withReferences(definition, nameOf) as JsonSchema);
+      this.add(nameOf(name), rewriteReferences(definition, nameOf) as JsonSchema);
     }
-    return withReferences(items, nameOf) as JsonSchema;
+    return rewriteReferences(items, nameOf) as JsonSchema;
   }
 
   /** Sorted by name. */
@@ -44,19 +44,19 @@ export class Components {
 }
 
 /** Keeps the default that `.meta` contains, and removes bounds that apply to every JSON number. */
-function tidy(schema: z.core.$ZodType, json: Record<string, unknown>): void {
+function cleanSchema(schema: z.core.$ZodType, json: Record<string, unknown>): void {
   const meta = z.globalRegistry.get(schema);
   if (meta !== undefined && "default" in meta) json.default = meta.default;
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
 }
 
-function withReferences(value: unknown, nameOf: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => withReferences(item, nameOf));
+function rewriteReferences(value: unknown, nameOf: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewriteReferences(item, nameOf));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      if (key !== "$ref" || typeof inner !== "string") return [key, withReferences(inner, nameOf)];
+      if (key !== "$ref" || typeof inner !== "string") return [key, rewriteReferences(inner, nameOf)];
       return [key, inner.startsWith(DEFINITION) ? COMPONENT + nameOf(inner.slice(DEFINITION.length)) : inner];
     }),
   );

@@ -79,7 +79,7 @@ describe("the OpenAPI document", () => {
 
   it("describes path parameters, with or without a schema", () => {
     const [id] = document.paths["/automation/runs/{id}"].delete.parameters;
-    const bare: Json = toOpenApi([scanned({ path: "/it/{name}" })], "1");
+    const withoutSchema: Json = toOpenApi([scanned({ path: "/it/{name}" })], "1");
 
     expect(id).toMatchObject({
       name: "id",
@@ -87,7 +87,7 @@ describe("the OpenAPI document", () => {
       required: true,
       schema: { type: "string", format: "uuid" },
     });
-    expect(bare.paths["/automation/it/{name}"].post.parameters).toEqual([
+    expect(withoutSchema.paths["/automation/it/{name}"].post.parameters).toEqual([
       { name: "name", in: "path", required: true, schema: { type: "string" } },
     ]);
   });
@@ -132,13 +132,13 @@ describe("the OpenAPI document", () => {
   });
 
   it("writes {} for types that JSON Schema cannot express", () => {
-    const odd = z.object({
+    const unsupported = z.object({
       made: z.custom<string>(() => true),
       changed: z.string().transform(Number),
       count: wholeNumber(0).optional(),
       day: z.date(),
     });
-    const made: Json = toOpenApi([scanned({ body: odd })], "1");
+    const made: Json = toOpenApi([scanned({ body: unsupported })], "1");
 
     const { schema } = made.paths["/automation/it"].post.requestBody.content["application/json"];
 

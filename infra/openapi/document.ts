@@ -71,16 +71,16 @@ function toOperation(route: Route, components: Components): JsonSchema {
     ...SECURITY[route.auth],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, components) }),
-    responses: { ...successResponses(route, components), ...errorResponses(route, components) },
+    responses: { ...toResponses(route, components), ...toErrorResponses(route, components) },
   };
 }
 
 function pathParameters(route: Route, components: Components): JsonSchema[] {
   const inPath = [...route.path.matchAll(PATH_PARAMETER)].map(([, name]) => name ?? "");
   const known = propertiesOf(route.params, `${toPascalCase(route.operationId)}Params`, components);
-  const strange = Object.keys(known).filter((name) => !inPath.includes(name));
-  if (strange.length > 0)
-    throw new Error(`${route.operationId}: params has ${strange.join(", ")}, which is not in the path`);
+  const unknown = Object.keys(known).filter((name) => !inPath.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`${route.operationId}: params has ${unknown.join(", ")}, which is not in the path`);
   return inPath.map((name) => toParameter(name, "path", known[name]?.schema ?? { type: "string" }, true));
 }
 
@@ -98,11 +98,11 @@ function propertiesOf(
 ): Record<string, { schema: JsonSchema; required: boolean }> {
   if (schema === undefined) return {};
   const { properties, required } = components.of(schema, place);
-  const needed = new Set((required ?? []) as readonly string[]);
+  const requiredNames = new Set((required ?? []) as readonly string[]);
   return Object.fromEntries(
     Object.entries((properties ?? {}) as Record<string, JsonSchema>).map(([name, property]) => [
       name,
-      { schema: property, required: needed.has(name) },
+      { schema: property, required: requiredNames.has(name) },
     ]),
   );
 }
@@ -139,7 +139,7 @@ function requestBody(route: Route, body: z.ZodType, components: Components): Jso
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
-function successResponses(route: Route, components: Components): Record<string, JsonSchema> {
+function toResponses(route: Route, components: Components): Record<string, JsonSchema> {
   const description = DESCRIPTIONS[route.status] ?? STATUS_CODES[route.status] ?? "Done";
   if (isBodiless(route.status) || isRedirect(route.status)) return { [route.status]: { description } };
   if (route.fileTypes !== undefined) {
@@ -147,11 +147,11 @@ function successResponses(route: Route, components: Components): Record<string, 
     return { [route.status]: { description, content: Object.fromEntries(content) } };
   }
   const item = components.of(route.response, `${toPascalCase(route.operationId)}Response`);
-  const schema = route.list === true ? listOf(item, components) : item;
+  const schema = route.list === true ? toListSchema(item, components) : item;
   return { [route.status]: { description, content: { [JSON_TYPE]: { schema } } } };
 }
 
-function listOf(item: JsonSchema, components: Components): JsonSchema {
+function toListSchema(item: JsonSchema, components: Components): JsonSchema {
   return {
     type: "object",
     properties: {
@@ -162,7 +162,7 @@ function listOf(item: JsonSchema, components: Components): JsonSchema {
   };
 }
 
-function errorResponses(route: Route, components: Components): Record<string, JsonSchema> {
+function toErrorResponses(route: Route, components: Components): Record<string, JsonSchema> {
   const { name, schema } = route.service.errorFormat.errorSchema;
   const reference = components.add(name, schema);
   const statuses = [

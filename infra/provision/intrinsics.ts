@@ -13,7 +13,7 @@ export function listOf(value: unknown): readonly unknown[] {
 const STACK_NAME = /\$\{(?:AWS::)?StackName\}/g;
 
 /** Resolves a text for a stack of this name. Throws for intrinsic functions other than `Fn::Sub` of the stack's name. */
-export function textIn(stack: string, value: unknown): string {
+export function resolveText(stack: string, value: unknown): string {
   if (typeof value === "string") return value;
   const pattern = partOf(value)["Fn::Sub"];
   const text = typeof pattern === "string" ? pattern.replace(STACK_NAME, stack) : "${";
@@ -22,7 +22,7 @@ export function textIn(stack: string, value: unknown): string {
 }
 
 /** The resource that `Ref` or `Fn::GetAtt` refers to, and the attribute, if any. Throws for anything else. */
-export function referenceOf(value: unknown): { readonly id: string; readonly attribute?: string } {
+export function toReference(value: unknown): { readonly id: string; readonly attribute?: string } {
   const { Ref: ref, "Fn::GetAtt": get } = partOf(value);
   const [first, attribute] = listOf(get);
   const id = ref ?? first;
@@ -30,7 +30,7 @@ export function referenceOf(value: unknown): { readonly id: string; readonly att
   return typeof attribute === "string" ? { id, attribute } : { id };
 }
 
-export function numberOf(value: unknown): number {
+export function toNumber(value: unknown): number {
   if (typeof value !== "number") throw new Error(`${JSON.stringify(value)} is not a number`);
   return value;
 }

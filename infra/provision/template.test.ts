@@ -43,7 +43,7 @@ describe("blueprintOfTemplate", () => {
 });
 
 describe("blueprintOfTemplate, of an invalid template", () => {
-  const nothingNested = (): string => {
+  const noNested = (): string => {
     throw new Error("there are no nested templates");
   };
   const queue = (properties: string): string =>
@@ -59,7 +59,7 @@ describe("blueprintOfTemplate, of an invalid template", () => {
       "Jobs: refers to Gone, which does not exist",
     ],
   ])("throws with the resource's name: %s", (properties, message) => {
-    expect(() => blueprintOfTemplate(queue(properties), "home", "blobs", nothingNested)).toThrow(message);
+    expect(() => blueprintOfTemplate(queue(properties), "home", "blobs", noNested)).toThrow(message);
   });
 
   it("throws if a rule refers to an output that its nested stack does not have", () => {

@@ -9,7 +9,7 @@ import type {
 } from "../../lib/platform/aws/provision/blueprint.ts";
 import type { EventPattern } from "../../lib/platform/bus.ts";
 import type { IndexSpec } from "../../lib/platform/tables.ts";
-import { listOf, numberOf, type Part, partOf, referenceOf, textIn } from "./intrinsics.ts";
+import { listOf, type Part, partOf, resolveText, toNumber, toReference } from "./intrinsics.ts";
 
 /** Returns the text of a nested template by its path relative to the main template's folder. */
 export type ReadNested = (location: string) => string;
@@ -26,7 +26,7 @@ export function blueprintOfTemplate(
   readNested: ReadNested,
 ): Blueprint {
   const opened = openTemplate(text, ".", readNested);
-  const parts = all(opened).map((template) => blueprintOf(template, stack, bucket));
+  const parts = flatten(opened).map((template) => blueprintOf(template, stack, bucket));
   return {
     tables: parts.flatMap(({ tables }) => tables),
     queues: parts.flatMap(({ queues }) => queues),
@@ -47,7 +47,7 @@ interface Template {
 function openTemplate(text: string, folder: string, readNested: ReadNested): Template {
   const { Resources, Outputs } = partOf(parse(text));
   const resources = Object.entries(partOf(Resources));
-  const nested = eachOf({ resources }, "AWS::Serverless::Application", ({ Location }, id) => {
+  const nested = mapResources({ resources }, "AWS::Serverless::Application", ({ Location }, id) => {
     if (typeof Location !== "string") throw new Error("has no Location");
     const path = posix.join(folder, Location);
     return [id, openTemplate(readNested(path), posix.dirname(path), readNested)] as const;
@@ -55,9 +55,12 @@ function openTemplate(text: string, folder: string, readNested: ReadNested): Tem
   return { resources, outputs: partOf(Outputs), nested: new Map(nested) };
 }
 
-const all = (template: Template): Template[] => [template, ...[...template.nested.values()].flatMap(all)];
+const flatten = (template: Template): Template[] => [
+  template,
+  ...[...template.nested.values()].flatMap(flatten),
+];
 
-function eachOf<Result>(
+function mapResources<Result>(
   { resources }: Pick<Template, "resources">,
   type: string,
   read: (properties: Part, id: string) => Result,
@@ -81,12 +84,14 @@ function blueprintOf(template: Template, stack: string, bucket: string): Bluepri
   const queueOf = nameOf("AWS::SQS::Queue", "QueueName");
   const busOf = nameOf("AWS::Events::EventBus", "Name");
   return {
-    tables: eachOf(template, "AWS::DynamoDB::Table", (properties) => toTable(stack, properties)),
-    queues: eachOf(template, "AWS::SQS::Queue", (properties) => toQueue(stack, properties, queueOf)),
-    buses: eachOf(template, "AWS::Events::EventBus", ({ Name }) => textIn(stack, Name)),
-    rules: eachOf(template, "AWS::Events::Rule", (properties) => toRule(stack, properties, queueOf, busOf)),
-    buckets: eachOf(template, "AWS::S3::Bucket", ({ BucketName }) =>
-      BucketName === undefined ? bucket : textIn(stack, BucketName),
+    tables: mapResources(template, "AWS::DynamoDB::Table", (properties) => toTable(stack, properties)),
+    queues: mapResources(template, "AWS::SQS::Queue", (properties) => toQueue(stack, properties, queueOf)),
+    buses: mapResources(template, "AWS::Events::EventBus", ({ Name }) => resolveText(stack, Name)),
+    rules: mapResources(template, "AWS::Events::Rule", (properties) =>
+      toRule(stack, properties, queueOf, busOf),
+    ),
+    buckets: mapResources(template, "AWS::S3::Bucket", ({ BucketName }) =>
+      BucketName === undefined ? bucket : resolveText(stack, BucketName),
     ),
   };
 }
@@ -99,7 +104,7 @@ function findName(
   property: string,
   reference: unknown,
 ): string {
-  const { id, attribute = "" } = referenceOf(reference);
+  const { id, attribute = "" } = toReference(reference);
   const output = /^Outputs\.(.+)$/.exec(attribute)?.[1];
   const child = template.nested.get(id);
   if (child !== undefined && output !== undefined) {
@@ -107,10 +112,10 @@ function findName(
     if (Value === undefined) throw new Error(`refers to ${attribute} of ${id}, which does not exist`);
     return findName(child, stack, type, property, Value);
   }
-  const [found] = eachOf(
+  const [found] = mapResources(
     { resources: template.resources.filter(([own]) => own === id) },
     type,
-    (properties) => textIn(stack, properties[property]),
+    (properties) => resolveText(stack, properties[property]),
   );
   if (found === undefined) throw new Error(`refers to ${id}, which does not exist`);
   return found;
@@ -129,9 +134,9 @@ function toKeys(schema: unknown): IndexSpec {
 function toTable(stack: string, properties: Part): TableBlueprint {
   const indexes = listOf(properties.GlobalSecondaryIndexes).map((index) => {
     const { IndexName, KeySchema } = partOf(index);
-    return [textIn(stack, IndexName), toKeys(KeySchema)] as const;
+    return [resolveText(stack, IndexName), toKeys(KeySchema)] as const;
   });
-  return { name: textIn(stack, properties.TableName), indexes: Object.fromEntries(indexes) };
+  return { name: resolveText(stack, properties.TableName), indexes: Object.fromEntries(indexes) };
 }
 
 type Find = (reference: unknown) => string;
@@ -141,15 +146,15 @@ function toQueue(stack: string, properties: Part, queueOf: Find): QueueBlueprint
     properties;
   const { deadLetterTargetArn, maxReceiveCount } = partOf(properties.RedrivePolicy);
   return {
-    name: textIn(stack, QueueName),
+    name: resolveText(stack, QueueName),
     fifo: FifoQueue === true,
     contentDeduplication: ContentBasedDeduplication === true,
-    ...(VisibilityTimeout === undefined ? {} : { visibilitySeconds: numberOf(VisibilityTimeout) }),
-    ...(MessageRetentionPeriod === undefined ? {} : { retentionSeconds: numberOf(MessageRetentionPeriod) }),
+    ...(VisibilityTimeout === undefined ? {} : { visibilitySeconds: toNumber(VisibilityTimeout) }),
+    ...(MessageRetentionPeriod === undefined ? {} : { retentionSeconds: toNumber(MessageRetentionPeriod) }),
     ...(deadLetterTargetArn === undefined
       ? {}
       : {
-          deadLetter: { queue: queueOf(deadLetterTargetArn), maxReceiveCount: numberOf(maxReceiveCount) },
+          deadLetter: { queue: queueOf(deadLetterTargetArn), maxReceiveCount: toNumber(maxReceiveCount) },
         }),
   };
 }
@@ -158,9 +163,9 @@ function toTarget(stack: string, part: unknown, queueOf: Find): TargetBlueprint 
   const { Id, Arn, SqsParameters, DeadLetterConfig } = partOf(part);
   const { MessageGroupId } = partOf(SqsParameters);
   return {
-    id: textIn(stack, Id),
+    id: resolveText(stack, Id),
     queue: queueOf(Arn),
-    ...(MessageGroupId === undefined ? {} : { groupId: textIn(stack, MessageGroupId) }),
+    ...(MessageGroupId === undefined ? {} : { groupId: resolveText(stack, MessageGroupId) }),
     ...(DeadLetterConfig === undefined ? {} : { deadLetterQueue: queueOf(partOf(DeadLetterConfig).Arn) }),
   };
 }
@@ -168,12 +173,12 @@ function toTarget(stack: string, part: unknown, queueOf: Find): TargetBlueprint 
 function toRule(stack: string, properties: Part, queueOf: Find, busOf: Find): RuleBlueprint {
   const { Name, EventBusName, EventPattern: pattern, ScheduleExpression, Targets } = properties;
   return {
-    name: textIn(stack, Name),
+    name: resolveText(stack, Name),
     ...(EventBusName === undefined ? {} : { bus: busOf(EventBusName) }),
     when:
       ScheduleExpression === undefined
         ? { pattern: partOf(pattern) as EventPattern }
-        : { schedule: textIn(stack, ScheduleExpression) },
+        : { schedule: resolveText(stack, ScheduleExpression) },
     targets: listOf(Targets).map((target) => toTarget(stack, target, queueOf)),
   };
 }

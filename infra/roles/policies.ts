@@ -1,6 +1,6 @@
 import { parse } from "yaml";
-import { listOf, type Part, partOf, referenceOf } from "../provision/intrinsics.ts";
-import { PLACE, type Right } from "./rights.ts";
+import { listOf, type Part, partOf, toReference } from "../provision/intrinsics.ts";
+import { ACCOUNT_AND_REGION, type Right } from "./rights.ts";
 
 /** The actor of the functions that a worker runs instead of Lambda. */
 export const WORKER = "Worker";
@@ -39,19 +39,19 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
     });
   const isWorkers = (id: string): boolean =>
     partOf(partOf(partOf(resources[id]).Metadata).Weft).Worker === true;
-  const value = (given: unknown): string => resolved(resources, parameters, given);
+  const value = (given: unknown): string => resolveValue(resources, parameters, given);
   const variables = (owner: unknown): Record<string, string> => {
     const { Variables } = partOf(partOf(owner).Environment);
     return Object.fromEntries(Object.entries(partOf(Variables)).map(([name, one]) => [name, value(one)]));
   };
   const common = variables(partOf(Globals).Function);
   // There may be other roles, such as the one that API Gateway writes logs with.
-  const log = referenceOf(partOf(partOf(partOf(Globals).Function).LoggingConfig).LogGroup).id;
+  const log = toReference(partOf(partOf(partOf(Globals).Function).LoggingConfig).LogGroup).id;
   return {
     functions: ofType("AWS::Serverless::Function").map(([logicalId, properties]) => ({
       logicalId,
       actor: isWorkers(logicalId) ? WORKER : logicalId,
-      role: referenceOf(properties.Role).id,
+      role: toReference(properties.Role).id,
       queues: Object.values(partOf(properties.Events)).flatMap((event) => {
         const { Type, Properties } = partOf(event);
         return Type === "SQS" ? [value(partOf(Properties).Queue)] : [];
@@ -72,7 +72,7 @@ export function readRoles(template: string, parameters: Readonly<Record<string, 
 function policiesOf(resources: Part, { ManagedPolicyArns }: Part): Part[] {
   const own = listOf(ManagedPolicyArns).filter((policy) => partOf(policy)["Fn::Sub"] === undefined);
   return own.map((policy) => {
-    const { Properties } = partOf(resources[referenceOf(policy).id]);
+    const { Properties } = partOf(resources[toReference(policy).id]);
     return partOf(partOf(Properties).PolicyDocument);
   });
 }
@@ -93,7 +93,7 @@ export function policySizes(
             const { "Fn::Sub": text, "Fn::GetAtt": attribute } = partOf(value);
             return text === undefined && attribute === undefined
               ? value
-              : resolved(resources, parameters, value);
+              : resolveValue(resources, parameters, value);
           }).length,
       ),
     ]),
@@ -113,25 +113,26 @@ function grantsOf(role: string, { Statement }: Part, value: (given: unknown) => 
 }
 
 const PSEUDO: Readonly<Record<string, string>> = {
-  "AWS::Partition": PLACE.partition,
-  "AWS::Region": PLACE.region,
-  "AWS::AccountId": PLACE.account,
+  "AWS::Partition": ACCOUNT_AND_REGION.partition,
+  "AWS::Region": ACCOUNT_AND_REGION.region,
+  "AWS::AccountId": ACCOUNT_AND_REGION.account,
 };
 
-function resolved(resources: Part, parameters: Readonly<Record<string, string>>, given: unknown): string {
+function resolveValue(resources: Part, parameters: Readonly<Record<string, string>>, given: unknown): string {
   if (typeof given === "string") return given;
-  const named = (name: string): string => {
+  const resolveName = (name: string): string => {
     const found = parameters[name] ?? PSEUDO[name];
     if (found === undefined) throw new Error(`no value for ${name}`);
     return found;
   };
   const { "Fn::Sub": pattern, Ref: ref } = partOf(given);
-  if (typeof pattern === "string") return pattern.replace(/\$\{([^}]+)\}/g, (_, name: string) => named(name));
-  if (typeof ref === "string") return named(ref);
-  const { id, attribute } = referenceOf(given);
+  if (typeof pattern === "string")
+    return pattern.replace(/\$\{([^}]+)\}/g, (_, name: string) => resolveName(name));
+  if (typeof ref === "string") return resolveName(ref);
+  const { id, attribute } = toReference(given);
   const { Type, Properties } = partOf(resources[id]);
   const { QueueName, LogGroupName } = partOf(Properties);
-  const name = (text: unknown): string => resolved(resources, parameters, text);
+  const name = (text: unknown): string => resolveValue(resources, parameters, text);
   const arn = (service: string, resource: string): string =>
     name({ "Fn::Sub": `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}:${resource}` });
   if (attribute === "Arn" && Type === "AWS::SQS::Queue") return arn("sqs", name(QueueName));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arn, rightsOf, rightsOfAbsence, s3Arn } from "./rights.ts";
+import { arn, missingObjectRights, rightsOf, s3Arn } from "./rights.ts";
 
 const table = (name: string): string => arn("dynamodb", `table/${name}`);
 
@@ -52,8 +52,8 @@ describe("the rights that a request needs", () => {
       { action: "s3:GetObject", resource: s3Arn("b/claims/x") },
     ]);
     const absent = Object.assign(new Error("no"), { name: "NoSuchKey" });
-    expect(rightsOfAbsence(absent, input)).toEqual([{ action: "s3:ListBucket", resource: s3Arn("b") }]);
-    expect(rightsOfAbsence(new Error("PreconditionFailed"), input)).toEqual([]);
+    expect(missingObjectRights(absent, input)).toEqual([{ action: "s3:ListBucket", resource: s3Arn("b") }]);
+    expect(missingObjectRights(new Error("PreconditionFailed"), input)).toEqual([]);
   });
 
   it("throw for an unknown command", () => {

@@ -5,14 +5,14 @@ export interface Right {
 }
 
 /** Account and region of all resources: requests and policies are compared within one account and region. */
-export const PLACE = { partition: "aws", region: "us-east-1", account: "123456789012" } as const;
+export const ACCOUNT_AND_REGION = { partition: "aws", region: "us-east-1", account: "123456789012" } as const;
 
 export function arn(service: string, name: string): string {
-  return `arn:${PLACE.partition}:${service}:${PLACE.region}:${PLACE.account}:${name}`;
+  return `arn:${ACCOUNT_AND_REGION.partition}:${service}:${ACCOUNT_AND_REGION.region}:${ACCOUNT_AND_REGION.account}:${name}`;
 }
 
 /** ARNs of objects and buckets have no region and no account. */
-export const s3Arn = (name: string): string => `arn:${PLACE.partition}:s3:::${name}`;
+export const s3Arn = (name: string): string => `arn:${ACCOUNT_AND_REGION.partition}:s3:::${name}`;
 
 /** The input of an SDK command. */
 export type CommandInput = Readonly<Record<string, unknown>>;
@@ -31,9 +31,9 @@ const onTable = (operation: string, { TableName, IndexName }: CommandInput): Rig
 const onQueue =
   (operation: string) =>
   ({ QueueUrl, QueueName }: CommandInput): Right[] => [
-    { action: `sqs:${operation}`, resource: arn("sqs", text(QueueName) || nameIn(text(QueueUrl))) },
+    { action: `sqs:${operation}`, resource: arn("sqs", text(QueueName) || queueName(text(QueueUrl))) },
   ];
-const nameIn = (url: string): string => url.split("/").at(-1) ?? "";
+const queueName = (url: string): string => url.split("/").at(-1) ?? "";
 /** Rules of schedules are on the account's default bus, whose name is not part of theirs. */
 const onRule =
   (operation: string) =>
@@ -47,16 +47,16 @@ const onObject =
   ];
 
 /** IAM checks each item of a transaction. */
-const TRANSACTED = {
+const TRANSACTION_ACTIONS = {
   Put: "PutItem",
   Update: "UpdateItem",
   Delete: "DeleteItem",
   ConditionCheck: "ConditionCheckItem",
 } as const;
 
-function transacted({ TransactItems }: CommandInput): Right[] {
+function transactionRights({ TransactItems }: CommandInput): Right[] {
   return partsOf(TransactItems).flatMap((item) =>
-    Object.entries(TRANSACTED).flatMap(([name, operation]) =>
+    Object.entries(TRANSACTION_ACTIONS).flatMap(([name, operation]) =>
       item[name] === undefined ? [] : [onTable(operation, item[name] as CommandInput)],
     ),
   );
@@ -71,7 +71,7 @@ const COMMANDS: Readonly<Record<string, (input: CommandInput) => Right[]>> = {
   QueryCommand: (input) => [onTable("Query", input)],
   BatchGetItemCommand: ({ RequestItems }) =>
     Object.keys(RequestItems as CommandInput).map((TableName) => onTable("BatchGetItem", { TableName })),
-  TransactWriteItemsCommand: transacted,
+  TransactWriteItemsCommand: transactionRights,
   GetQueueUrlCommand: onQueue("GetQueueUrl"),
   GetQueueAttributesCommand: onQueue("GetQueueAttributes"),
   SendMessageBatchCommand: onQueue("SendMessage"),
@@ -113,7 +113,7 @@ export function rightsOf(command: string, input: CommandInput): readonly Right[]
 }
 
 /** Without the right to list the bucket, S3 returns 403 instead of 404 for a missing object. */
-export function rightsOfAbsence(error: unknown, { Bucket }: CommandInput): readonly Right[] {
+export function missingObjectRights(error: unknown, { Bucket }: CommandInput): readonly Right[] {
   const name = error instanceof Error ? error.name : "";
   return name === "NoSuchKey" || name === "NotFound" ? [listing(Bucket)] : [];
 }

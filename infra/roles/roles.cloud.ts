@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { roleFaults } from "./compare.ts";
+import { compareRoles } from "./compare-roles.ts";
 import { openInstallation } from "./test-installation.ts";
 import { startRecorder } from "./test-recorder.ts";
 import { tour } from "./test-tour.ts";
@@ -34,7 +34,7 @@ test("every function has the rights that it needs, and no role has a right that 
     });
     const done = recorder.done();
     const none = { neverCalled: [], lacking: [], unused: [] };
-    expect(installation.roles.map((roles) => roleFaults(roles, done))).toEqual(
+    expect(installation.roles.map((roles) => compareRoles(roles, done))).toEqual(
       installation.roles.map(() => none),
     );
   } finally {

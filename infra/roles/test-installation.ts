@@ -103,7 +103,7 @@ export async function openInstallation(
   // In addition to the template's environment: the endpoint of AWS, and nothing else of this process.
   const lambda = await startLambda((name, event) => {
     if (name !== converterName(stack)) throw new Error(`unknown function: ${name}`);
-    return called(invoke, functions, "ConverterFunction", event);
+    return invokeFunction(invoke, functions, "ConverterFunction", event);
   });
   const aws = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"))),
@@ -125,7 +125,7 @@ export async function openInstallation(
   });
 
   /** The value of the setting, which can be changed. */
-  let writer = "";
+  let writerEmail = "";
   const workers: { close(): Promise<void> }[] = [];
   /** Every worker has its own folder, as if each ran on another machine. */
   const depsOf = async ({ logicalId, worker }: TemplateFunction): Promise<unknown> => {
@@ -143,11 +143,11 @@ export async function openInstallation(
     // The tour sends requests to the local gateway, which a function in AWS could not reach.
     const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
     const { scripts } = runner;
-    const stored = await openStoredAwsDeps(environment, (ports, config, own) => {
+    const stored = await openStoredAwsDeps(environment, (ports, config, ownDeps) => {
       const documents = Object.defineProperty({ ...config.documents }, "workflowsEmail", {
-        get: () => writer,
+        get: () => writerEmail,
       });
-      return composeDeps({ ...ports, scripts }, { ...config, documents }, own);
+      return composeDeps({ ...ports, scripts }, { ...config, documents }, ownDeps);
     });
     const deps = { ...stored, log, network };
     return clock === undefined ? deps : { ...deps, clock };
@@ -169,9 +169,9 @@ export async function openInstallation(
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
     ...{ roles, token, serverToken, outside, url: gateway.url },
-    call: (logicalId, event) => called(invoke, functions, logicalId, event),
+    call: (logicalId, event) => invokeFunction(invoke, functions, logicalId, event),
     writeAs: (email) => {
-      writer = email;
+      writerEmail = email;
     },
     poll: async () => {
       const ofLambda = functions.filter(({ worker }) => !worker);
@@ -255,7 +255,7 @@ function recorded(recorder: Recorder, name: string, handler: AnyHandler, weft: u
   });
 }
 
-function called(
+function invokeFunction(
   invoke: Functions,
   functions: readonly TemplateFunction[],
   logicalId: string,

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { covers } from "./compare.ts";
-import { type CommandInput, type Right, rightsOf, rightsOfAbsence } from "./rights.ts";
+import { covers } from "./compare-roles.ts";
+import { type CommandInput, missingObjectRights, type Right, rightsOf } from "./rights.ts";
 
 export interface Recorder {
   /** The distinct rights used so far, by the name given to `within`. */
@@ -63,7 +63,7 @@ export function startRecorder(): Recorder {
     const answer = send.call(this, command, ...rest);
     if (current !== undefined) {
       // The caller gets the original result, this is a copy.
-      Promise.resolve(answer).catch((error) => rightsOfAbsence(error, command.input).forEach(keep));
+      Promise.resolve(answer).catch((error) => missingObjectRights(error, command.input).forEach(keep));
     }
     return answer;
   };

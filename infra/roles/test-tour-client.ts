@@ -6,9 +6,9 @@ export interface Client {
   send<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body>;
   list<Item>(path: string): Promise<readonly Item[]>;
   /** The same with another token. */
-  as(token: string): Client;
+  withToken(token: string): Client;
   /** For responses without content. */
-  remove(path: string, body?: unknown): Promise<void>;
+  delete(path: string, body?: unknown): Promise<void>;
   /** Sends a zip. */
   upload(path: string, bytes: Uint8Array): Promise<void>;
   /** Reads a whole file from the response. */
@@ -19,7 +19,7 @@ export interface Client {
 
 export function clientOf({ url, token }: Pick<Installation, "url" | "token">): Client {
   const authorization = `Bearer ${token}`;
-  const ask = (method: string, path: string, body?: unknown): Promise<Response> => {
+  const request = (method: string, path: string, body?: unknown): Promise<Response> => {
     const isText = typeof body === "string";
     return fetch(`${url}${path}`, {
       method,
@@ -31,12 +31,17 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
     });
   };
   const send: Client["send"] = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
-    const answer = await ask(method, path, body);
+    const answer = await request(method, path, body);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
     return (text === "" ? undefined : JSON.parse(text)) as Body;
   };
-  const raw = async (method: string, path: string, type: string, body?: Buffer | string): Promise<void> => {
+  const fetchRaw = async (
+    method: string,
+    path: string,
+    type: string,
+    body?: Buffer | string,
+  ): Promise<void> => {
     const headers = { authorization, "content-type": type };
     const answer = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
     const text = await answer.text();
@@ -44,26 +49,26 @@ export function clientOf({ url, token }: Pick<Installation, "url" | "token">): C
   };
   return {
     send,
-    as: (other) => clientOf({ url, token: other }),
-    remove: (path, body) =>
-      raw("DELETE", path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
-    upload: (path, bytes) => raw("POST", path, "application/zip", Buffer.from(bytes)),
+    withToken: (other) => clientOf({ url, token: other }),
+    delete: (path, body) =>
+      fetchRaw("DELETE", path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
+    upload: (path, bytes) => fetchRaw("POST", path, "application/zip", Buffer.from(bytes)),
     file: (method, path, body) =>
-      raw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
-    status: async (path, body) => (await ask(body === undefined ? "GET" : "POST", path, body)).status,
+      fetchRaw(method, path, "application/json", body === undefined ? undefined : JSON.stringify(body)),
+    status: async (path, body) => (await request(body === undefined ? "GET" : "POST", path, body)).status,
     list: async <Item>(path: string) => (await send<{ data: readonly Item[] }>("GET", path)).data,
   };
 }
 
 const POLL_MS = 50;
-const WITHIN_MS = 180_000;
+const TIMEOUT_MS = 180_000;
 
 /** Waits until a check returns true. Throws with its description. */
-export async function until(what: string | (() => string), check: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + WITHIN_MS;
+export async function waitUntil(what: string | (() => string), check: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + TIMEOUT_MS;
   while (!(await check())) {
     if (performance.now() > end)
-      throw new Error(`waited ${WITHIN_MS} ms for ${typeof what === "string" ? what : what()}`);
+      throw new Error(`waited ${TIMEOUT_MS} ms for ${typeof what === "string" ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

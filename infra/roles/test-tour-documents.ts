@@ -13,7 +13,7 @@ import { userKey, usersTable } from "../../lib/documents/tables/users.ts";
 import { versionBlob } from "../../lib/documents/tables/versions.ts";
 import { SEGMENTS, toSegment } from "../../lib/documents/tree/path-segment.ts";
 import { OWNER_ID } from "../../lib/documents/users/users.ts";
-import { type Client, until } from "./test-tour-client.ts";
+import { type Client, waitUntil } from "./test-tour-client.ts";
 
 const BASE = "/api/v1.0";
 /** Email address of a user other than the owner. */
@@ -25,17 +25,17 @@ const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
 /** With this many invitations, moving a document takes more than one transaction. */
 const MANY_INVITATIONS = 45;
 
-interface Made {
+interface Created {
   readonly id: string;
 }
 interface Listed {
-  readonly results: readonly Made[];
+  readonly results: readonly Created[];
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** What the later part of the tour does with its documents, by id. */
-export interface Left {
+export interface TourDocuments {
   readonly edited: string;
   /** A document of the other user, with unsaved edits. */
   readonly own: string;
@@ -46,25 +46,25 @@ export interface Left {
 }
 
 /** All operations on documents, by their owner, by others, and by a server with a token. */
-export async function useDocuments(client: Client, serverToken: string): Promise<Left> {
+export async function tourDocuments(client: Client, serverToken: string): Promise<TourDocuments> {
   const { send } = client;
-  const { data, token } = await send<{ data: Made & { user: string }; token: string }>(
+  const { data, token } = await send<{ data: Created & { user: string }; token: string }>(
     "POST",
     `${BASE}/access-tokens`,
     { email: TOUR_EMAIL },
   );
-  const other = client.as(token);
+  const other = client.withToken(token);
   await other.send("GET", "/automation/event-logs");
-  await useUsers(client, other);
-  await client.as(serverToken).send("POST", `${BASE}/documents/create-for-owner`, {
+  await tourUsers(client, other);
+  await client.withToken(serverToken).send("POST", `${BASE}/documents/create-for-owner`, {
     ...{ title: "Made", content: "# Made", sub: "tour", email: "made-for@example.org" },
   });
-  const root = await send<Made>("POST", `${BASE}/documents`, { title: "Tour" });
-  await useTree(client, root.id);
-  await useContent(client, root.id);
+  const root = await send<Created>("POST", `${BASE}/documents`, { title: "Tour" });
+  await tourTree(client, root.id);
+  await tourContent(client, root.id);
   await share(client, other, root.id, data.user);
   await comment(client, root.id);
-  await useLists(client, other, root.id);
+  await tourLists(client, other, root.id);
   const { theme_customization: theme } = await send<{ theme_customization: { name?: string } }>(
     "GET",
     `${BASE}/config`,
@@ -72,16 +72,16 @@ export async function useDocuments(client: Client, serverToken: string): Promise
   const { keys } = await send<{ keys: readonly unknown[] }>("GET", `${BASE}/jwks`);
   if (theme.name !== "tour" || keys.length !== 1) throw new Error("the stored settings have no effect");
   await send("GET", `${BASE}/access-tokens`);
-  const own = await other.send<Made>("POST", `${BASE}/documents`, { title: "Own" });
+  const own = await other.send<Created>("POST", `${BASE}/documents`, { title: "Own" });
   await other.send("PATCH", `${BASE}/documents/${own.id}/content`, { content: EMPTY_STATE });
-  const child = await other.send<Made>("POST", `${BASE}/documents/${own.id}/children`, { title: "Child" });
-  await client.remove(`${BASE}/access-tokens/${data.id}`);
+  const child = await other.send<Created>("POST", `${BASE}/documents/${own.id}/children`, { title: "Child" });
+  await client.delete(`${BASE}/access-tokens/${data.id}`);
   return { edited: root.id, own: own.id, child: child.id, user: data.user };
 }
 
 /** Moves a document whose accesses are written in stages because it has many invitations. */
-export async function moveCrowded({ send }: Client, deps: Deps, beside: string): Promise<void> {
-  const { id } = await send<Made>("POST", `${BASE}/documents`, { title: "Crowded" });
+export async function moveWithInvitations({ send }: Client, deps: Deps, beside: string): Promise<void> {
+  const { id } = await send<Created>("POST", `${BASE}/documents`, { title: "Crowded" });
   const invited = Array.from({ length: MANY_INVITATIONS }, (_, at) =>
     planInvitation(deps, { document: id, email: `guest-${at}@example.org`, role: "reader", issuer: null }),
   );
@@ -93,9 +93,9 @@ export async function moveCrowded({ send }: Client, deps: Deps, beside: string):
  * Moves the child of a document to the last position, so that the next insert rebalances the positions, and leaves
  * the move as a process does that dies before it has updated the accesses. Returns a function that completes the move.
  */
-export async function leaveMove(
+export async function startMove(
   { ids, tables, queues, clock }: Deps,
-  { own, child, user }: Left,
+  { own, child, user }: TourDocuments,
 ): Promise<() => Promise<void>> {
   const key = documentKey(child);
   const document = await tables.get(documentsTable, key);
@@ -115,7 +115,7 @@ export async function leaveMove(
   return async () => {
     const body = JSON.stringify({ document_id: child, moving } satisfies UntoldMessage);
     await queues.send(DOCUMENT_UPDATED_QUEUE, [{ body }]);
-    await until("the move to be completed", async () => {
+    await waitUntil("the move to be completed", async () => {
       const now = await tables.get(documentsTable, key);
       return now?.moving === undefined;
     });
@@ -123,13 +123,13 @@ export async function leaveMove(
 }
 
 /** Bytes of an edited document without a version, and the owner's token without a user: scripts run first. */
-export async function leaveForConsumers({ blobs, tables }: Deps, document: string): Promise<void> {
+export async function createConsumerWork({ blobs, tables }: Deps, document: string): Promise<void> {
   await blobs.put(versionBlob(document, OLD_VERSION), "left behind");
   await tables.write([{ op: "delete", table: usersTable, key: userKey(OWNER_ID) }]);
 }
 
-async function useUsers({ send, status }: Client, other: Client): Promise<void> {
-  const me = await send<Made>("GET", `${BASE}/users/me`);
+async function tourUsers({ send, status }: Client, other: Client): Promise<void> {
+  const me = await send<Created>("GET", `${BASE}/users/me`);
   await other.send("GET", `${BASE}/users/me`);
   await send("GET", `${BASE}/users?q=tour@example.org`);
   await send("GET", `${BASE}/users?q=tour`);
@@ -141,10 +141,10 @@ async function useUsers({ send, status }: Client, other: Client): Promise<void> 
     await status(`${BASE}/${path}`, {});
 }
 
-async function useTree(client: Client, root: string): Promise<void> {
+async function tourTree(client: Client, root: string): Promise<void> {
   const { send } = client;
   const path = `${BASE}/documents/${root}`;
-  const child = await send<Made>("POST", `${path}/children`, { title: "Child" });
+  const child = await send<Created>("POST", `${path}/children`, { title: "Child" });
   // While it is a descendant, its ancestors must stay.
   for (const title of ["One below", "Another"])
     await send("POST", `${BASE}/documents/${child.id}/children`, { title });
@@ -153,7 +153,7 @@ async function useTree(client: Client, root: string): Promise<void> {
   await send("GET", `${path}/tree`);
   await send("PUT", path, { title: "Renamed" });
   await send("PATCH", path, { excerpt: "short" });
-  const second = await send<Made>("POST", `${BASE}/documents`, { title: "Second" });
+  const second = await send<Created>("POST", `${BASE}/documents`, { title: "Second" });
   const move = (id: string, target_document_id: string, position = "last-child") =>
     send("POST", `${BASE}/documents/${id}/move`, { target_document_id, position });
   await send("POST", `${BASE}/documents/${second.id}/invitations`, {
@@ -163,20 +163,20 @@ async function useTree(client: Client, root: string): Promise<void> {
   await move(second.id, root);
   await move(second.id, child.id, "left");
   await move(child.id, second.id, "right");
-  await client.remove(`${BASE}/documents/${child.id}`);
+  await client.delete(`${BASE}/documents/${child.id}`);
   await send("POST", `${BASE}/documents/${child.id}/restore`);
   await send("POST", `${path}/duplicate`, { with_accesses: true, with_descendants: true });
   await send("PUT", `${path}/link-configuration`, { link_reach: "authenticated", link_role: "reader" });
 }
 
-async function useContent(client: Client, id: string): Promise<void> {
+async function tourContent(client: Client, id: string): Promise<void> {
   const path = `${BASE}/documents/${id}`;
   for (const text of ["one", "two", "three"])
     await client.send("PATCH", `${path}/content`, { content: base64(text) });
   await client.file("GET", `${path}/content`);
   await client.file("GET", `${path}/formatted-content?content_format=markdown`);
   const text = "uploaded directly";
-  const upload = await client.send<Made & { url: string; headers: Record<string, string> }>(
+  const upload = await client.send<Created & { url: string; headers: Record<string, string> }>(
     "POST",
     `${path}/content-uploads`,
     { bytes: text.length },
@@ -192,7 +192,7 @@ async function useContent(client: Client, id: string): Promise<void> {
   );
   const version = `${path}/versions/${versions[0]?.version_id}`;
   await client.send("GET", version);
-  await client.remove(version);
+  await client.delete(version);
   await client.send("POST", `${path}/duplicate`, {});
 }
 
@@ -208,19 +208,19 @@ async function share(client: Client, other: Client, id: string, user: string): P
   await client.status(`${request}/accept`, { role: "reader" });
   await other.status(`${path}/ask-for-access`, { role: "administrator" });
   const again = await client.send<Listed>("GET", `${path}/ask-for-access`);
-  await client.remove(`${path}/ask-for-access/${again.results[0]?.id}`);
+  await client.delete(`${path}/ask-for-access/${again.results[0]?.id}`);
 
-  const rows = await client.send<readonly (Made & { user: { id: string } })[]>("GET", `${path}/accesses`);
+  const rows = await client.send<readonly (Created & { user: { id: string } })[]>("GET", `${path}/accesses`);
   const row = rows.find((one) => one.user.id === user);
   const access = `${path}/accesses/${row?.id}`;
   await client.send("GET", access);
   await client.send("PATCH", access, { role: "commenter" });
   await client.send("PUT", access, { role: "owner" });
   await client.send("PATCH", access, { role: "reader" });
-  await client.remove(access);
+  await client.delete(access);
   await client.send("POST", `${path}/accesses`, { user_id: user, role: "reader" });
 
-  const invited = await client.send<Made>("POST", `${path}/invitations`, {
+  const invited = await client.send<Created>("POST", `${path}/invitations`, {
     email: "new@example.org",
     role: "reader",
   });
@@ -229,7 +229,7 @@ async function share(client: Client, other: Client, id: string, user: string): P
   await client.send("GET", invitation);
   await client.send("PATCH", invitation, { role: "editor" });
   await client.send("PUT", invitation, { email: "new@example.org", role: "reader" });
-  await client.remove(invitation);
+  await client.delete(invitation);
   await client.send("POST", `${path}/invitations`, { email: "comes@example.org", role: "reader" });
   await client.send("POST", `${BASE}/access-tokens`, { email: "comes@example.org" });
   await other.send("POST", `${path}/favorite`);
@@ -240,33 +240,33 @@ async function share(client: Client, other: Client, id: string, user: string): P
 async function comment(client: Client, id: string): Promise<void> {
   const threads = `${BASE}/documents/${id}/threads`;
   const body = [{ type: "paragraph" }];
-  const thread = await client.send<Made & { comments: readonly Made[] }>("POST", threads, { body });
+  const thread = await client.send<Created & { comments: readonly Created[] }>("POST", threads, { body });
   const path = `${threads}/${thread.id}`;
   await client.send("GET", threads);
   await client.send("GET", path);
-  const added = await client.send<Made>("POST", `${path}/comments`, { body });
+  const added = await client.send<Created>("POST", `${path}/comments`, { body });
   await client.send("GET", `${path}/comments`);
   const one = `${path}/comments/${added.id}`;
   await client.send("GET", one);
   await client.send("PUT", one, { body });
   await client.send("PATCH", one, { body });
   await client.status(`${one}/reactions`, { emoji: "👍" });
-  await client.remove(`${one}/reactions`, { emoji: "👍" });
-  await client.remove(one);
+  await client.delete(`${one}/reactions`, { emoji: "👍" });
+  await client.delete(one);
   for (const step of ["resolve", "unresolve"]) await client.status(`${path}/${step}`, {});
   await client.status(path, {});
-  await client.remove(path);
+  await client.delete(path);
 }
 
-async function useLists(client: Client, other: Client, id: string): Promise<void> {
+async function tourLists(client: Client, other: Client, id: string): Promise<void> {
   const path = `${BASE}/documents/${id}`;
   for (const list of ["", "/all", "/favorite_list", "/trashbin", "/search?q=tour"])
     await client.send("GET", `${BASE}/documents${list}`);
   await client.send("POST", `${path}/favorite`);
-  await client.remove(`${path}/favorite`);
+  await client.delete(`${path}/favorite`);
   await other.send("GET", path);
   await other.status(`${path}/mask`, {});
-  await other.remove(`${path}/mask`);
+  await other.delete(`${path}/mask`);
   const { path: place } = await client.send<{ path: string }>("GET", path);
   await client.send("GET", `${BASE}/documents/search?q=tour&path=${place}`);
   await other.send("GET", `${BASE}/documents?is_favorite=true`);

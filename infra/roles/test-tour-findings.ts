@@ -20,10 +20,10 @@ const NUCLEI = { "template-id": "t", info: { name: "Open", severity: "high" }, h
 
 const WORKSPACE = "findings";
 
-const DIFFS_KEPT = 1_000;
+const DIFFS_MAX = 1_000;
 
 /** Findings created by request, before the sweep adds them to their lists. */
-export async function bringFindings(client: Client): Promise<void> {
+export async function importFindings(client: Client): Promise<void> {
   for (const title of ["one", "two"]) {
     const found = `${JSON.stringify({ ...NUCLEI, info: { ...NUCLEI.info, description: title } })}\n`;
     await client.send("POST", `/automation/assets/import?workspace=${WORKSPACE}`, found);
@@ -49,13 +49,13 @@ async function snapshot(): Promise<Buffer> {
 }
 
 /** The maximum number of diffs, so that the next one replaces the oldest. */
-export async function leaveDiffs({ tables }: Pick<Ports, "tables">): Promise<void> {
+export async function createDiffs({ tables }: Pick<Ports, "tables">): Promise<void> {
   for (const kind of ["assets", "vulnerabilities"])
-    await tables.update(countersTable, { pk: `diffs-${kind}`, sk: "next" }, { add: { next: DIFFS_KEPT } });
+    await tables.update(countersTable, { pk: `diffs-${kind}`, sk: "next" }, { add: { next: DIFFS_MAX } });
 }
 
 /** A finished run whose steps never got the notification. */
-export async function leaveSteps({ tables }: Pick<Ports, "tables">): Promise<void> {
+export async function createFinishedRun({ tables }: Pick<Ports, "tables">): Promise<void> {
   const id = randomUUID();
   const run = { ...runKey(id), run_id: id, status: "completed", workspace: "" } as Key as StoredRun;
   const step = { ...stepKey(id, "left"), key: "left", dispatch: 1, status: "completed", step_type: "bash" };
@@ -67,7 +67,7 @@ export async function leaveSteps({ tables }: Pick<Ports, "tables">): Promise<voi
 }
 
 /** Every list and file of findings. */
-export async function lookAtFindings(client: Client, runId: string): Promise<void> {
+export async function readFindings(client: Client, runId: string): Promise<void> {
   const [found] = await client.list<{ id: number }>(`/automation/vulnerabilities?workspace=${WORKSPACE}`);
   const window = `workspace=${WORKSPACE}&from=2020-01-01`;
   for (const path of [

@@ -37,16 +37,18 @@ const SEGMENT = 65_536;
  * Creates an expired event and expired runs before anything else happens. Returns a function that checks, after the
  * first sweep, that exactly these were removed.
  */
-export async function leaveOld({ outside }: Pick<Installation, "outside">): Promise<() => Promise<void>> {
-  const event = await leaveEvent(outside);
-  const waiting = await leaveRun(outside, "running");
-  const ended = await leaveRun(outside, "completed");
+export async function createExpiredRecords({
+  outside,
+}: Pick<Installation, "outside">): Promise<() => Promise<void>> {
+  const event = await createExpiredEvent(outside);
+  const waiting = await createExpiredRun(outside, "running");
+  const ended = await createExpiredRun(outside, "completed");
   // An unfinished run precedes one that is to be removed.
   for (const key of [waiting, ended]) await outside.lists.runs.take({ entries: [{ key, fields: {} }] });
-  await leaveBehind(outside, ended);
+  await createRunRecords(outside, ended);
   const { tables, blobs } = outside;
   return async () => {
-    const left = await Promise.all([
+    const remaining = await Promise.all([
       tables.get(eventLogTable, eventKey(event)),
       tables.get(runsTable, runKey(ended)),
       tables.get(stepsTable, stepKey(ended, "old")),
@@ -56,12 +58,12 @@ export async function leaveOld({ outside }: Pick<Installation, "outside">): Prom
       blobs.head(`runs/${ended}/work/1`),
     ]);
     const kept = await tables.get(runsTable, runKey(waiting));
-    if (left.some((one) => one !== undefined) || kept === undefined)
-      throw new Error(`not removed: ${JSON.stringify(left)}; kept: ${JSON.stringify(kept)}`);
+    if (remaining.some((one) => one !== undefined) || kept === undefined)
+      throw new Error(`not removed: ${JSON.stringify(remaining)}; kept: ${JSON.stringify(kept)}`);
   };
 }
 
-async function leaveEvent({ tables, blobs }: Pick<Ports, "tables" | "blobs">): Promise<string> {
+async function createExpiredEvent({ tables, blobs }: Pick<Ports, "tables" | "blobs">): Promise<string> {
   const id = randomUUID();
   const data_blob = `events/${id}`;
   await blobs.put(data_blob, "{}");
@@ -72,7 +74,10 @@ async function leaveEvent({ tables, blobs }: Pick<Ports, "tables" | "blobs">): P
   return id;
 }
 
-async function leaveRun({ tables }: Pick<Ports, "tables">, status: StoredRun["status"]): Promise<string> {
+async function createExpiredRun(
+  { tables }: Pick<Ports, "tables">,
+  status: StoredRun["status"],
+): Promise<string> {
   const id = randomUUID();
   const times = { created_at: LONG_AGO, completed_at: status === "running" ? null : LONG_AGO };
   const names = { workflow_name: "old", workspace: "old", target: "old", run_group_id: "old", number: 0 };
@@ -82,7 +87,7 @@ async function leaveRun({ tables }: Pick<Ports, "tables">, status: StoredRun["st
 }
 
 /** The records of a run, and an index of steps whose first segment is full. */
-async function leaveBehind(deps: ListDeps & Pick<Ports, "blobs">, runId: string): Promise<void> {
+async function createRunRecords(deps: ListDeps & Pick<Ports, "blobs">, runId: string): Promise<void> {
   const key = artifactKey("old", "old.txt");
   const listed = { listed_mark: "old", created_at: LONG_AGO };
   const names = { id: "old", name: "old.txt", workspace: "old", artifact_path: "old.txt" };

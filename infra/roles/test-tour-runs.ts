@@ -2,7 +2,7 @@ import type { Ports } from "../../lib/platform/ports.ts";
 import { WAITING } from "../../lib/workflows/runs/admission.ts";
 import { runKey, runQueueTable, runsTable } from "../../lib/workflows/runs/table.ts";
 import type { Installation } from "./test-installation.ts";
-import { type Client, until } from "./test-tour-client.ts";
+import { type Client, waitUntil } from "./test-tour-client.ts";
 
 /** Larger than the item of a value. */
 const LONG = "l".repeat(40_000);
@@ -37,20 +37,20 @@ const job = (client: Client, module: string): Promise<Job> =>
  * A job of two runs with a concurrency of one, whose first run has finished without starting the next: the sweep
  * does.
  */
-export async function leaveTurn(client: Client, { tables }: Pick<Ports, "tables">): Promise<void> {
+export async function createQueuedRun(client: Client, { tables }: Pick<Ports, "tables">): Promise<void> {
   const { run_ids } = await job(client, "triggered");
   const set = { status: "cancelled", moved_at: new Date(0).toISOString() };
   await tables.update(runsTable, runKey(run_ids[0] ?? ""), { set });
 }
 
 /** A run that waits although there is a free slot: the sweep dispatches it. */
-export async function leaveWaiting(runId: string, { tables }: Pick<Ports, "tables">): Promise<void> {
+export async function createWaitingRun(runId: string, { tables }: Pick<Ports, "tables">): Promise<void> {
   const item = { pk: WAITING, sk: "0#2020", run_id: runId };
   await tables.write([{ op: "put", table: runQueueTable, item }]);
 }
 
 /** Runs that are rerun in every way, and jobs. `sweep` is the schedule of each minute. */
-export async function goAgain(
+export async function rerunRuns(
   client: Client,
   at: Pick<Installation, "call">,
   sweep: () => unknown,
@@ -58,8 +58,8 @@ export async function goAgain(
   const runs = "/automation/runs";
   const statusOf = async (id: string): Promise<string> =>
     (await client.send<{ data: Run }>("GET", `${runs}/${id}`)).data.status;
-  const ended = (id: string, status: string): Promise<void> =>
-    until(`run ${id} to be ${status}`, async () => {
+  const waitForStatus = (id: string, status: string): Promise<void> =>
+    waitUntil(`run ${id} to be ${status}`, async () => {
       await at.call("SweepFunction", sweep());
       return (await statusOf(id)) === status;
     });
@@ -68,14 +68,14 @@ export async function goAgain(
 
   await client.send("POST", "/automation/workflows", FAILING);
   const failing = await start({ module: "failing", params: { note: LONG }, timeout: 60 });
-  await ended(failing, "failed");
-  const again = async (how: string, body: object = {}): Promise<string> =>
+  await waitForStatus(failing, "failed");
+  const rerun = async (how: string, body: object = {}): Promise<string> =>
     (await client.send<Run>("POST", `${runs}/${failing}/${how}`, body)).run_id;
-  await ended(await again("resume"), "failed");
-  await ended(await again("rerun", { params: { note: LONG } }), "failed");
-  const twin = await again("duplicate");
+  await waitForStatus(await rerun("resume"), "failed");
+  await waitForStatus(await rerun("rerun", { params: { note: LONG } }), "failed");
+  const twin = await rerun("duplicate");
   await client.send("POST", `${runs}/${twin}/start`, {});
-  await ended(twin, "failed");
+  await waitForStatus(twin, "failed");
   const { data } = await client.send<{ data: Run }>("GET", `${runs}/${twin}`);
   await client.send("GET", `${runs}/${data.id}`);
   await client.status(`${runs}/${twin}/log`);

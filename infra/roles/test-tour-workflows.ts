@@ -1,5 +1,5 @@
 /** Steps of every type and target, with outputs too large for a message. */
-export const everything = (url: string): string => `
+export const workflowWithAllSteps = (url: string): string => `
 name: everything
 triggers:
   - {name: on-tour, type: event, topic: custom.tour, input: {target: event_data.name}}
@@ -141,7 +141,7 @@ steps:
 `;
 
 /** Once with a schedule, once without. */
-export const brief = (schedule: string | undefined): string => `
+export const shortWorkflow = (schedule: string | undefined): string => `
 name: brief
 ${schedule === undefined ? "" : `triggers: [{name: morning, type: cron, schedule: "${schedule}"}]`}
 steps:

@@ -17,27 +17,27 @@ import { overMark, releaseMark } from "../../lib/workflows/steps/messages.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflows/store/table.ts";
 import { triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
 import type { Installation } from "./test-installation.ts";
-import { type Client, clientOf, until } from "./test-tour-client.ts";
+import { type Client, clientOf, waitUntil } from "./test-tour-client.ts";
 import {
-  leaveForConsumers,
-  leaveMove,
-  moveCrowded,
+  createConsumerWork,
+  moveWithInvitations,
+  startMove,
   TOUR_EMAIL,
-  useDocuments,
+  tourDocuments,
 } from "./test-tour-documents.ts";
-import { bringFindings, leaveDiffs, leaveSteps, lookAtFindings } from "./test-tour-findings.ts";
-import { leaveOld } from "./test-tour-retention.ts";
-import { goAgain, leaveTurn, leaveWaiting } from "./test-tour-runs.ts";
+import { createDiffs, createFinishedRun, importFindings, readFindings } from "./test-tour-findings.ts";
+import { createExpiredRecords } from "./test-tour-retention.ts";
+import { createQueuedRun, createWaitingRun, rerunRuns } from "./test-tour-runs.ts";
 import {
-  brief,
   CHAIN,
-  everything,
   HEARD,
   LOST,
+  shortWorkflow,
   TRIGGERED,
   WAITING,
   WATCHING,
   WRITING,
+  workflowWithAllSteps,
 } from "./test-tour-workflows.ts";
 
 /** Larger than a message, characters. */
@@ -70,43 +70,43 @@ interface Tour {
  */
 export async function tour(at: Installation): Promise<void> {
   const all = { at, client: clientOf(at) };
-  await lookAround(all);
-  const lookForOld = await leaveOld(at);
-  await leaveDiffs(at.outside);
+  await readEmptyInstallation(all);
+  const checkExpired = await createExpiredRecords(at);
+  await createDiffs(at.outside);
   await storeWorkflows(all);
-  await useTriggers(all);
-  const pending = await startUnheard(all);
-  await bringFindings(all.client);
-  const left = await useDocuments(all.client, at.serverToken);
-  await moveCrowded(all.client, at.outside, left.edited);
-  await leaveForConsumers(at.outside, left.edited);
-  await leaveSteps(at.outside);
-  await leaveTurn(all.client, at.outside);
-  await leaveWaiting(pending, at.outside);
+  await tourTriggers(all);
+  const pending = await createLostWork(all);
+  await importFindings(all.client);
+  const left = await tourDocuments(all.client, at.serverToken);
+  await moveWithInvitations(all.client, at.outside, left.edited);
+  await createConsumerWork(at.outside, left.edited);
+  await createFinishedRun(at.outside);
+  await createQueuedRun(all.client, at.outside);
+  await createWaitingRun(pending, at.outside);
   await sweepAndFire(all);
-  await lookForOld();
+  await checkExpired();
   await at.poll();
   const [over] = await Promise.all([
-    endFromOutside(all),
-    giveUpAnEvent(all),
+    endWaitingRuns(all),
+    parkEvent(all),
     finished(all, pending),
-    workThrough(all),
+    waitForRuns(all),
   ]);
   at.writeAs(TOUR_EMAIL);
-  const settle = await leaveMove(at.outside, left);
+  const settle = await startMove(at.outside, left);
   // A request and a script find the move before it is completed.
   await all.client.status(`/api/v1.0/documents/${left.child}`);
   const { own, child } = left;
   await finished(all, await startRun(all.client, { module: "writing", params: { own, child } }));
   await settle();
-  await goAgain(all.client, at, () => batchOf("sweep", "{}", 1));
+  await rerunRuns(all.client, at, () => batchOf("sweep", "{}", 1));
   await redriveAll(all, over);
   await mergeIndex(all);
-  await lookAtEverything(all);
+  await readEverything(all);
 }
 
 /** Responses of an installation without data. */
-async function lookAround({ client }: Tour): Promise<void> {
+async function readEmptyInstallation({ client }: Tour): Promise<void> {
   await client.file("GET", "/docs");
   const paths = ["/health", "/health/ready", "/openapi.json", "/automation/schemas/workflow.json"];
   for (const path of [...paths, "/automation/event-receiver/status"]) await client.send("GET", path);
@@ -118,12 +118,22 @@ async function lookAround({ client }: Tour): Promise<void> {
     client.status("/automation/llm/v1/chat/completions", { messages: [{ role: "user", content: "hello" }] }),
     client.status("/automation/llm/v1/embeddings", { input: "hello" }),
   ]);
-  if (asked.some((status) => status !== 503)) throw new Error(`requests without a language model returned ${asked}`);
+  if (asked.some((status) => status !== 503))
+    throw new Error(`requests without a language model returned ${asked}`);
 }
 
 async function storeWorkflows({ at, client }: Tour): Promise<void> {
-  const versions = [brief("30 8 * * *"), brief("45 8 * * *"), brief(undefined)];
-  for (const yaml of [everything(at.url), WAITING, HEARD, CHAIN, LOST, WATCHING, WRITING, ...versions])
+  const versions = [shortWorkflow("30 8 * * *"), shortWorkflow("45 8 * * *"), shortWorkflow(undefined)];
+  for (const yaml of [
+    workflowWithAllSteps(at.url),
+    WAITING,
+    HEARD,
+    CHAIN,
+    LOST,
+    WATCHING,
+    WRITING,
+    ...versions,
+  ])
     await client.send("POST", "/automation/workflows", yaml);
   await client.send("DELETE", "/automation/workflows/brief");
   // With a parent that is stored, and one that is not.
@@ -135,7 +145,7 @@ async function storeWorkflows({ at, client }: Tour): Promise<void> {
 }
 
 /** All operations on schedules and webhooks. */
-async function useTriggers({ at, client }: Tour): Promise<void> {
+async function tourTriggers({ at, client }: Tour): Promise<void> {
   await client.send("POST", "/automation/workflows", TRIGGERED);
   const base = "/automation/schedules";
   const made = { name: "made", workflow_name: "triggered", schedule: "* * * * *", enabled: true };
@@ -164,7 +174,7 @@ async function forgetSigningKey({ outside }: Installation): Promise<void> {
 }
 
 /** A run and events that are unknown to all consumers before the sweep. */
-async function startUnheard({ client }: Tour): Promise<string> {
+async function createLostWork({ client }: Tour): Promise<string> {
   const asset = { topic: "asset.discovered", data: { value: "emitted.example.org" } };
   await client.send("POST", "/automation/events/emit", asset);
   const event = { topic: "custom.tour", data: { name: "Ada", note: LARGE } };
@@ -222,14 +232,14 @@ const statusOf = async ({ client }: Tour, runId: string): Promise<string> =>
   (await client.send<{ data: Run }>("GET", `/automation/runs/${runId}`)).data.status;
 
 const finished = (all: Tour, runId: string, status = "completed"): Promise<void> =>
-  until(`run ${runId} to be ${status}`, async () => (await statusOf(all, runId)) === status);
+  waitUntil(`run ${runId} to be ${status}`, async () => (await statusOf(all, runId)) === status);
 
 /** The runs that events and schedules have started. */
-async function workThrough({ client }: Tour): Promise<void> {
+async function waitForRuns({ client }: Tour): Promise<void> {
   for (const name of ["everything", "chain", "heard", "watching"]) {
     let seen: readonly Run[] = [];
     const what = () => `runs of ${name} to be completed, not ${JSON.stringify(seen)}`;
-    await until(what, async () => {
+    await waitUntil(what, async () => {
       const runs = await client.list<Run>(`/automation/runs?workflow=${name}`);
       seen = runs;
       const failed = runs.find(({ status }) => status === "failed");
@@ -240,12 +250,12 @@ async function workThrough({ client }: Tour): Promise<void> {
 }
 
 /** Waiting runs, each ended in another way; returns a finished one. */
-async function endFromOutside(all: Tour): Promise<string> {
+async function endWaitingRuns(all: Tour): Promise<string> {
   const { at, client } = all;
   const { outside } = at;
   const waiting = async (): Promise<string> => {
     const runId = await startRun(client, { module: "waiting", workspace: randomUUID() });
-    await until(`a step of run ${runId}`, async () => {
+    await waitUntil(`a step of run ${runId}`, async () => {
       const steps = await client.list<Run>(`/automation/runs/${runId}/steps`);
       return steps.some(({ status }) => status === "running");
     });
@@ -289,7 +299,7 @@ async function endFromOutside(all: Tour): Promise<string> {
 }
 
 /** An event whose workflow cannot be read is parked, and is processed once it can be. */
-async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
+async function parkEvent({ at, client }: Tour): Promise<void> {
   const { tables, blobs } = at.outside;
   const revision = await tables.get(revisionsTable, revisionKey("lost", 1));
   if (revision === undefined) throw new Error("workflow not found");
@@ -297,7 +307,7 @@ async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
   const event = { topic: "custom.lost", data: { note: LARGE } };
   const { event_id } = await client.send<{ event_id: string }>("POST", "/automation/events/emit", event);
   const parked = tailKey(event_id.replace("evt_", ""), "parked");
-  await until("the event to be parked", async () => Boolean(await tables.get(eventTailTable, parked)));
+  await waitUntil("the event to be parked", async () => Boolean(await tables.get(eventTailTable, parked)));
   // Its content is gone by then; the sweep has sent a copy of the message, which finds it gone, too.
   await blobs.delete(await blobs.list("events/", {}));
   await tables.write([{ op: "put", table: revisionsTable, item: revision }]);
@@ -305,7 +315,7 @@ async function giveUpAnEvent({ at, client }: Tour): Promise<void> {
     ({ queue }) => queue === "dispatch",
   );
   await client.send("POST", `/automation/dead-letters/${letter?.id}/redrive`);
-  await until("the event to be processed", async () => {
+  await waitUntil("the event to be processed", async () => {
     const [record] = await client.list<LogRecord>("/automation/event-logs?topic=custom.lost");
     return record?.processed === true;
   });
@@ -320,7 +330,7 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
   for (const name of names)
     await at.outside.queues.send(`${name}-dead-letters`, [{ body, groupId: randomUUID() }]);
   const letters = () => client.list<Letter>("/automation/dead-letters?limit=100");
-  await until("a dead letter of every queue", async () => {
+  await waitUntil("a dead letter of every queue", async () => {
     const queues = new Set((await letters()).map(({ queue }) => queue));
     return names.every((name) => queues.has(name));
   });
@@ -329,14 +339,14 @@ async function redriveAll({ at, client }: Tour, over: string): Promise<void> {
 
 /** With this many records in the recent part, the next record triggers a merge of the index. */
 async function mergeIndex({ at, client }: Tour): Promise<void> {
-  const { merged } = await filledIndex(at, EVENT_INDEX);
+  const { merged } = await fillIndex(at, EVENT_INDEX);
   await client.send("POST", "/automation/events/emit", { topic: "custom.last" });
-  await until("the index to be merged", async () => (await headOf(at, EVENT_INDEX)).merged > merged);
+  await waitUntil("the index to be merged", async () => (await headOf(at, EVENT_INDEX)).merged > merged);
 
   // Only the sweep adds dead letters to their list.
-  const letters = await filledIndex(at, "dead-letters");
+  const letters = await fillIndex(at, "dead-letters");
   await at.call("SweepFunction", batchOf("sweep", "not JSON either", 3));
-  await until("the sweep to merge the list", async () => {
+  await waitUntil("the sweep to merge the list", async () => {
     await at.call("SweepFunction", batchOf("sweep", "{}", 1));
     return (await headOf(at, "dead-letters")).merged > letters.merged;
   });
@@ -346,7 +356,7 @@ const headOf = async ({ outside }: Installation, name: string): Promise<IndexHea
   (await outside.tables.get(rankedIndexTable, headKeyOf(name))) ?? emptyHead(name);
 
 /** Fills the recent part of an index; returns its state before the next record. */
-async function filledIndex(at: Installation, name: string): Promise<IndexHead> {
+async function fillIndex(at: Installation, name: string): Promise<IndexHead> {
   const index = new RankedIndex(at.outside, name, { mergeRows: Number.POSITIVE_INFINITY });
   for (;;) {
     const head = await headOf(at, name);
@@ -355,11 +365,11 @@ async function filledIndex(at: Installation, name: string): Promise<IndexHead> {
   }
 }
 
-async function lookAtEverything({ client }: Tour): Promise<void> {
+async function readEverything({ client }: Tour): Promise<void> {
   const [run] = await client.list<Run>("/automation/runs");
   for (const path of ["", "/steps", "/history"])
     await client.send("GET", `/automation/runs/${run?.run_id}${path}`);
-  await lookAtFindings(client, run?.run_id ?? "");
+  await readFindings(client, run?.run_id ?? "");
   for (const path of ["/assets", "/event-logs", "/event-logs?topic=custom.lost", "/event-receiver/status"])
     await client.send("GET", `/automation${path}`);
 }

@@ -14,12 +14,12 @@ import { flat, readLog, store } from "../../lib/testing/test-workflows.ts";
 import { releaseOf } from "../../lib/upgrades/releases.ts";
 import { listLetters } from "../../lib/workflows/dead-letters/letters.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
-import { sizeFaults } from "./sizes.ts";
+import { findSizeIssues } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NESTED = join(ROOT, "infra/stacks/workflows.yaml");
 /** Functions of each kind that `events/` has a sample for. */
-const BUILT = [
+const SAMPLE_FUNCTIONS = [
   "EmitEventFunction",
   "ConductFunction",
   "IndexEventsFunction",
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const builds = functionBuilds(await readFile(NESTED, "utf8"), NESTED);
   await Promise.all(
     builds
-      .filter(({ logicalId }) => BUILT.includes(logicalId))
+      .filter(({ logicalId }) => SAMPLE_FUNCTIONS.includes(logicalId))
       .map(async (found) => {
         const outdir = join(folder, found.logicalId);
         sizes.set(found.logicalId, await bundle(found, outdir));
@@ -68,7 +68,7 @@ async function invoke(logicalId: string, event: unknown, deps?: Deps): Promise<u
   return handlers.get(logicalId)!(event, deps === undefined ? {} : { weft: deps });
 }
 
-const knowing = (token: string): Deps => ({
+const depsWithToken = (token: string): Deps => ({
   ...test.deps,
   auth: {
     authenticate: async (sent) => (sent === token ? { kind: "owner", id: "owner" } : undefined),
@@ -76,14 +76,14 @@ const knowing = (token: string): Deps => ({
   },
 });
 
-interface Asked {
+interface FakeAwsRequest {
   readonly target: string;
   readonly [field: string]: unknown;
 }
 
 /** A fake of AWS until the end of a test: the release of the stored data, and a parameter. */
-async function answeringAws({ release = releaseOf(PRODUCT_VERSION) } = {}) {
-  const asked: Asked[] = [];
+async function startFakeAws({ release = releaseOf(PRODUCT_VERSION) } = {}) {
+  const asked: FakeAwsRequest[] = [];
   const mark = { pk: { S: "service" }, sk: { S: "release" }, release: { S: release } };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -117,7 +117,7 @@ describe("a built bundle", () => {
     const accepted = (await invoke(
       "EmitEventFunction",
       request,
-      knowing("a-token-for-samples"),
+      depsWithToken("a-token-for-samples"),
     )) as ProxyResult;
     expect(accepted.statusCode).toBe(200);
     expect(JSON.parse(accepted.body)).toMatchObject({ event_id: expect.stringMatching(/^evt_/) });
@@ -126,7 +126,7 @@ describe("a built bundle", () => {
       { topic: "custom.sample", name: "a-sample", data: '{"greeting":"hello"}' },
     ]);
 
-    const refused = (await invoke("EmitEventFunction", request, knowing("another"))) as ProxyResult;
+    const refused = (await invoke("EmitEventFunction", request, depsWithToken("another"))) as ProxyResult;
     expect(refused).toMatchObject({
       statusCode: 401,
       headers: { "x-request-id": "4f5c2f6e-3f0a-4d8b-9f58-0f6f6f1d2b11" },
@@ -153,7 +153,7 @@ describe("a built bundle", () => {
   it("accepts an event of the bus", async () => {
     const event = (await sample("eventbridge.json")) as { detail: { event_id: string } };
     const fixed = { ...test.deps.ids, ordered: () => event.detail.event_id };
-    const emitted = { ...knowing("a-token-for-samples"), ids: fixed };
+    const emitted = { ...depsWithToken("a-token-for-samples"), ids: fixed };
     await invoke("EmitEventFunction", await sample("rest-proxy.json"), emitted);
     expect(await test.deps.eventIndex.last()).toBe(0);
 
@@ -176,7 +176,7 @@ describe("a built bundle", () => {
   });
 
   it("connects to AWS with the environment of the template", async () => {
-    const aws = await answeringAws();
+    const aws = await startFakeAws();
     vi.stubEnv("WEFT_STACK", "weft");
     await expect(invoke("GetHealthFunction", { headers: {} })).rejects.toThrow("WEFT_QUEUES is not set");
 
@@ -187,7 +187,7 @@ describe("a built bundle", () => {
   });
 
   it("rejects stored data of another release", async () => {
-    const { environment } = await answeringAws({ release: "0.0.1" });
+    const { environment } = await startFakeAws({ release: "0.0.1" });
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     await expect(invoke("IndexEventsFunction", await sample("sqs-batch.json"))).rejects.toThrow(
       "release 0.0.1",
@@ -195,7 +195,7 @@ describe("a built bundle", () => {
   });
 
   it("reads the token from the parameter store, with the SDK in its bundle", async () => {
-    const { asked, environment } = await answeringAws();
+    const { asked, environment } = await startFakeAws();
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     vi.stubEnv("WEFT_ACCESS_TOKEN_PARAMETER", "/weft/access-token");
 
@@ -214,18 +214,20 @@ describe("a built bundle", () => {
 
   it("contains what a function needs, without the local platform and Web Assembly", () => {
     for (const [logicalId, size] of sizes) {
-      expect(sizeFaults(size), logicalId).toEqual([]);
+      expect(findSizeIssues(size), logicalId).toEqual([]);
       expect(size.packages.get("zod"), logicalId).toBeGreaterThan(0);
       // Only what the SDK imports if Lambda's own credentials are missing, and what few functions use.
-      const ownWay = /credential-provider|^nodemailer\/|^#lib\/platform\/aws\/lambda-invoke\.ts$/;
+      const optionalImport = /credential-provider|^nodemailer\/|^#lib\/platform\/aws\/lambda-invoke\.ts$/;
       expect(
-        size.asked.filter((path) => !ownWay.test(path)),
+        size.imports.filter((path) => !optionalImport.test(path)),
         logicalId,
       ).toEqual([]);
     }
     const mailing = [...sizes].filter(([, { packages }]) => packages.has("nodemailer"));
     expect(mailing.map(([logicalId]) => logicalId)).toEqual(["SendMailFunction"]);
-    expect(sizes.get("SendMailFunction")?.asked.filter((path) => path.startsWith("nodemailer"))).toEqual([]);
+    expect(sizes.get("SendMailFunction")?.imports.filter((path) => path.startsWith("nodemailer"))).toEqual(
+      [],
+    );
   });
 });
 
@@ -244,11 +246,11 @@ describe("the bundle of a function", () => {
 describe("the sizes", () => {
   const size = (further: Partial<BundleSize>): BundleSize => ({
     logicalId: "AFunction",
-    whole: 600 * 1024,
+    total: 600 * 1024,
     own: 50 * 1024,
     packages: new Map([["zod", 90 * 1024]]),
-    asked: [],
-    node: [],
+    imports: [],
+    nodeModules: [],
     parts: new Map(),
     ...further,
   });
@@ -256,21 +258,21 @@ describe("the sizes", () => {
   it.each([
     [{}, undefined],
     [{ own: 291 * 1024 }, "AFunction: own code and zod 381.0 kB, at most 380.0 kB"],
-    [{ whole: 936 * 1024 }, "AFunction: 936.0 kB, at most 935.0 kB"],
-    [{ whole: 950 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
-    [{ whole: 1006 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 1006.0 kB, at most 1005.0 kB"],
+    [{ total: 936 * 1024 }, "AFunction: 936.0 kB, at most 935.0 kB"],
+    [{ total: 950 * 1024, packages: new Map([["yaml", 100]]) }, undefined],
+    [{ total: 1006 * 1024, packages: new Map([["luxon", 100]]) }, "AFunction: 1006.0 kB, at most 1005.0 kB"],
     [{ parts: new Map([["jq.wasm", 900 * 1024]]) }, undefined],
     [
       { parts: new Map([["worker.mjs", 321 * 1024]]) },
       "AFunction: code of scripts 321.0 kB, at most 320.0 kB",
     ],
     [
-      { asked: ["#lib/a.ts", "@aws-sdk/b", "../lib/c.ts"] },
+      { imports: ["#lib/a.ts", "@aws-sdk/b", "../lib/c.ts"] },
       "AFunction: imports the file ../lib/c.ts, which is not in the bundle",
     ],
     [{ packages: new Map([["chokidar", 1]]) }, "AFunction: contains chokidar, which no function needs"],
-    [{ node: ["node:sqlite"] }, "AFunction: imports node:sqlite, which no function needs"],
-  ])("%j", (further, fault) => {
-    expect(sizeFaults(size(further))).toEqual(fault === undefined ? [] : [fault]);
+    [{ nodeModules: ["node:sqlite"] }, "AFunction: imports node:sqlite, which no function needs"],
+  ])("%j", (further, issue) => {
+    expect(findSizeIssues(size(further))).toEqual(issue === undefined ? [] : [issue]);
   });
 });

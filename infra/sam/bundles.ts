@@ -48,7 +48,7 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
     return [
       {
         logicalId,
-        options: optionsOf(found, folder),
+        options: toBuildOptions(found, folder),
         file: `${basename(found.EntryPoints[0], ".ts")}.mjs`,
       },
     ];
@@ -56,12 +56,12 @@ export function functionBuilds(text: string, path: string): FunctionBuild[] {
 }
 
 /** Parses `key=value` texts, the form of esbuild's command line. */
-const pairs = (texts: readonly string[]): Record<string, string> =>
+const parsePairs = (texts: readonly string[]): Record<string, string> =>
   Object.fromEntries(
     texts.map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
   );
 
-function optionsOf(found: z.infer<typeof properties>, folder: string): BuildOptions {
+function toBuildOptions(found: z.infer<typeof properties>, folder: string): BuildOptions {
   return {
     absWorkingDir: folder,
     entryPoints: found.EntryPoints.map((entry) => resolve(folder, entry)),
@@ -73,11 +73,11 @@ function optionsOf(found: z.infer<typeof properties>, folder: string): BuildOpti
     minify: found.Minify,
     sourcemap: found.Sourcemap,
     sourcesContent: found.SourcesContent === "true",
-    outExtension: pairs(found.OutExtension),
-    banner: pairs(found.Banner),
-    alias: pairs(found.Alias),
+    outExtension: parsePairs(found.OutExtension),
+    banner: parsePairs(found.Banner),
+    alias: parsePairs(found.Alias),
     external: found.External,
-    loader: pairs(found.Loader) as Record<string, Loader>,
+    loader: parsePairs(found.Loader) as Record<string, Loader>,
     ...(found.EntryNames === undefined ? {} : { entryNames: found.EntryNames }),
     logLevel: "silent",
     metafile: true,
@@ -87,15 +87,15 @@ function optionsOf(found: z.infer<typeof properties>, folder: string): BuildOpti
 /** Contents of a bundle, bytes. */
 export interface BundleSize {
   readonly logicalId: string;
-  readonly whole: number;
+  readonly total: number;
   /** Code of this repository. */
   readonly own: number;
   /** By package. */
   readonly packages: ReadonlyMap<string, number>;
   /** Modules that it imports at run time, except those of Node. */
-  readonly asked: readonly string[];
+  readonly imports: readonly string[];
   /** Modules of Node that it imports, as `node:fs`. */
-  readonly node: readonly string[];
+  readonly nodeModules: readonly string[];
   /** Files built beside it, bytes. */
   readonly parts: ReadonlyMap<string, number>;
 }
@@ -123,15 +123,15 @@ export async function bundle(
   const outside = [...new Set(output.imports.filter(({ external }) => external).map(({ path }) => path))];
   return {
     logicalId,
-    whole: output.bytes,
+    total: output.bytes,
     own,
     packages,
-    asked: outside.filter((path) => !isBuiltin(path)),
+    imports: outside.filter((path) => !isBuiltin(path)),
     parts: new Map(
       [...outputs]
         .filter(([name]) => name !== file && !name.endsWith(".map"))
         .map(([name, { bytes }]) => [name, bytes]),
     ),
-    node: outside.filter(isBuiltin).map((path) => (path.startsWith("node:") ? path : `node:${path}`)),
+    nodeModules: outside.filter(isBuiltin).map((path) => (path.startsWith("node:") ? path : `node:${path}`)),
   };
 }

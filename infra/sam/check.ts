@@ -11,8 +11,8 @@ import { scan } from "../scan.ts";
 import { servicesOf, stackFile } from "../template/services.ts";
 import { generate, RESOURCES_MAX } from "../write.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
-import { type Expanded, expandedFaults } from "./expanded.ts";
-import { sizeFaults, sizeLine } from "./sizes.ts";
+import { type Expanded, findExpandedIssues } from "./expanded.ts";
+import { findSizeIssues, formatSize } from "./sizes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = join(ROOT, "template.yaml");
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   const bin = join(await installSam(CACHE), "bin");
   const nested = (await readdir(STACKS)).map((name) => join(STACKS, name));
   const files = [MAIN, ...nested];
-  const faults: string[] = [];
+  const issues: string[] = [];
   const step = async (name: string, program: string, ...argv: string[]): Promise<void> => {
     const start = performance.now();
     const { code, output } = await run(bin, program, ...argv);
@@ -40,32 +40,32 @@ async function main(): Promise<number> {
     console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} ${seconds}s`);
     if (code === 0) return;
     console.log(output);
-    faults.push(name);
+    issues.push(name);
   };
   await step("cfn-lint", "cfn-lint", ...files);
   for (const file of files)
     await step(`sam validate --lint ${basename(file)}`, "sam", "validate", "--lint", "-t", file);
   await step("sam build", "sam", "build", "-t", MAIN);
-  if (faults.length > 0) return 1;
+  if (issues.length > 0) return 1;
 
-  faults.push(...(await templateFaults(bin, files)));
+  issues.push(...(await findTemplateIssues(bin, files)));
   const sizes = (await Promise.all(nested.map(bundleSizes))).flat();
-  for (const { size, built } of sizes.sort((left, right) => right.size.whole - left.size.whole)) {
-    console.log(`     ${sizeLine(size)}`);
-    faults.push(...sizeFaults(size));
-    for (const [name, here] of [[basename(built), size.whole] as const, ...size.parts]) {
+  for (const { size, built } of sizes.sort((left, right) => right.size.total - left.size.total)) {
+    console.log(`     ${formatSize(size)}`);
+    issues.push(...findSizeIssues(size));
+    for (const [name, here] of [[basename(built), size.total] as const, ...size.parts]) {
       const bytes = await stat(join(dirname(built), name)).then(
         ({ size }) => size,
         () => 0,
       );
       if (bytes !== here)
-        faults.push(`${size.logicalId}: sam build made ${bytes} bytes of ${name}, esbuild here ${here}`);
+        issues.push(`${size.logicalId}: sam build made ${bytes} bytes of ${name}, esbuild here ${here}`);
     }
   }
-  for (const fault of faults) console.log(`FAIL ${fault}`);
-  if (faults.length === 0)
+  for (const issue of issues) console.log(`FAIL ${issue}`);
+  if (issues.length === 0)
     console.log(`ok   resources of ${files.length} stacks, sizes of ${sizes.length} bundles`);
-  return faults.length === 0 ? 0 : 1;
+  return issues.length === 0 ? 0 : 1;
 }
 
 /**
@@ -101,7 +101,7 @@ function run(
 }
 
 /** Expands the templates with SAM's own transform, and compares the number of resources with our count. */
-async function templateFaults(bin: string, files: readonly string[]): Promise<string[]> {
+async function findTemplateIssues(bin: string, files: readonly string[]): Promise<string[]> {
   const { code, output } = await run(bin, EXPAND, ...files);
   // The transform logs before the last line.
   const line = output.split("\n").find((text) => text.startsWith('{"'));
@@ -122,8 +122,8 @@ async function templateFaults(bin: string, files: readonly string[]): Promise<st
     return [
       ...(resources > RESOURCES_MAX ? [`${resources} resources, at most ${RESOURCES_MAX}`] : []),
       ...(resources === ours ? [] : [`SAM creates ${resources} resources, we count ${ours}`]),
-      ...expandedFaults(expanded, streamed),
-    ].map((fault) => `${name}: ${fault}`);
+      ...findExpandedIssues(expanded, streamed),
+    ].map((issue) => `${name}: ${issue}`);
   });
 }
 

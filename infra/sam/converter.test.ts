@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { givenBlob, madeBlob } from "../../lib/platform/conversions.ts";
 import { openBlobs } from "../../lib/platform/embedded/blobs.ts";
 import { bundle, functionBuilds } from "./bundles.ts";
-import { sizeFaults } from "./sizes.ts";
+import { findSizeIssues } from "./sizes.ts";
 
 const NESTED = fileURLToPath(new URL("../stacks/documents.yaml", import.meta.url));
 
@@ -15,14 +15,14 @@ type Handler = (event: object, context?: object) => Promise<{ ok: boolean }>;
 let folder: string;
 let blobs: Awaited<ReturnType<typeof openBlobs>>;
 let handler: Handler;
-let faults: readonly string[];
+let issues: readonly string[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-converter-"));
   const found = functionBuilds(await readFile(NESTED, "utf8"), NESTED).find(
     ({ logicalId }) => logicalId === "ConverterFunction",
   );
   if (found === undefined) throw new Error("the template has no converter function");
-  faults = sizeFaults(await bundle(found, folder));
+  issues = findSizeIssues(await bundle(found, folder));
   blobs = await openBlobs(folder);
   ({ handler } = (await import(pathToFileURL(join(folder, found.file)).href)) as { handler: Handler });
 }, 240_000);
@@ -44,7 +44,7 @@ const text = async (...asked: Parameters<typeof converted>): Promise<string> =>
   Buffer.from((await converted(...asked)) ?? []).toString();
 
 it("converts without installed packages, as a server's converter process does, within its size limit", async () => {
-  expect(faults).toEqual([]);
+  expect(issues).toEqual([]);
   const state = await converted("markdown", "yjs", "# Title\n\n- item\n\n[a](javascript:alert(1))");
   expect(await text("yjs", "markdown", state ?? "")).toContain("# Title\n\n* item\n");
   expect(await text("yjs", "html", state ?? "")).toMatch(/^<h1>Title<\/h1>(?!.*javascript)/);

@@ -6,7 +6,7 @@ import { fullPath, isStreamed, ROUTE_TIMEOUT_SECONDS } from "../../lib/http/rout
 import { LIMITS } from "../../lib/platform/limits.ts";
 import { scan } from "../scan.ts";
 import { servicesOf, stackFile } from "../template/services.ts";
-import { expandedFaults } from "./expanded.ts";
+import { findExpandedIssues } from "./expanded.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -43,9 +43,9 @@ const ROUTE = "GET /things";
 
 describe("an expanded template", () => {
   it("passes if exactly the streamed routes stream, and timeouts fit", () => {
-    expect(expandedFaults(expanded({}), [])).toEqual([]);
-    expect(expandedFaults(expanded(STREAMED), [ROUTE])).toEqual([]);
-    expect(expandedFaults(expanded({ ...STREAMED, timeoutInMillis: 300_000 }, 300), [ROUTE])).toEqual([]);
+    expect(findExpandedIssues(expanded({}), [])).toEqual([]);
+    expect(findExpandedIssues(expanded(STREAMED), [ROUTE])).toEqual([]);
+    expect(findExpandedIssues(expanded({ ...STREAMED, timeoutInMillis: 300_000 }, 300), [ROUTE])).toEqual([]);
   });
 
   it.each<[string, Operation, string[], string]>([
@@ -79,32 +79,32 @@ describe("an expanded template", () => {
       [ROUTE],
       "timeoutInMillis 900001, at most 900000",
     ],
-  ])("fails for %s", (_, operation, streamed, fault) => {
-    expect(expandedFaults(expanded(operation), streamed).join("\n")).toContain(`${ROUTE}: ${fault}`);
+  ])("fails for %s", (_, operation, streamed, issue) => {
+    expect(findExpandedIssues(expanded(operation), streamed).join("\n")).toContain(`${ROUTE}: ${issue}`);
   });
 
   it("fails if a function may run longer than API Gateway waits, or than Lambda allows", () => {
-    expect(expandedFaults(expanded({}, 60), [])).toEqual([
+    expect(findExpandedIssues(expanded({}, 60), [])).toEqual([
       `${ROUTE}: List may run 60 s, but API Gateway waits 29 s`,
     ]);
-    expect(expandedFaults(expanded({ ...STREAMED, timeoutInMillis: 900_000 }, 901), [ROUTE])).toContain(
+    expect(findExpandedIssues(expanded({ ...STREAMED, timeoutInMillis: 900_000 }, 901), [ROUTE])).toContain(
       "List: Timeout 901, at most 900",
     );
   });
 
   it("fails if SAM ignores a property or a route has no integration", () => {
     const ignored = ['List: Properties.Events.Api.Properties.ResponseTransferMode "STREAM"'];
-    expect(expandedFaults({ ...expanded({}), ignored }, [])).toEqual([
+    expect(findExpandedIssues({ ...expanded({}), ignored }, [])).toEqual([
       `${ignored[0]}: SAM ignores this property`,
     ]);
-    expect(expandedFaults(expanded({}), ["GET /others"])).toEqual(["GET /others: has no integration"]);
+    expect(findExpandedIssues(expanded({}), ["GET /others"])).toEqual(["GET /others: has no integration"]);
   });
 
   it("fails if its API has more resources than API Gateway allows, counting each path segment once", () => {
     const paths = (count: number) => Array.from({ length: count }, (_, number) => `/things/${number}`);
     // The root and /things are two of them.
-    expect(expandedFaults(expanded({}, 29, paths(LIMITS.apiResources.value - 2)), [])).toEqual([]);
-    expect(expandedFaults(expanded({}, 29, paths(LIMITS.apiResources.value - 1)), [])).toEqual([
+    expect(findExpandedIssues(expanded({}, 29, paths(LIMITS.apiResources.value - 2)), [])).toEqual([]);
+    expect(findExpandedIssues(expanded({}, 29, paths(LIMITS.apiResources.value - 1)), [])).toEqual([
       "Api: 301 resources of the API, at most 300",
     ]);
   });

@@ -18,7 +18,7 @@ const BUFFERED_URI = /\/invocations$/;
  * Compares the expanded template with the code: exactly the streamed routes have a streaming integration, no timeout
  * exceeds the limits of API Gateway and Lambda, and SAM ignores no property.
  */
-export function expandedFaults(
+export function findExpandedIssues(
   { template, ignored }: Expanded,
   streamed: readonly StreamedRoute[],
 ): string[] {
@@ -37,11 +37,11 @@ export function expandedFaults(
   return [
     ...ignored.map((property) => `${property}: SAM ignores this property`),
     ...streamed.filter((route) => !found.has(route)).map((route) => `${route}: has no integration`),
-    ...integrations.flatMap((one) => integrationFaults(one, streamed.includes(one.route), timeouts)),
+    ...integrations.flatMap((one) => findIntegrationIssues(one, streamed.includes(one.route), timeouts)),
     ...[...timeouts]
       .filter(([, seconds]) => seconds > LIMITS.handlerSeconds.value)
       .map(([id, seconds]) => `${id}: Timeout ${seconds}, at most ${LIMITS.handlerSeconds.value}`),
-    ...resources.flatMap(([id, resource]) => apiFaults(id, resource)),
+    ...resources.flatMap(([id, resource]) => findApiIssues(id, resource)),
   ];
 }
 
@@ -69,34 +69,34 @@ function integrationsOf({ Body }: Part): Integration[] {
   );
 }
 
-function integrationFaults(
+function findIntegrationIssues(
   { route, mode, uri, timeoutMs }: Integration,
   isStreamed: boolean,
   timeouts: ReadonlyMap<string, number>,
 ): string[] {
-  const faults: string[] = [];
+  const issues: string[] = [];
   if ((mode === "STREAM") !== isStreamed)
-    faults.push(
+    issues.push(
       `${route}: responseTransferMode is ${mode ?? "BUFFERED"}, but the function ${isStreamed ? "streams" : "does not stream"}`,
     );
-  if (!(isStreamed ? STREAMING_URI : BUFFERED_URI).test(uri)) faults.push(`${route}: the URI is ${uri}`);
-  const most = (isStreamed ? LIMITS.handlerSeconds : LIMITS.httpHandlerSeconds).value;
+  if (!(isStreamed ? STREAMING_URI : BUFFERED_URI).test(uri)) issues.push(`${route}: the URI is ${uri}`);
+  const maximum = (isStreamed ? LIMITS.handlerSeconds : LIMITS.httpHandlerSeconds).value;
   const integrationSeconds =
     Number(timeoutMs ?? LIMITS.httpHandlerSeconds.value * MS_PER_SECOND) / MS_PER_SECOND;
   const called = /\$\{(\w+)\.Arn\}/.exec(uri)?.[1] ?? "";
   const functionSeconds = timeouts.get(called);
-  if (functionSeconds === undefined) return [...faults, `${route}: does not call a function of the template`];
-  if (integrationSeconds > most)
-    faults.push(`${route}: timeoutInMillis ${timeoutMs}, at most ${most * MS_PER_SECOND}`);
+  if (functionSeconds === undefined) return [...issues, `${route}: does not call a function of the template`];
+  if (integrationSeconds > maximum)
+    issues.push(`${route}: timeoutInMillis ${timeoutMs}, at most ${maximum * MS_PER_SECOND}`);
   if (functionSeconds > integrationSeconds)
-    faults.push(
+    issues.push(
       `${route}: ${called} may run ${functionSeconds} s, but API Gateway waits ${integrationSeconds} s`,
     );
-  return faults;
+  return issues;
 }
 
 /** A path has one resource per segment, shared by paths with the same prefix; the root is another one. */
-function apiFaults(id: string, { Type, Properties }: Part): string[] {
+function findApiIssues(id: string, { Type, Properties }: Part): string[] {
   if (Type !== "AWS::ApiGateway::RestApi") return [];
   const paths = Object.keys(partOf(partOf(partOf(Properties).Body).paths));
   const parts = paths.flatMap((path) => {

@@ -67,12 +67,12 @@ describe("installPackages", () => {
   });
 
   it("retries if the index does not respond, three attempts in all", async () => {
-    const passing = await install(/-r requirements/, 2);
-    expect(passing.result).toBeUndefined();
-    expect(passing.pauses).toEqual([5_000, 20_000]);
+    const recovered = await install(/-r requirements/, 2);
+    expect(recovered.result).toBeUndefined();
+    expect(recovered.pauses).toEqual([5_000, 20_000]);
 
-    const lasting = await install(/-r requirements/);
-    expect((lasting.result as Error).message).toContain("-r requirements.txt: broken");
-    expect(lasting.commands.filter((line) => line === INSTALL)).toHaveLength(3);
+    const exhausted = await install(/-r requirements/);
+    expect((exhausted.result as Error).message).toContain("-r requirements.txt: broken");
+    expect(exhausted.commands.filter((line) => line === INSTALL)).toHaveLength(3);
   });
 });

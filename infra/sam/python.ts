@@ -13,26 +13,27 @@ const SHOWN_CHARACTERS = 4_000;
 const PAUSES_MS = [5_000, 20_000];
 
 /** Runs virtualenv from the folder in the first argument. */
-const RUN_BESIDE =
+const RUN_FROM_FOLDER =
   "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('virtualenv', run_name='__main__')";
 const PIP_INSTALL = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
 
 /** Ways to create an environment with pip, in order of preference. */
-const MAKERS: readonly ((run: RunProgram, python: string, folder: string) => Promise<void>)[] = [
-  (run, python, folder) => run(python, ["-I", "-m", "venv", folder]),
-  (run, python, folder) => run(python, ["-m", "virtualenv", "--quiet", folder]),
-  // Debian and Ubuntu package venv apart from Python; virtualenv has no dependencies, and pip can install it anywhere.
-  async (run, python, folder) => {
-    const beside = `${folder}.virtualenv`;
-    try {
-      await run(python, [...PIP_INSTALL, "--target", beside, "virtualenv"]);
-      await run(python, ["-c", RUN_BESIDE, beside, "--quiet", folder]);
-    } finally {
-      await rm(beside, { recursive: true, force: true });
-    }
-  },
-  (run, python, folder) => run("uv", ["venv", "--quiet", "--seed", "--python", python, folder]),
-];
+const ENVIRONMENT_CREATORS: readonly ((run: RunProgram, python: string, folder: string) => Promise<void>)[] =
+  [
+    (run, python, folder) => run(python, ["-I", "-m", "venv", folder]),
+    (run, python, folder) => run(python, ["-m", "virtualenv", "--quiet", folder]),
+    // Debian and Ubuntu package venv apart from Python; virtualenv has no dependencies, and pip can install it anywhere.
+    async (run, python, folder) => {
+      const beside = `${folder}.virtualenv`;
+      try {
+        await run(python, [...PIP_INSTALL, "--target", beside, "virtualenv"]);
+        await run(python, ["-c", RUN_FROM_FOLDER, beside, "--quiet", folder]);
+      } finally {
+        await rm(beside, { recursive: true, force: true });
+      }
+    },
+    (run, python, folder) => run("uv", ["venv", "--quiet", "--seed", "--python", python, folder]),
+  ];
 
 /**
  * Creates a virtual environment and installs requirements into it. Uses the first available of venv, virtualenv,
@@ -45,7 +46,7 @@ export async function installPackages(
   pause: (ms: number) => Promise<unknown> = sleep,
 ): Promise<void> {
   const { folder, requirements, python = "python3" } = options;
-  await makeEnvironment(run, python, folder);
+  await createEnvironment(run, python, folder);
   const install = ["-I", ...PIP_INSTALL, "-r", requirements];
   for (const ms of PAUSES_MS) {
     try {
@@ -57,9 +58,9 @@ export async function installPackages(
   await run(join(folder, "bin/python"), install);
 }
 
-async function makeEnvironment(run: RunProgram, python: string, folder: string): Promise<void> {
+async function createEnvironment(run: RunProgram, python: string, folder: string): Promise<void> {
   const failures: string[] = [];
-  for (const make of MAKERS) {
+  for (const make of ENVIRONMENT_CREATORS) {
     try {
       return await make(run, python, folder);
     } catch (error) {

@@ -25,18 +25,18 @@ process.on("message", async ({ id, request, abort }) => {
     const outcome = await scripts.run({ ...request, signal: controller.signal });
     process.send({ id, outcome, peakKb: process.resourceUsage().maxRSS });
   } catch (error) {
-    process.send({ id, fault: String(error) });
+    process.send({ id, error: String(error) });
   }
 });
 const { handler } = await import(new URL("./function.mjs", import.meta.url).href);
 process.send({ id: 0, outcome: typeof handler });
 `;
 
-interface Answer {
+interface ChildResponse {
   readonly id: number;
   readonly outcome?: unknown;
   readonly peakKb?: number;
-  readonly fault?: string;
+  readonly error?: string;
 }
 
 let folder: string;
@@ -44,7 +44,7 @@ let child: ChildProcess;
 let handlerType: unknown;
 let stderr = "";
 let lastId = 0;
-const waiting = new Map<number, (answer: Answer) => void>();
+const waiting = new Map<number, (answer: ChildResponse) => void>();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-scripts-"));
@@ -64,11 +64,11 @@ beforeAll(async () => {
   child.stderr!.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
   });
-  const ready = new Promise<Answer>((resolve, reject) => {
+  const ready = new Promise<ChildResponse>((resolve, reject) => {
     waiting.set(0, resolve);
     child.once("exit", () => reject(new Error(`the child ended: ${stderr}`)));
   });
-  child.on("message", (answer: Answer) => waiting.get(answer.id)?.(answer));
+  child.on("message", (answer: ChildResponse) => waiting.get(answer.id)?.(answer));
   handlerType = (await ready).outcome;
 });
 afterAll(async () => {
@@ -76,12 +76,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-interface Started {
-  readonly answered: Promise<Answer>;
+interface PendingScript {
+  readonly response: Promise<ChildResponse>;
   abort(): void;
 }
 
-function start(code: string, options: Partial<ScriptRequest> = {}): Started {
+function startScript(code: string, options: Partial<ScriptRequest> = {}): PendingScript {
   lastId += 1;
   const id = lastId;
   const request: ScriptRequest = {
@@ -94,14 +94,14 @@ function start(code: string, options: Partial<ScriptRequest> = {}): Started {
     token: "run-1/a/1",
     ...options,
   };
-  const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
+  const answered = new Promise<ChildResponse>((resolve) => waiting.set(id, resolve));
   child.send({ id, request });
-  return { answered, abort: () => void child.send({ id, abort: true }) };
+  return { response: answered, abort: () => void child.send({ id, abort: true }) };
 }
 
-async function script(code: string, options?: Partial<ScriptRequest>): Promise<ScriptOutcome> {
-  const { outcome, fault } = await start(code, options).answered;
-  if (fault !== undefined) throw new Error(fault);
+async function runScript(code: string, options?: Partial<ScriptRequest>): Promise<ScriptOutcome> {
+  const { outcome, error } = await startScript(code, options).response;
+  if (error !== undefined) throw new Error(error);
   return outcome as ScriptOutcome;
 }
 
@@ -124,13 +124,13 @@ describe("a built function in an empty folder", () => {
     ["Promise.resolve(x).then((n) => n + 1)", 3],
     ["os_getenv('WEFT_STEP') + os_getenv('AWS_SECRET')", "a"],
   ])("evaluates %s", async (code, value) => {
-    expect(await script(code, { variables: { x: 2 } })).toEqual({ ok: true, value, events: [], logs: [] });
+    expect(await runScript(code, { variables: { x: 2 } })).toEqual({ ok: true, value, events: [], logs: [] });
   });
 
   it("returns the events and log lines of a script, even if it throws", async () => {
     const code =
       "generate_event('ws', 'custom.x', 'test', 'json', { a: 1 }); log_warn('careful'); throw new Error('x')";
-    expect(await script(code)).toEqual({
+    expect(await runScript(code)).toEqual({
       ok: false,
       reason: "failed",
       message: "Error: x",
@@ -146,43 +146,43 @@ describe("a built function in an empty folder", () => {
     ["jq('1', 'def f: f; f')"],
   ])("stops %s; the next script runs", async (code) => {
     const started = performance.now();
-    expect(await script(code, { timeoutMs: 500 })).toMatchObject({ ok: false, reason: "timeout" });
+    expect(await runScript(code, { timeoutMs: 500 })).toMatchObject({ ok: false, reason: "timeout" });
     expect(performance.now() - started).toBeLessThan(5_000);
-    expect(await script("1 + 1")).toMatchObject({ value: 2 });
+    expect(await runScript("1 + 1")).toMatchObject({ value: 2 });
   });
 
   it("ends a script that is cancelled", async () => {
-    const { answered, abort } = start("for (;;);", { timeoutMs: 0 });
+    const { response: answered, abort } = startScript("for (;;);", { timeoutMs: 0 });
     abort();
     expect((await answered).outcome).toMatchObject({ ok: false, reason: "aborted" });
   });
 
   it("fails a script that exceeds its memory limit, before the function exceeds its own", async () => {
-    const before = (await start("1").answered).peakKb!;
+    const before = (await startScript("1").response).peakKb!;
     for (const code of ["const a = []; for (;;) a.push({ x: 1 })", "'x'.repeat(2 ** 28)"]) {
-      const { outcome, peakKb } = await start(code).answered;
+      const { outcome, peakKb } = await startScript(code).response;
       expect(outcome).toMatchObject({ ok: false, reason: "memory" });
       expect(peakKb! - before).toBeLessThan(160 * 1024);
     }
-    expect(await script("1 + 1")).toMatchObject({ value: 2 });
+    expect(await runScript("1 + 1")).toMatchObject({ value: 2 });
   });
 
   it("isolates runs from each other, and the scripts of one run", async () => {
     const poison =
       "var left = 1; globalThis.more = 2; Array.prototype.poison = 1; String.prototype.trim = () => 'x'; 1";
-    await script(poison, { isolate: "run-a" });
+    await runScript(poison, { isolate: "run-a" });
     const code = "[typeof left, typeof more]";
-    expect(await script(code, { isolate: "run-a" })).toMatchObject({ value: ["undefined", "undefined"] });
+    expect(await runScript(code, { isolate: "run-a" })).toMatchObject({ value: ["undefined", "undefined"] });
     for (const isolate of ["run-b", "run-c", "run-d"]) {
-      expect(await script("[[].poison, ' y '.trim(), typeof left]", { isolate })).toMatchObject({
+      expect(await runScript("[[].poison, ' y '.trim(), typeof left]", { isolate })).toMatchObject({
         value: [null, "y", "undefined"],
       });
     }
   });
 
   it("evaluates several scripts concurrently; an endless loop does not block the others", async () => {
-    const loop = script("for (;;);", { isolate: "loop", timeoutMs: 3_000 });
-    const others = Array.from({ length: 12 }, (_, n) => script(`${n} * 2`, { isolate: `run-${n}` }));
+    const loop = runScript("for (;;);", { isolate: "loop", timeoutMs: 3_000 });
+    const others = Array.from({ length: 12 }, (_, n) => runScript(`${n} * 2`, { isolate: `run-${n}` }));
     const first = await Promise.race([loop, ...others]);
     expect(first).toMatchObject({ ok: true });
     expect(await Promise.all(others)).toMatchObject(others.map((_, n) => ({ value: n * 2 })));
@@ -196,7 +196,7 @@ describe("a built function in an empty folder", () => {
     ["exec_cmd('echo hi')", "exec_cmd"],
     ["jq_from_file('a.json', '.')", "jq_from_file"],
   ])("rejects %s: it needs a worker", async (code, name) => {
-    expect(await script(code)).toEqual({
+    expect(await runScript(code)).toEqual({
       ok: false,
       reason: "failed",
       message: `Error: ${name} needs a worker: it touches files or starts commands`,

@@ -3,42 +3,42 @@ import type { BundleSize } from "./bundles.ts";
 const KB = 1024;
 interface Limits {
   /** Maximum of own code and zod, bytes. */
-  readonly ours: number;
+  readonly own: number;
   /** Maximum of the whole bundle without its source map, bytes. */
-  readonly whole: number;
+  readonly total: number;
 }
 
-const USUAL: Limits = { ours: 380 * KB, whole: 935 * KB };
+const DEFAULT_LIMITS: Limits = { own: 380 * KB, total: 935 * KB };
 /**
  * The conductor also handles the script API: its bundle contains the code that reads and writes records and
  * documents, creates runs, and Lambda's client, which invokes the converter.
  */
-const CONDUCTOR: Limits = { ours: 430 * KB, whole: 1115 * KB };
+const CONDUCTOR_LIMITS: Limits = { own: 430 * KB, total: 1115 * KB };
 /**
  * The functions that store workflows contain the YAML parser, the whole workflow schema with its linter, cron
  * expressions with their date library, the indexes, and the clients of every service.
  */
-const LARGER: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
-  { packages: ["yaml"], limits: { ours: 410 * KB, whole: 1180 * KB } },
+const LIMITS_BY_PACKAGE: readonly { readonly packages: readonly string[]; readonly limits: Limits }[] = [
+  { packages: ["yaml"], limits: { own: 410 * KB, total: 1180 * KB } },
   // Cron expressions need a date library.
-  { packages: ["luxon"], limits: { ours: 350 * KB, whole: 1005 * KB } },
+  { packages: ["luxon"], limits: { own: 350 * KB, total: 1005 * KB } },
   // Language models need their API's client, which is not tree-shakable.
-  { packages: ["openai"], limits: { ours: 350 * KB, whole: 1065 * KB } },
+  { packages: ["openai"], limits: { own: 350 * KB, total: 1065 * KB } },
   // Mails need SMTP and MIME, and the parameter store's client.
-  { packages: ["nodemailer"], limits: { ours: 312 * KB, whole: 1085 * KB } },
+  { packages: ["nodemailer"], limits: { own: 312 * KB, total: 1085 * KB } },
   // Conversion needs Lambda's client, whose schemas are not tree-shakable.
-  { packages: ["@aws-sdk/client-lambda"], limits: { ours: 342 * KB, whole: 1108 * KB } },
+  { packages: ["@aws-sdk/client-lambda"], limits: { own: 342 * KB, total: 1108 * KB } },
 ];
 
 /** The converter contains the whole editor and a DOM, which no other function does. */
 const CONVERTER = "ConverterFunction";
-/** Functions whose bundle contains the OpenAPI document. */
-const WITH_OPENAPI: Limits = { ours: 325 * KB, whole: 1100 * KB };
-const NAMED: ReadonlyMap<string, Limits> = new Map([
-  ["ConductFunction", CONDUCTOR],
-  ["GetOpenApiFunction", WITH_OPENAPI],
-  ["GetApiPageFunction", WITH_OPENAPI],
-  [CONVERTER, { ours: 60 * KB, whole: 6_500 * KB }],
+/** Functions that return (parts of) the OpenAPI document contain it. */
+const OPENAPI_LIMITS: Limits = { own: 325 * KB, total: 1100 * KB };
+const LIMITS_BY_FUNCTION: ReadonlyMap<string, Limits> = new Map([
+  ["ConductFunction", CONDUCTOR_LIMITS],
+  ["GetOpenApiFunction", OPENAPI_LIMITS],
+  ["GetApiPageFunction", OPENAPI_LIMITS],
+  [CONVERTER, { own: 60 * KB, total: 6_500 * KB }],
 ]);
 
 /** Maximum of the code beside a bundle that evaluates scripts, bytes: threads load it with the first script. */
@@ -63,49 +63,55 @@ const FOREIGN_MODULES: ReadonlySet<string> = new Set([
 ]);
 
 /** Issues of a function's bundle, one line each. */
-export function sizeFaults(size: BundleSize): string[] {
-  const { logicalId, own, packages, whole, asked, node } = size;
-  const faults: string[] = [];
+export function findSizeIssues(size: BundleSize): string[] {
+  const { logicalId, own, packages, total: whole, imports: asked, nodeModules: node } = size;
+  const issues: string[] = [];
   const ours = own + (packages.get("zod") ?? 0);
   const limits = limitsOf(size);
-  if (ours > limits.ours)
-    faults.push(`${logicalId}: own code and zod ${inKb(ours)}, at most ${inKb(limits.ours)}`);
-  if (whole > limits.whole) faults.push(`${logicalId}: ${inKb(whole)}, at most ${inKb(limits.whole)}`);
-  const scripts = codeBeside(size);
+  if (ours > limits.own)
+    issues.push(`${logicalId}: own code and zod ${formatKb(ours)}, at most ${formatKb(limits.own)}`);
+  if (whole > limits.total)
+    issues.push(`${logicalId}: ${formatKb(whole)}, at most ${formatKb(limits.total)}`);
+  const scripts = scriptsSize(size);
   if (scripts > SCRIPTS_LIMIT)
-    faults.push(`${logicalId}: code of scripts ${inKb(scripts)}, at most ${inKb(SCRIPTS_LIMIT)}`);
+    issues.push(`${logicalId}: code of scripts ${formatKb(scripts)}, at most ${formatKb(SCRIPTS_LIMIT)}`);
   // It would not exist, and its path would depend on the build's folder.
   for (const path of asked.filter((path) => /^[./]/.test(path)))
-    faults.push(`${logicalId}: imports the file ${path}, which is not in the bundle`);
+    issues.push(`${logicalId}: imports the file ${path}, which is not in the bundle`);
   for (const name of packages.keys())
-    if (FOREIGN_PACKAGES.has(name)) faults.push(`${logicalId}: contains ${name}, which no function needs`);
+    if (FOREIGN_PACKAGES.has(name)) issues.push(`${logicalId}: contains ${name}, which no function needs`);
   for (const name of logicalId === CONVERTER ? [] : node)
-    if (FOREIGN_MODULES.has(name)) faults.push(`${logicalId}: imports ${name}, which no function needs`);
-  return faults;
+    if (FOREIGN_MODULES.has(name)) issues.push(`${logicalId}: imports ${name}, which no function needs`);
+  return issues;
 }
 
 function limitsOf({ logicalId, packages }: BundleSize): Limits {
-  const larger = LARGER.find((one) => one.packages.some((name) => packages.has(name)));
+  const larger = LIMITS_BY_PACKAGE.find((one) => one.packages.some((name) => packages.has(name)));
   const isNotFound = logicalId.startsWith("DocumentsNotFound");
-  return NAMED.get(logicalId) ?? (isNotFound ? WITH_OPENAPI : undefined) ?? larger?.limits ?? USUAL;
+  return (
+    LIMITS_BY_FUNCTION.get(logicalId) ??
+    (isNotFound ? OPENAPI_LIMITS : undefined) ??
+    larger?.limits ??
+    DEFAULT_LIMITS
+  );
 }
 
 /** Excludes Web Assembly. */
-function codeBeside({ parts }: BundleSize): number {
+function scriptsSize({ parts }: BundleSize): number {
   return [...parts].reduce((sum, [name, bytes]) => sum + (name.endsWith(".wasm") ? 0 : bytes), 0);
 }
 
 /** One line with the size of a bundle and of its parts. */
-export function sizeLine(size: BundleSize): string {
-  const { logicalId, whole, own, packages, parts } = size;
+export function formatSize(size: BundleSize): string {
+  const { logicalId, total: whole, own, packages, parts } = size;
   const zod = packages.get("zod") ?? 0;
-  const named = new Set(LARGER.flatMap((one) => one.packages));
+  const named = new Set(LIMITS_BY_PACKAGE.flatMap((one) => one.packages));
   const extra = [...packages].filter(([name]) => named.has(name));
-  const more = extra.map(([name, bytes]) => `, ${name} ${inKb(bytes)}`).join("");
-  const scripts = parts.size === 0 ? "" : `; beside it ${inKb(codeBeside(size))} and Web Assembly`;
-  return `${logicalId}: ${inKb(whole)} (ours ${inKb(own)}, zod ${inKb(zod)}${more}${scripts})`;
+  const more = extra.map(([name, bytes]) => `, ${name} ${formatKb(bytes)}`).join("");
+  const scripts = parts.size === 0 ? "" : `; beside it ${formatKb(scriptsSize(size))} and Web Assembly`;
+  return `${logicalId}: ${formatKb(whole)} (ours ${formatKb(own)}, zod ${formatKb(zod)}${more}${scripts})`;
 }
 
-function inKb(bytes: number): string {
+function formatKb(bytes: number): string {
   return `${(bytes / KB).toFixed(1)} kB`;
 }

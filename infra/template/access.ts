@@ -20,7 +20,7 @@ export interface BlobAccess {
   readonly put: readonly string[];
   readonly remove?: readonly string[];
   /** Reads blobs that may not exist: S3 returns 404 only to callers that may list the bucket. */
-  readonly missing?: true;
+  readonly maybeMissing?: true;
 }
 
 /** What the functions of one kind may do, besides reading their own queues. */
@@ -100,7 +100,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         get: ["claims", "dead-letters", "diffs", "events", "runs", "workflows", "snapshots", "workspaces"],
         put: ["claims", "diffs", "events", "runs", "workflows", "snapshots", "workspaces"],
         remove: ["diffs", "snapshots"],
-        missing: true,
+        maybeMissing: true,
       },
       scheduleRules: "ensure",
       readsToken: true,
@@ -166,7 +166,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         get: ["claims", "conversions", "documents", "events", "runs", "workflows", "workspaces"],
         put: ["claims", "conversions", "dead-letters", "documents", "events", "runs"],
         remove: ["conversions", "documents"],
-        missing: true,
+        maybeMissing: true,
       },
       converts: true,
       readsMailPassword: true,
@@ -218,14 +218,14 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         get: ["claims", "workflows"],
         put: ["claims", "runs"],
         remove: ["events", "runs"],
-        missing: true,
+        maybeMissing: true,
       },
       scheduleRules: "reconcile",
     },
     executors: {
       sends: ["conduct"],
       // Work, items and values of runs, and claims.
-      blobs: { get: ["claims", "runs"], put: ["claims", "runs"], missing: true },
+      blobs: { get: ["claims", "runs"], put: ["claims", "runs"], maybeMissing: true },
       readsSecrets: true,
     },
     // The process `weft worker` executes the steps that use files; Lambda does not invoke their functions.
@@ -234,7 +234,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
       blobs: {
         get: ["claims", "runs", "workspaces"],
         put: ["claims", "runs", "workspaces"],
-        missing: true,
+        maybeMissing: true,
       },
       readsSecrets: true,
     },
@@ -282,7 +282,7 @@ export const ACCESS: Readonly<Record<StackService, Readonly<Record<FunctionKind,
         put: ["conversions", "documents", "uploads"],
         remove: ["conversions", "documents"],
         // Nothing may have been uploaded.
-        missing: true,
+        maybeMissing: true,
       },
       converts: true,
       readsToken: true,

@@ -6,7 +6,7 @@ import { deadLetterQueues, mainQueue } from "./queues.ts";
 import type { ServiceScan } from "./services.ts";
 
 /** Logical ids of the template's alarms. */
-export const topicCondition = () => ({
+export const topicResources = () => ({
   [TOPIC_CONDITION]: { "Fn::Not": [{ "Fn::Equals": [ref(TOPIC_PARAMETER), ""] }] },
 });
 
@@ -41,13 +41,13 @@ interface Watch {
 /** Alarms on conditions that no healthy installation has. They notify the topic, if there is one. */
 export function alarmResources(services: readonly ServiceScan[], tables: readonly TableSpec[]): ResourceMap {
   const consumers = services.flatMap((service) => service.consumers.map(({ consumer }) => consumer));
-  const ages = (ofSteps: boolean): Metric[] =>
+  const queueAges = (ofSteps: boolean): Metric[] =>
     consumers
       .filter((consumer) => (consumer.executor === true) === ofSteps)
       .flatMap((consumer) => mainQueue(consumer) ?? [])
       .map(({ name }) => queueMetric("ApproximateAgeOfOldestMessage", name));
   return {
-    ...watched("ApiErrorsAlarm", {
+    ...toAlarms("ApiErrorsAlarm", {
       description: "Requests returned 5xx",
       metrics: services
         .filter(({ routes }) => routes.length > 0)
@@ -62,13 +62,13 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       stat: "Sum",
       threshold: API_ERRORS_MAX,
     }),
-    ...watched("DeadLettersAlarm", {
+    ...toAlarms("DeadLettersAlarm", {
       description: "Messages became dead letters: GET /automation/dead-letters lists them",
-      metrics: [own("DeadLetters")],
+      metrics: [ownMetric("DeadLetters")],
       stat: "Sum",
       threshold: 0,
     }),
-    ...watched("DeadLetterDepthAlarm", {
+    ...toAlarms("DeadLetterDepthAlarm", {
       description: "Dead-letter queues contain messages that are not being processed",
       metrics: consumers
         .flatMap(deadLetterQueues)
@@ -76,28 +76,28 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
       stat: "Maximum",
       threshold: 0,
     }),
-    ...watched("MessageAgeAlarm", {
+    ...toAlarms("MessageAgeAlarm", {
       description: "A consumer does not keep up with its queue",
-      metrics: ages(false),
+      metrics: queueAges(false),
       stat: "Maximum",
       threshold: AGE_MAX_SECONDS,
     }),
-    ...watched("StepAgeAlarm", {
+    ...toAlarms("StepAgeAlarm", {
       description: "Steps wait for an executor, or take very long",
-      metrics: ages(true),
+      metrics: queueAges(true),
       stat: "Maximum",
       threshold: STEP_AGE_MAX_SECONDS,
     }),
-    ...watched("FunctionThrottlesAlarm", {
+    ...toAlarms("FunctionThrottlesAlarm", {
       description: "Functions of the account are throttled",
       metrics: [{ Namespace: "AWS/Lambda", MetricName: "Throttles" }],
       stat: "Sum",
       threshold: 0,
     }),
-    ...watched("TableThrottlesAlarm", {
+    ...toAlarms("TableThrottlesAlarm", {
       description: "Reads or writes of tables are throttled",
       metrics: tables.flatMap(({ name, indexes }) =>
-        [undefined, ...Object.keys(indexes)].flatMap((index) => throttles(name, index)),
+        [undefined, ...Object.keys(indexes)].flatMap((index) => throttleMetrics(name, index)),
       ),
       stat: "Sum",
       threshold: 0,
@@ -107,7 +107,7 @@ export function alarmResources(services: readonly ServiceScan[], tables: readonl
 
 /** Alarms on functions without a waiting request: part of a service's template, which has their names. */
 export function functionAlarms(functionIds: readonly string[]): ResourceMap {
-  return watched("FunctionErrorsAlarm", {
+  return toAlarms("FunctionErrorsAlarm", {
     description: "Consumers failed: they crashed or timed out",
     metrics: functionIds.map((id) => ({
       Namespace: "AWS/Lambda",
@@ -120,7 +120,7 @@ export function functionAlarms(functionIds: readonly string[]): ResourceMap {
 }
 
 /** DynamoDB counts throttled requests of an index and of its table separately. */
-function throttles(table: string, index: string | undefined): Metric[] {
+function throttleMetrics(table: string, index: string | undefined): Metric[] {
   const ofIndex = index === undefined ? [] : [{ Name: "GlobalSecondaryIndexName", Value: index }];
   return ["ReadThrottleEvents", "WriteThrottleEvents"].map((MetricName) => ({
     Namespace: "AWS/DynamoDB",
@@ -129,7 +129,7 @@ function throttles(table: string, index: string | undefined): Metric[] {
   }));
 }
 
-function own(name: keyof typeof LOG_METRICS): Metric {
+function ownMetric(name: keyof typeof LOG_METRICS): Metric {
   return { Namespace: metricNamespace("${AWS::StackName}"), MetricName: name };
 }
 
@@ -138,17 +138,17 @@ function queueMetric(MetricName: string, queue: string): Metric {
 }
 
 /** As many alarms as the metrics need; the first has the plain name. */
-function watched(name: string, watch: Watch): ResourceMap {
+function toAlarms(name: string, watch: Watch): ResourceMap {
   const alarms: [string, Resource][] = [];
   for (let from = 0; from < watch.metrics.length; from += METRICS_MAX) {
     const metrics = watch.metrics.slice(from, from + METRICS_MAX);
     const number = from === 0 ? "" : String(from / METRICS_MAX + 1);
-    alarms.push([`${name}${number}`, alarm({ ...watch, metrics })]);
+    alarms.push([`${name}${number}`, toAlarm({ ...watch, metrics })]);
   }
   return Object.fromEntries(alarms);
 }
 
-function alarm({ description, metrics, stat, threshold }: Watch): Resource {
+function toAlarm({ description, metrics, stat, threshold }: Watch): Resource {
   const [only, ...others] = metrics;
   const common = {
     AlarmDescription: description,

@@ -35,7 +35,7 @@ const DOCUMENT_PATHS = ["api"];
  * One origin for both APIs. Routing rules keep the whole path, while base path mappings would strip its first segment.
  */
 export function domainResources(): ResourceMap {
-  const rule = (service: StackService, priority: number, conditions: readonly unknown[]) => ({
+  const routingRule = (service: StackService, priority: number, conditions: readonly unknown[]) => ({
     Type: "AWS::ApiGatewayV2::RoutingRule",
     Condition: DOMAIN_CONDITION,
     Properties: {
@@ -59,8 +59,8 @@ export function domainResources(): ResourceMap {
         RoutingMode: "ROUTING_RULE_ONLY",
       },
     },
-    DocumentsRoute: rule("documents", 1, [{ MatchBasePaths: { AnyOf: DOCUMENT_PATHS } }]),
-    WorkflowsRoute: rule("workflows", 2, []),
+    DocumentsRoute: routingRule("documents", 1, [{ MatchBasePaths: { AnyOf: DOCUMENT_PATHS } }]),
+    WorkflowsRoute: routingRule("workflows", 2, []),
   };
 }
 

@@ -4,7 +4,7 @@ import { documentsService } from "../../lib/documents/service.ts";
 import { type Consumer, defineConsumer } from "../../lib/events/consumer.ts";
 import { defineRoute } from "../../lib/http/route.ts";
 import type { ScannedRoute } from "../scan.ts";
-import { consumerFunction, otherMethodFunctions } from "./functions.ts";
+import { consumerFunction, unsupportedMethodFunctions } from "./functions.ts";
 
 function functionOf(fields: Partial<Consumer>) {
   const consumer = defineConsumer({
@@ -45,12 +45,15 @@ describe("an executor that Lambda invokes", () => {
 });
 
 describe("a consumer that does not run scripts in Lambda", () => {
-  it.each([[{}], [{ executor: true, worker: true }]] as const)("consists of its bundle only: %j", (fields) => {
-    const { build, memoryMb } = functionOf(fields);
-    expect(build.EntryPoints).toEqual(["executors/function.ts"]);
-    expect(build).not.toHaveProperty("Loader");
-    expect(memoryMb).toBeUndefined();
-  });
+  it.each([[{}], [{ executor: true, worker: true }]] as const)(
+    "consists of its bundle only: %j",
+    (fields) => {
+      const { build, memoryMb } = functionOf(fields);
+      expect(build.EntryPoints).toEqual(["executors/function.ts"]);
+      expect(build).not.toHaveProperty("Loader");
+      expect(memoryMb).toBeUndefined();
+    },
+  );
 });
 
 describe("methods that paths do not support", () => {
@@ -72,7 +75,7 @@ describe("methods that paths do not support", () => {
   const paths = Array.from({ length: 21 }, (_, number) => `/things${String(number).padStart(2, "0")}`);
 
   it("reach the fallback route, once per path, in functions whose policies have room for them", () => {
-    const functions = otherMethodFunctions([
+    const functions = unsupportedMethodFunctions([
       scanned("/{proxy+}", "ANY", true),
       scanned("/any", "ANY"),
       ...paths.flatMap((path) => [scanned(path, "GET"), scanned(path, "POST")]),
@@ -95,6 +98,6 @@ describe("methods that paths do not support", () => {
   });
 
   it("have no function without a fallback route", () => {
-    expect(otherMethodFunctions([scanned("/{proxy+}", "ANY"), scanned("/things", "GET")])).toEqual({});
+    expect(unsupportedMethodFunctions([scanned("/{proxy+}", "ANY"), scanned("/things", "GET")])).toEqual({});
   });
 });

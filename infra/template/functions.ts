@@ -37,7 +37,7 @@ const SCRIPTS_MEMORY_MB = 1024;
 const RESPONSE_STREAM = "RESPONSE_STREAM";
 
 /** Functions that keep the service running; users' steps get the remaining concurrency. */
-const RESERVING: ReadonlySet<FunctionKind> = new Set(["consumers", "schedules"]);
+const RESERVED_CONSUMERS: ReadonlySet<FunctionKind> = new Set(["consumers", "schedules"]);
 
 /** Defaults of a function. */
 export const FUNCTION_GLOBALS = {
@@ -58,7 +58,7 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const weft = route.body === undefined ? {} : { ...limit, ...large };
   const scripts = route.scripts === true;
   const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
-  const properties = { ...sizes(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
+  const properties = { ...sizeProperties(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
   const build = buildProperties(entry, { opener: "stored", scripts });
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
@@ -66,13 +66,13 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
 }
 
 /** The maximum number of events of a function: each adds a statement to its policy, which is limited to 20 KB. */
-const OTHER_METHODS_AT_ONCE = 20;
+const EVENTS_PER_FUNCTION = 20;
 
 /**
  * Additional functions of the route that answers unsupported methods, for all paths of its service: API Gateway would
  * return 403 as for an unknown path.
  */
-export function otherMethodFunctions(routes: readonly ScannedRoute[]): ResourceMap {
+export function unsupportedMethodFunctions(routes: readonly ScannedRoute[]): ResourceMap {
   const other = routes.find(({ route }) => route.otherMethods === true);
   if (other === undefined) return {};
   const { entry, route } = other;
@@ -80,9 +80,9 @@ export function otherMethodFunctions(routes: readonly ScannedRoute[]): ResourceM
   const any = new Set(own.filter((one) => one.route.method === "ANY").map((one) => one.route.path));
   const paths = [...new Set(own.map((one) => one.route.path))].filter((path) => !any.has(path)).toSorted();
   const functions: Record<string, Resource> = {};
-  for (let from = 0; from < paths.length; from += OTHER_METHODS_AT_ONCE) {
-    const number = from / OTHER_METHODS_AT_ONCE + 1;
-    const events = paths.slice(from, from + OTHER_METHODS_AT_ONCE).map((path, at) => {
+  for (let from = 0; from < paths.length; from += EVENTS_PER_FUNCTION) {
+    const number = from / EVENTS_PER_FUNCTION + 1;
+    const events = paths.slice(from, from + EVENTS_PER_FUNCTION).map((path, at) => {
       const properties = apiEvent({ ...route, path });
       return [`Api${at + 1}`, { Type: "Api", Properties: properties }] as const;
     });
@@ -143,8 +143,8 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
   const memoryMb = consumer.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const kind = kindOf(scanned);
   const properties = {
-    ...sizes(timeout, memoryMb),
-    ...(RESERVING.has(kind)
+    ...sizeProperties(timeout, memoryMb),
+    ...(RESERVED_CONSUMERS.has(kind)
       ? { ReservedConcurrentExecutions: reservedConcurrency(scaled * queueIds.length) }
       : {}),
     Role: arnOf(roleId(kind)),
@@ -162,7 +162,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
 export function converterFunction(): ResourceMap {
   const properties = {
     FunctionName: installationName(converterName("").slice(1)),
-    ...sizes(CONVERSION_SECONDS, CONVERTER_MEMORY_MB),
+    ...sizeProperties(CONVERSION_SECONDS, CONVERTER_MEMORY_MB),
     Role: arnOf(roleId("converter")),
   };
   return {
@@ -178,7 +178,10 @@ export function converterFunction(): ResourceMap {
 }
 
 /** Only what differs from the globals. */
-function sizes(timeoutSeconds = ROUTE_TIMEOUT_SECONDS, memoryMb = ROUTE_MEMORY_MB): Record<string, number> {
+function sizeProperties(
+  timeoutSeconds = ROUTE_TIMEOUT_SECONDS,
+  memoryMb = ROUTE_MEMORY_MB,
+): Record<string, number> {
   return {
     ...(timeoutSeconds === ROUTE_TIMEOUT_SECONDS ? {} : { Timeout: timeoutSeconds }),
     ...(memoryMb === ROUTE_MEMORY_MB ? {} : { MemorySize: memoryMb }),

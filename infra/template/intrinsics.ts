@@ -53,7 +53,7 @@ export function installationArn(service: string, resource: string): { readonly "
 }
 
 /** Throws if two parts contain the same logical id. */
-export function merged(parts: readonly ResourceMap[]): ResourceMap {
+export function mergeResources(parts: readonly ResourceMap[]): ResourceMap {
   const all: Record<string, Resource> = {};
   for (const part of parts) {
     for (const [logicalId, resource] of Object.entries(part)) {

@@ -32,7 +32,7 @@ export function roleWithPolicies(
   services: readonly unknown[],
   statements: readonly Statement[],
 ): ResourceMap {
-  const policies = packed(statements).map(
+  const policies = packStatements(statements).map(
     (Statement, index) =>
       [
         `${id.replace(/Role$/, "")}Policy${index + 1}`,
@@ -64,9 +64,9 @@ export function roleWithPolicies(
 }
 
 /** Packs statements into as few policies as possible, in order. Splits a statement that is too large for one. */
-function packed(statements: readonly Statement[]): Statement[][] {
+function packStatements(statements: readonly Statement[]): Statement[][] {
   const policies: Statement[][] = [];
-  for (const statement of statements.flatMap(fitting)) {
+  for (const statement of statements.flatMap(splitStatement)) {
     const last = policies.at(-1);
     if (last !== undefined && fits([...last, statement])) last.push(statement);
     else policies.push([statement]);
@@ -74,23 +74,23 @@ function packed(statements: readonly Statement[]): Statement[][] {
   return policies;
 }
 
-function fitting(statement: Statement): Statement[] {
+function splitStatement(statement: Statement): Statement[] {
   if (fits([statement]) || !Array.isArray(statement.Resource)) return [statement];
   const half = Math.ceil(statement.Resource.length / 2);
   return [statement.Resource.slice(0, half), statement.Resource.slice(half)].flatMap((Resource) =>
-    fitting({ ...statement, Resource }),
+    splitStatement({ ...statement, Resource }),
   );
 }
 
 function fits(statements: readonly Statement[]): boolean {
   const text = JSON.stringify({ Version: "2012-10-17", Statement: statements }, (_, value: unknown) =>
-    longest(value),
+    longestText(value),
   );
   return text.length <= LIMITS.managedPolicyCharacters.value;
 }
 
 /** The longest text that an intrinsic function may resolve to. */
-function longest(value: unknown): unknown {
+function longestText(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { "Fn::Sub": text, "Fn::GetAtt": attribute } = value as {
     "Fn::Sub"?: string;
@@ -99,8 +99,7 @@ function longest(value: unknown): unknown {
   if (text !== undefined)
     return text.replace(/\$\{([^}]+)\}/g, (_, name: string) => {
       const value = LONGEST[name];
-      if (value === undefined)
-        throw new Error(`unknown length of the parameter ${name} in policies`);
+      if (value === undefined) throw new Error(`unknown length of the parameter ${name} in policies`);
       return value;
     });
   if (attribute === undefined) return value;

@@ -50,7 +50,7 @@ export const PROTECTION_PARAMETERS = {
 } as const;
 
 /** For a service's template. */
-export const HANDED_PROTECTION = Object.fromEntries(
+export const SERVICE_PROTECTION_PARAMETERS = Object.fromEntries(
   Object.entries(PROTECTION_PARAMETERS).map(([name, { Type, Description }]) => [name, { Type, Description }]),
 );
 
@@ -59,14 +59,14 @@ export const ACCESS_LOGS_CONDITION = "HasAccessLogs";
 const RESERVE_CONDITION = "ReservesConcurrency";
 const ACCOUNT_ROLE_CONDITION = "GivesAccountRole";
 
-const isOther = (parameter: string, value: string) => ({
+const isNot = (parameter: string, value: string) => ({
   "Fn::Not": [{ "Fn::Equals": [ref(parameter), value] }],
 });
 
 /** For a service's template. */
 export const PROTECTION_CONDITIONS = {
-  [WEB_ACL_CONDITION]: isOther(WEB_ACL_PARAMETER, ""),
-  [ACCESS_LOGS_CONDITION]: isOther(ACCESS_LOGS_PARAMETER, "off"),
+  [WEB_ACL_CONDITION]: isNot(WEB_ACL_PARAMETER, ""),
+  [ACCESS_LOGS_CONDITION]: isNot(ACCESS_LOGS_PARAMETER, "off"),
   [RESERVE_CONDITION]: { "Fn::Equals": [ref(RESERVE_PARAMETER), "true"] },
 };
 

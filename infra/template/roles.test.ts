@@ -57,10 +57,10 @@ describe("the policies", () => {
     ["aws-us-gov", "us-gov-west-1"],
     ["aws-iso-f", "us-isof-south-1"],
   ])("fit into the limits of IAM, with a stack name of 40 characters in %s %s", (partition, region) => {
-    const place = { ...LONGEST, "AWS::Partition": partition, "AWS::Region": region };
+    const partitionAndRegion = { ...LONGEST, "AWS::Partition": partition, "AWS::Region": region };
     for (const [file, template] of templates) {
       if (file === "template.yaml") continue;
-      const sizes = policySizes(templateText(template), place);
+      const sizes = policySizes(templateText(template), partitionAndRegion);
       expect(sizes.size).toBeGreaterThan(1);
       for (const [role, policies] of sizes) {
         expect([role, policies.length]).toEqual([
@@ -166,10 +166,11 @@ describe("the roles", () => {
   });
 
   it("let requests and the clock create rules of schedules, and only the clock delete them", () => {
-    const may = (action: string) => ROLES.filter((role) => grantedFor(role, `events:${action}`) !== "[]");
+    const hasRight = (action: string) =>
+      ROLES.filter((role) => grantedFor(role, `events:${action}`) !== "[]");
     for (const action of ["ListRules", "PutRule", "PutTargets"])
-      expect(may(action)).toEqual(["HttpRole", "SchedulesRole"]);
-    for (const action of ["RemoveTargets", "DeleteRule"]) expect(may(action)).toEqual(["SchedulesRole"]);
+      expect(hasRight(action)).toEqual(["HttpRole", "SchedulesRole"]);
+    for (const action of ["RemoveTargets", "DeleteRule"]) expect(hasRight(action)).toEqual(["SchedulesRole"]);
   });
 
   it.each([

@@ -2,7 +2,15 @@ import { converterName } from "../../lib/platform/conversions.ts";
 import { byCodeUnits } from "../names.ts";
 import type { ScannedConsumer } from "../scan.ts";
 import type { Access, FunctionKind, TableGrant } from "./access.ts";
-import { arnOf, installationArn, merged, type Resource, type ResourceMap, ref, sub } from "./intrinsics.ts";
+import {
+  arnOf,
+  installationArn,
+  mergeResources,
+  type Resource,
+  type ResourceMap,
+  ref,
+  sub,
+} from "./intrinsics.ts";
 import { LOG_GROUP_ID } from "./logs.ts";
 import { roleWithPolicies, type Statement } from "./policies.ts";
 import { deadLetterQueues, mainQueue, type QueueName, scheduleRulesArn, sourcesOf } from "./queues.ts";
@@ -49,13 +57,13 @@ export function roleResources(
     if (kind === "converter") return hasConverter(service);
     return (kind === "http" ? routes : (byKind.get(kind) ?? [])).length > 0;
   });
-  return merged(
+  return mergeResources(
     kinds.map((kind) => {
       const sources = (byKind.get(kind) ?? []).flatMap(({ consumer }) => sourcesOf(consumer, consumers));
       return {
         ...roleWithPolicies(
           roleId(kind),
-          TRUSTED[kind] ?? [LAMBDA],
+          TRUSTED_SERVICES[kind] ?? [LAMBDA],
           statements(access[kind], sources, consumers),
         ),
         ...(kind === "workers" ? { [WORKER_PROFILE_ID]: instanceProfile(roleId(kind)) } : {}),
@@ -74,7 +82,7 @@ const instanceProfile = (role: string): Resource => ({
 
 const LAMBDA = "lambda.amazonaws.com";
 /** A worker runs in an ECS task or on an EC2 instance. Its functions have the role too, because their mappings need one. */
-const TRUSTED: Partial<Record<FunctionKind, readonly unknown[]>> = {
+const TRUSTED_SERVICES: Partial<Record<FunctionKind, readonly unknown[]>> = {
   workers: [LAMBDA, "ecs-tasks.amazonaws.com", sub("ec2.${AWS::URLSuffix}")],
 };
 
@@ -91,7 +99,7 @@ function statements(
   return [
     allow(["logs:CreateLogStream", "logs:PutLogEvents"], [arnOf(LOG_GROUP_ID)]),
     ...tableStatements(access.tables ?? {}),
-    ...some(
+    ...allowIfAny(
       [
         "sqs:ReceiveMessage",
         "sqs:DeleteMessage",
@@ -101,7 +109,7 @@ function statements(
       ],
       sources.map(arnOf),
     ),
-    ...some(
+    ...allowIfAny(
       ["sqs:SendMessage", "sqs:GetQueueUrl"],
       [
         ...sent.map(queueArn),
@@ -109,7 +117,7 @@ function statements(
       ],
     ),
     ...(access.watchesQueues === true
-      ? some(["sqs:GetQueueAttributes", "sqs:GetQueueUrl"], watched.map(queueArn))
+      ? allowIfAny(["sqs:GetQueueAttributes", "sqs:GetQueueUrl"], watched.map(queueArn))
       : []),
     ...(access.publishes === true
       ? [
@@ -166,7 +174,7 @@ export function foreignQueues({ sends }: Access, consumers: readonly ScannedCons
   return sends === undefined || sends === "all" ? [] : sends.filter((name) => !own.has(name));
 }
 
-const some = (actions: readonly string[], resources: readonly unknown[]): Statement[] =>
+const allowIfAny = (actions: readonly string[], resources: readonly unknown[]): Statement[] =>
   resources.length === 0 ? [] : [allow(actions, resources)];
 
 /** One statement for the tables with the same rights. */
@@ -193,12 +201,12 @@ function tableStatements(tables: NonNullable<Access["tables"]>): Statement[] {
 function blobStatements({ blobs }: Access): Statement[] {
   if (blobs === undefined) return [];
   const bucket = `arn:\${AWS::Partition}:s3:::\${${BLOBS_PARAMETER}}`;
-  const below = (prefixes: readonly string[]) => prefixes.map((prefix) => sub(`${bucket}/${prefix}/*`));
+  const blobKeys = (prefixes: readonly string[]) => prefixes.map((prefix) => sub(`${bucket}/${prefix}/*`));
   return [
-    ...some(["s3:GetObject"], below(blobs.get)),
-    ...some(["s3:PutObject"], below(blobs.put)),
-    ...some(["s3:DeleteObject"], below(blobs.remove ?? [])),
-    ...(blobs.missing === true ? [allow(["s3:ListBucket"], [sub(bucket)])] : []),
+    ...allowIfAny(["s3:GetObject"], blobKeys(blobs.get)),
+    ...allowIfAny(["s3:PutObject"], blobKeys(blobs.put)),
+    ...allowIfAny(["s3:DeleteObject"], blobKeys(blobs.remove ?? [])),
+    ...(blobs.maybeMissing === true ? [allow(["s3:ListBucket"], [sub(bucket)])] : []),
   ];
 }
 

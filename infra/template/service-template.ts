@@ -1,18 +1,18 @@
 import type { ScannedConsumer } from "../scan.ts";
 import { ACCESS } from "./access.ts";
-import { functionAlarms, TOPIC_PARAMETER, topicCondition } from "./alarms.ts";
+import { functionAlarms, TOPIC_PARAMETER, topicResources } from "./alarms.ts";
 import {
   consumerFunction,
   converterFunction,
   FUNCTION_GLOBALS,
   functionId,
-  otherMethodFunctions,
   routeFunction,
+  unsupportedMethodFunctions,
 } from "./functions.ts";
 import { API_ID, gatewayResources, STAGE } from "./gateway.ts";
-import { arnOf, merged, ref, STACK_NAME, sub } from "./intrinsics.ts";
+import { arnOf, mergeResources, ref, STACK_NAME, sub } from "./intrinsics.ts";
 import { LOG_GROUP_ID, logResources, RETENTION_PARAMETER } from "./logs.ts";
-import { HANDED_PROTECTION, PROTECTION_CONDITIONS } from "./protection.ts";
+import { PROTECTION_CONDITIONS, SERVICE_PROTECTION_PARAMETERS } from "./protection.ts";
 import { deadLetterQueues, mainQueue, queueResources, sourcesOf, undeliveredQueue } from "./queues.ts";
 import {
   BLOBS_PARAMETER,
@@ -26,7 +26,7 @@ import {
 import { arnOutput } from "./rules.ts";
 import type { SamTemplate } from "./sam-template.ts";
 import { hasConverter, type ServiceScan, type StackService } from "./services.ts";
-import { handedParameters, settingVariables } from "./step-settings.ts";
+import { serviceSettingParameters, settingVariables } from "./step-settings.ts";
 
 /** Parameters of a service's stack. */
 export const SERVICE_PARAMETERS = {
@@ -43,8 +43,8 @@ export const SERVICE_PARAMETERS = {
   },
   [RETENTION_PARAMETER]: { Type: "Number", Description: "Retention period of logs, days" },
   [TOPIC_PARAMETER]: { Type: "String", Description: "ARN of the topic that alarms notify" },
-  ...HANDED_PROTECTION,
-  ...handedParameters(),
+  ...SERVICE_PROTECTION_PARAMETERS,
+  ...serviceSettingParameters(),
 } as const;
 
 export const WORKER_ROLE_OUTPUT = "WorkerRoleArn";
@@ -58,10 +58,10 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
     const main = mainQueue(consumer);
     return undelivered === undefined || main === undefined ? [] : [main, undelivered];
   });
-  const resources = merged([
+  const resources = mergeResources([
     ...(routes.length === 0 ? [] : [gatewayResources(service)]),
     ...routes.map(routeFunction),
-    otherMethodFunctions(routes),
+    unsupportedMethodFunctions(routes),
     ...consumers.map((scanned) => ({
       ...consumerFunction(scanned, sourcesOf(scanned.consumer, consumers)),
       ...queueResources(scanned.consumer, consumers),
@@ -82,7 +82,7 @@ export function toServiceTemplate(scan: ServiceScan, all: readonly ScannedConsum
     Description: `Weft: the functions of the ${service} service`,
     Parameters: SERVICE_PARAMETERS,
     Conditions: Object.fromEntries(
-      Object.entries({ ...topicCondition(), ...PROTECTION_CONDITIONS }).filter(([name]) =>
+      Object.entries({ ...topicResources(), ...PROTECTION_CONDITIONS }).filter(([name]) =>
         usedConditions.includes(`"${name}"`),
       ),
     ),

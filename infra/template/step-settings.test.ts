@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readConfig, settings } from "../../lib/settings/config.ts";
 import { documentSettings } from "../../lib/settings/document-settings.ts";
-import { NOT_OF_FUNCTIONS, parameterOf, settingParameters } from "./step-settings.ts";
+import { NOT_FOR_FUNCTIONS, parameterOf, settingParameters } from "./step-settings.ts";
 
 interface Parameter {
   readonly Default: string;
@@ -13,11 +13,11 @@ const names = [...Object.keys(settings.shape), ...Object.keys(documentSettings)]
 
 describe("settings of functions", () => {
   it("have a parameter of the template, or are listed as not applicable", () => {
-    const undecided = names.filter(
-      (name) => (parameterOf(name) === undefined) === !NOT_OF_FUNCTIONS.has(name),
+    const unassigned = names.filter(
+      (name) => (parameterOf(name) === undefined) === !NOT_FOR_FUNCTIONS.has(name),
     );
-    expect(undecided).toEqual([]);
-    expect([...NOT_OF_FUNCTIONS].filter((name) => !names.includes(name))).toEqual([]);
+    expect(unassigned).toEqual([]);
+    expect([...NOT_FOR_FUNCTIONS].filter((name) => !names.includes(name))).toEqual([]);
   });
 
   it.each(names.filter((name) => parameterOf(name) !== undefined))(

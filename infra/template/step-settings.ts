@@ -12,295 +12,297 @@ interface StepSetting {
   /** Of `lib/settings/config.ts`. */
   readonly variable: string;
   readonly description: string;
-  readonly otherwise: string;
+  readonly default: string;
   readonly values?: readonly string[];
   /** `AllowedPattern` of the parameter. */
   readonly pattern?: string;
   /** `MaxLength` of the parameter; `VALUE_MAX` by default. */
   readonly most?: number;
   /** The service whose functions read it; both by default, because Lambda limits the environment to 4 KB. */
-  readonly of?: StackService;
+  readonly service?: StackService;
 }
 
 /** Settings of functions that a deployment chooses, by parameter. Keys of providers are secrets in the parameter store. */
 const STEP_SETTINGS: Readonly<Record<string, StepSetting>> = {
   HttpStepPrivateAddresses: {
     variable: "HTTP_STEP_PRIVATE_ADDRESSES",
-    of: "workflows",
+    service: "workflows",
     description: "Whether http and llm steps may reach private addresses",
-    otherwise: "deny",
+    default: "deny",
     values: ["deny", "allow"],
   },
   LlmBaseUrl: {
     variable: "LLM_BASE_URL",
-    of: "workflows",
+    service: "workflows",
     description: "Base URL of the first provider of llm steps; its key is the secret LLM_API_KEY",
-    otherwise: "",
+    default: "",
   },
   LlmModel: {
     variable: "LLM_MODEL",
-    of: "workflows",
+    service: "workflows",
     description: "Default model of llm steps",
-    otherwise: "",
+    default: "",
   },
   LlmProviders: {
     most: 512,
     variable: "LLM_PROVIDERS",
-    of: "workflows",
+    service: "workflows",
     description: "Further providers: JSON, a list of {name, base_url, api_key_secret (LLM_…), model}",
-    otherwise: "",
+    default: "",
   },
   LlmAllowedHosts: {
     most: 256,
     variable: "LLM_ALLOWED_HOSTS",
-    of: "workflows",
+    service: "workflows",
     description: "Hosts that a step's llm_config.base_url may use, separated by commas",
-    otherwise: "",
+    default: "",
   },
   RunsConcurrencyMax: {
     most: 5,
     variable: "RUNS_CONCURRENCY_MAX",
-    of: "workflows",
+    service: "workflows",
     description: "Maximum number of concurrent runs; further runs wait",
-    otherwise: "100",
+    default: "100",
     pattern: "^([1-9][0-9]{0,3}|10000)$",
   },
   UndefinedNames: {
     variable: "UNDEFINED_NAMES",
-    of: "workflows",
+    service: "workflows",
     description: "Behaviour of an undefined variable in the templates of a workflow",
-    otherwise: "empty",
+    default: "empty",
     values: ["empty", "fail"],
   },
   TriggerFiresPerMinute: {
     most: 9,
     variable: "TRIGGER_FIRES_PER_MINUTE",
     description: "Maximum firings of a trigger per minute; further events start nothing",
-    otherwise: "6000",
+    default: "6000",
     pattern: "^[1-9][0-9]{0,8}$",
   },
   RunsPerRootCauseMax: {
     most: 9,
     variable: "RUNS_PER_ROOT_CAUSE_MAX",
-    description: "Maximum runs that one event may cause, directly or through other runs; further runs are rejected",
-    otherwise: "1000",
+    description:
+      "Maximum runs that one event may cause, directly or through other runs; further runs are rejected",
+    default: "1000",
     pattern: "^[1-9][0-9]{0,8}$",
   },
   EventReceiverEnabled: {
     variable: "EVENT_RECEIVER_ENABLED",
     description: "Whether events trigger workflows",
-    otherwise: "true",
+    default: "true",
     values: ["true", "false"],
   },
   EventLogRetention: {
     most: 12,
     variable: "EVENT_LOG_RETENTION",
-    of: "workflows",
+    service: "workflows",
     description: "Retention period of the event log, such as 12h, 30d, 8w; off keeps all records",
-    otherwise: "off",
+    default: "off",
   },
   RunRetention: {
     most: 12,
     variable: "RUN_RETENTION",
-    of: "workflows",
+    service: "workflows",
     description: "Retention period of finished runs, such as 12h, 30d, 8w; off keeps all runs",
-    otherwise: "off",
+    default: "off",
   },
   OwnerEmail: {
     variable: "WEFT_OWNER_EMAIL",
     description: "Email address of the document user that the owner's access token authenticates",
-    otherwise: "owner@weft.local",
+    default: "owner@weft.local",
   },
   AiAllowReachFrom: {
     variable: "AI_ALLOW_REACH_FROM",
     description: "Who may use the language model functions in documents",
-    otherwise: "authenticated",
+    default: "authenticated",
     values: ["public", "authenticated", "restricted"],
   },
   TrashbinCutoffDays: {
     most: 5,
     variable: "TRASHBIN_CUTOFF_DAYS",
     description: "Days after which a deleted document cannot be restored",
-    otherwise: "30",
+    default: "30",
     pattern: "^[0-9]{1,5}$",
   },
   ApiUsersListLimit: {
     most: 3,
     variable: "API_USERS_LIST_LIMIT",
-    of: "documents",
+    service: "documents",
     description: "Maximum number of results of a user search",
-    otherwise: "5",
+    default: "5",
     pattern: "^([1-9][0-9]?|100)$",
   },
   OidcOpUrl: {
     variable: "OIDC_OP_URL",
-    of: "documents",
+    service: "documents",
     description: "Accepted issuer of tokens, the value of their iss claim",
-    otherwise: "",
+    default: "",
   },
   OidcOpJwksEndpoint: {
     variable: "OIDC_OP_JWKS_ENDPOINT",
-    of: "documents",
+    service: "documents",
     description: "URL of the issuer's public keys (JWKS)",
-    otherwise: "",
+    default: "",
   },
   OidcRsAllowedAudiences: {
     most: 256,
     variable: "OIDC_RS_ALLOWED_AUDIENCES",
-    of: "documents",
+    service: "documents",
     description: "Accepted audiences of the issuer's tokens, separated by commas; none if empty",
-    otherwise: "",
+    default: "",
   },
   OidcTimeout: {
     most: 2,
     variable: "OIDC_TIMEOUT",
-    of: "documents",
+    service: "documents",
     description: "Timeout of requests to the issuer, seconds",
-    otherwise: "3",
+    default: "3",
     pattern: "^[1-9][0-9]?$",
   },
   OidcCreateUser: {
     variable: "OIDC_CREATE_USER",
-    of: "documents",
+    service: "documents",
     description: "Whether a valid token of the issuer creates its user",
-    otherwise: "true",
+    default: "true",
     values: ["true", "false"],
   },
   OidcFallbackToEmail: {
     variable: "OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION",
-    of: "documents",
+    service: "documents",
     description: "Whether a user with an unknown sub is looked up by email address",
-    otherwise: "true",
+    default: "true",
     values: ["true", "false"],
   },
   OidcAllowDuplicateEmails: {
     variable: "OIDC_ALLOW_DUPLICATE_EMAILS",
-    of: "documents",
+    service: "documents",
     description: "Whether several users may have the same email address",
-    otherwise: "false",
+    default: "false",
     values: ["true", "false"],
   },
   OidcRequireEmailVerified: {
     variable: "OIDC_REQUIRE_EMAIL_VERIFIED",
-    of: "documents",
+    service: "documents",
     description: "Whether the email address of a token is used only if email_verified is true",
-    otherwise: "true",
+    default: "true",
     values: ["true", "false"],
   },
   OidcAllowOwnerByEmail: {
     variable: "OIDC_ALLOW_OWNER_BY_EMAIL",
-    of: "documents",
+    service: "documents",
     description: "Whether a token with the owner's email address authenticates as the owner",
-    otherwise: "false",
+    default: "false",
     values: ["true", "false"],
   },
   OidcFullNameFields: {
     variable: "OIDC_USERINFO_FULLNAME_FIELDS",
-    of: "documents",
+    service: "documents",
     description: "Claims of a user's full name, separated by commas",
-    otherwise: "first_name,last_name",
+    default: "first_name,last_name",
   },
   OidcShortNameField: {
     variable: "OIDC_USERINFO_SHORTNAME_FIELD",
-    of: "documents",
+    service: "documents",
     description: "Claim of a user's short name",
-    otherwise: "first_name",
+    default: "first_name",
   },
   [DOCUMENT_PARAMETER]: {
-    of: "documents",
+    service: "documents",
     most: 640,
     variable: "DOCUMENT_SETTINGS",
     description: "Further settings of documents: a JSON object of strings",
-    otherwise: "",
+    default: "",
   },
   [DOCUMENT_SECRETS_PARAMETER]: {
     variable: "WEFT_DOCUMENT_SECRETS_PATH",
-    of: "documents",
+    service: "documents",
     description:
       "Path of the secrets of documents, and their theme, in the parameter store, each by its setting's name",
-    otherwise: "/weft/documents",
+    default: "/weft/documents",
     pattern: "^(?:/[A-Za-z0-9_.-]+)+$",
   },
   DocumentSecrets: {
     variable: "WEFT_DOCUMENT_SECRETS",
-    of: "documents",
+    service: "documents",
     description: "Which of them exist, separated by commas, such as OIDC_RS_PRIVATE_KEY_STR",
-    otherwise: "",
+    default: "",
     pattern: "^[A-Z_, ]*$",
   },
   EmailHost: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_HOST",
     description: "SMTP server for outgoing mails; no mails if empty",
-    otherwise: "",
+    default: "",
   },
   EmailPort: {
-    of: "workflows",
+    service: "workflows",
     most: 5,
     variable: "DJANGO_EMAIL_PORT",
     description: "Its port",
-    otherwise: "25",
+    default: "25",
     pattern: "^[1-9][0-9]{0,4}$",
   },
   EmailHostUser: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_HOST_USER",
     description: "User name for the SMTP server, if it requires one",
-    otherwise: "",
+    default: "",
   },
   EmailUseTls: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_USE_TLS",
     description: "Whether to use STARTTLS",
-    otherwise: "false",
+    default: "false",
     values: ["true", "false"],
   },
   EmailUseSsl: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_USE_SSL",
     description: "Whether to use TLS from the start of the connection",
-    otherwise: "false",
+    default: "false",
     values: ["true", "false"],
   },
   EmailFrom: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_FROM",
     description: "Sender address of mails",
-    otherwise: "from@example.com",
+    default: "from@example.com",
   },
   EmailBrandName: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_BRAND_NAME",
     description: "Name of the service in mails",
-    otherwise: "Docs",
+    default: "Docs",
   },
   EmailLogoImg: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_LOGO_IMG",
     description: "Logo at the top of mails",
-    otherwise: "",
+    default: "",
   },
   PublicUrl: {
     variable: "PUBLIC_URL",
     description: "Public URL of the service; empty for the host of the request",
-    otherwise: "",
+    default: "",
   },
   EmailUrlApp: {
-    of: "workflows",
+    service: "workflows",
     variable: "DJANGO_EMAIL_URL_APP",
     description: "Base URL of links to documents in mails",
-    otherwise: "",
+    default: "",
   },
   WorkflowDocumentsUser: {
-    of: "workflows",
+    service: "workflows",
     variable: "WORKFLOW_DOCUMENTS_USER",
-    description: "Email address of the user that scripts of workflows act as in documents; empty for the owner",
-    otherwise: "",
+    description:
+      "Email address of the user that scripts of workflows act as in documents; empty for the owner",
+    default: "",
   },
 };
 
 /** Settings that functions do not read: only servers or workers do, or functions get them in another way. */
-export const NOT_OF_FUNCTIONS: ReadonlySet<string> = new Set([
+export const NOT_FOR_FUNCTIONS: ReadonlySet<string> = new Set([
   // API Gateway only serves its own domain names.
   "DJANGO_ALLOWED_HOSTS",
   ...["PORT", "HOST", "WEFT_DATA_DIR", "WEFT_ACCESS_TOKEN", "WEFT_PLATFORM", "WEFT_STACK", "WEFT_WORKER"],
@@ -321,7 +323,7 @@ const VALUE_MAX = 128;
 /** The parameters of the main template. */
 export function settingParameters(): Record<string, unknown> {
   return Object.fromEntries(
-    settings.map(([parameter, { description, otherwise, values, pattern, most = VALUE_MAX }]) => [
+    settings.map(([parameter, { description, default: otherwise, values, pattern, most = VALUE_MAX }]) => [
       parameter,
       {
         Type: "String",
@@ -336,7 +338,7 @@ export function settingParameters(): Record<string, unknown> {
 }
 
 /** The parameters of a service's template, which the main template sets. */
-export function handedParameters(): Record<
+export function serviceSettingParameters(): Record<
   string,
   { readonly Type: "String"; readonly Description: string; readonly MaxLength: number }
 > {
@@ -353,7 +355,7 @@ export function handedParameters(): Record<
 
 /** Default values of the parameters. */
 export function settingDefaults(): Record<string, string> {
-  return Object.fromEntries(settings.map(([parameter, { otherwise }]) => [parameter, otherwise]));
+  return Object.fromEntries(settings.map(([parameter, { default: otherwise }]) => [parameter, otherwise]));
 }
 
 /** What the main template passes to that of a service. */
@@ -365,7 +367,7 @@ export function settingArguments(): Record<string, unknown> {
 export function settingVariables(service: StackService): Record<string, unknown> {
   return Object.fromEntries(
     settings
-      .filter(([, { of = service }]) => of === service)
+      .filter(([, { service: of = service }]) => of === service)
       .map(([parameter, { variable }]) => [variable, ref(parameter)]),
   );
 }
@@ -373,6 +375,6 @@ export function settingVariables(service: StackService): Record<string, unknown>
 /** The parameter of the main template that sets this setting; undefined if there is none. */
 export function parameterOf(variable: string): string | undefined {
   if (Object.hasOwn(documentSettings, variable))
-    return NOT_OF_FUNCTIONS.has(variable) ? undefined : DOCUMENT_PARAMETER;
+    return NOT_FOR_FUNCTIONS.has(variable) ? undefined : DOCUMENT_PARAMETER;
   return settings.find(([, setting]) => setting.variable === variable)?.[0];
 }

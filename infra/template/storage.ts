@@ -14,7 +14,7 @@ const UPLOAD_DAYS = 7;
  * Data outlives the stack. Resources of a failed creation are deleted: tables have fixed names, and leftovers would
  * block the next attempt.
  */
-const KEPT = { DeletionPolicy: "RetainExceptOnCreate", UpdateReplacePolicy: "Retain" } as const;
+const RETAIN = { DeletionPolicy: "RetainExceptOnCreate", UpdateReplacePolicy: "Retain" } as const;
 /** Replaced and deleted object versions are kept as long as the tables' point-in-time recovery reaches, days. */
 const VERSIONS_DAYS = 35;
 /** Retention period of versions of temporary objects. */
@@ -29,7 +29,7 @@ export function tableResources(table: TableSpec): ResourceMap {
   return {
     [tableId(table)]: {
       Type: "AWS::DynamoDB::Table",
-      ...KEPT,
+      ...RETAIN,
       Properties: {
         TableName: stackName(table.name),
         BillingMode: "PAY_PER_REQUEST",
@@ -63,7 +63,7 @@ export function bucketResources(): ResourceMap {
   return {
     [BLOBS_ID]: {
       Type: "AWS::S3::Bucket",
-      ...KEPT,
+      ...RETAIN,
       Properties: {
         BucketEncryption: {
           ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }],
@@ -78,10 +78,10 @@ export function bucketResources(): ResourceMap {
         LifecycleConfiguration: {
           Rules: [
             // A claim is useless once no queue contains its message.
-            temporary("claims", CLAIMS_PREFIX, CLAIMS_DAYS),
+            expireTemporary("claims", CLAIMS_PREFIX, CLAIMS_DAYS),
             // Uploaded content that no document uses.
-            temporary("sent", UPLOADS_PREFIX, UPLOADS_DAYS),
-            temporary("conversions", CONVERSIONS_PREFIX, CONVERSIONS_DAYS),
+            expireTemporary("sent", UPLOADS_PREFIX, UPLOADS_DAYS),
+            expireTemporary("conversions", CONVERSIONS_PREFIX, CONVERSIONS_DAYS),
             {
               Id: "uploads",
               Status: "Enabled",
@@ -100,7 +100,7 @@ export function bucketResources(): ResourceMap {
   };
 }
 
-function temporary(Id: string, Prefix: string, ExpirationInDays: number): Record<string, unknown> {
+function expireTemporary(Id: string, Prefix: string, ExpirationInDays: number): Record<string, unknown> {
   return {
     ...{ Id, Status: "Enabled", Prefix, ExpirationInDays },
     NoncurrentVersionExpiration: { NoncurrentDays: TEMPORARY_VERSIONS_DAYS },

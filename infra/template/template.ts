@@ -1,9 +1,9 @@
 import { toPascalCase } from "../names.ts";
 import type { Scan } from "../scan.ts";
-import { alarmResources, TOPIC_PARAMETER, topicCondition } from "./alarms.ts";
+import { alarmResources, TOPIC_PARAMETER, topicResources } from "./alarms.ts";
 import { dashboardResources } from "./dashboard.ts";
 import { DOMAIN_CONDITIONS, DOMAIN_OUTPUTS, DOMAIN_PARAMETERS, domainResources } from "./domain.ts";
-import { merged, outputOf, type ResourceMap, ref, STACK_NAME } from "./intrinsics.ts";
+import { mergeResources, outputOf, type ResourceMap, ref, STACK_NAME } from "./intrinsics.ts";
 import { RETENTION_PARAMETER } from "./logs.ts";
 import {
   ACCOUNT_CONDITIONS,
@@ -77,8 +77,8 @@ function toMainTemplate({ tables }: Scan, services: readonly ServiceScan[]): Sam
       ...DOMAIN_PARAMETERS,
       ...settingParameters(),
     },
-    Conditions: { ...topicCondition(), ...ACCOUNT_CONDITIONS, ...DOMAIN_CONDITIONS },
-    Resources: merged([
+    Conditions: { ...topicResources(), ...ACCOUNT_CONDITIONS, ...DOMAIN_CONDITIONS },
+    Resources: mergeResources([
       ...services.map(stackResource),
       ...services.flatMap(({ service, consumers }) =>
         consumers.map(({ consumer }) => ruleResources(consumer, stackId(service))),

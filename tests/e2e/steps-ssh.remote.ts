@@ -23,7 +23,7 @@ beforeAll(async () => {
     env: { SSH_KNOWN_HOSTS: knownHosts },
     files: {
       "keys/user": await readFile(sshd.keyPath, "utf8"),
-      "keys/stranger": await readFile(sshd.strangerKeyPath, "utf8"),
+      "keys/stranger": await readFile(sshd.unauthorizedKeyPath, "utf8"),
       "secrets.env": `DEPLOY_KEY="${await readFile(sshd.keyPath, "utf8")}"\nTOKEN=s3cr3t-t0ken\n`,
     },
   });

@@ -2,11 +2,11 @@ import type { DeployedFunction, DeployedRoles } from "./policies.ts";
 import type { Right } from "./rights.ts";
 
 /** Issues of a stack's roles, one line each; none if all lists are empty. */
-export interface RoleFaults {
+export interface RoleIssues {
   /** Functions that were never called. */
   readonly neverCalled: readonly string[];
   /** Requests that the function's role does not allow. */
-  readonly lacking: readonly string[];
+  readonly missing: readonly string[];
   /** Rights of a role that none of its functions uses. */
   readonly unused: readonly string[];
 }
@@ -15,30 +15,31 @@ export interface RoleFaults {
  * Compares the requests of functions, by actor, with the grants of their stack's roles. A function that was called
  * has an entry, even if it is empty.
  */
-export function roleFaults(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleFaults {
+export function compareRoles(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleIssues {
   const lacking = new Set<string>();
   const used = new Set<Right>();
   for (const fn of roles.functions) {
     const granted = roles.granted.get(fn.role) ?? [];
-    for (const right of [...(done.get(fn.actor) ?? []), ...lambdasOwn(roles, fn)]) {
+    for (const right of [...(done.get(fn.actor) ?? []), ...lambdaRights(roles, fn)]) {
       const covering = granted.filter((grant) => covers(grant, right));
       for (const grant of covering) used.add(grant);
-      if (covering.length === 0) lacking.add(`${fn.role}, as ${fn.logicalId} needs it: ${lineOf(right)}`);
+      if (covering.length === 0)
+        lacking.add(`${fn.role}, as ${fn.logicalId} needs it: ${formatRight(right)}`);
     }
   }
   return {
     neverCalled: [...new Set(roles.functions.map(({ actor }) => actor))].filter((actor) => !done.has(actor)),
-    lacking: [...lacking].sort(),
+    missing: [...lacking].sort(),
     unused: [...roles.granted]
       .flatMap(([role, grants]) =>
-        grants.filter((grant) => !used.has(grant)).map((grant) => `${role}: ${lineOf(grant)}`),
+        grants.filter((grant) => !used.has(grant)).map((grant) => `${role}: ${formatRight(grant)}`),
       )
       .sort(),
   };
 }
 
 /** Requests that Lambda makes with the function's role, which the emulators do not: for its log and its queues. */
-function lambdasOwn({ logs }: DeployedRoles, { queues }: DeployedFunction): Right[] {
+function lambdaRights({ logs }: DeployedRoles, { queues }: DeployedFunction): Right[] {
   // The last one is for the handler, which changes the visibility of messages only in Lambda.
   const polling = [
     ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"],
@@ -66,4 +67,4 @@ export function covers(grant: Right, { action, resource }: Right): boolean {
   return true;
 }
 
-const lineOf = ({ action, resource }: Right): string => `${action} on ${resource}`;
+const formatRight = ({ action, resource }: Right): string => `${action} on ${resource}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { covers, roleFaults } from "./compare.ts";
+import { compareRoles, covers } from "./compare-roles.ts";
 import { readRoles } from "./policies.ts";
 import { arn, type Right, s3Arn } from "./rights.ts";
 
@@ -73,8 +73,8 @@ const TABLES = {
 };
 const BLOBS = { Effect: "Allow", Action: ["s3:GetObject"], Resource: s3Arn("bucket/runs/*") };
 
-const faults = (statements: object[], done: readonly Right[] | undefined) =>
-  roleFaults(
+const issues = (statements: object[], done: readonly Right[] | undefined) =>
+  compareRoles(
     readRoles(template(...statements), { StackName: "s" }),
     new Map(done === undefined ? [] : [["Work", done]]),
   );
@@ -84,19 +84,19 @@ const GET = { action: "s3:GetObject", resource: s3Arn("bucket/runs/1/values") };
 describe("compareRoles", () => {
   it("finds nothing if the functions use all rights of their role; Lambda uses its own rights for each function", () => {
     const done = [onRuns("dynamodb:GetItem"), onRuns("dynamodb:PutItem"), GET];
-    expect(faults([TABLES, BLOBS], done)).toEqual({ neverCalled: [], lacking: [], unused: [] });
+    expect(issues([TABLES, BLOBS], done)).toEqual({ neverCalled: [], missing: [], unused: [] });
   });
 
   it("reports a request without a right, with the function", () => {
-    const { lacking } = faults([TABLES], [onRuns("dynamodb:DeleteItem"), GET]);
-    expect(lacking).toEqual([
+    const { missing } = issues([TABLES], [onRuns("dynamodb:DeleteItem"), GET]);
+    expect(missing).toEqual([
       `Role, as Work needs it: dynamodb:DeleteItem on ${arn("dynamodb", "table/s-runs")}`,
       `Role, as Work needs it: s3:GetObject on ${s3Arn("bucket/runs/1/values")}`,
     ]);
   });
 
   it("reports unused rights, by action and resource", () => {
-    const { unused } = faults([TABLES, BLOBS], [onRuns("dynamodb:GetItem")]);
+    const { unused } = issues([TABLES, BLOBS], [onRuns("dynamodb:GetItem")]);
     expect(unused).toEqual([
       `Role: dynamodb:PutItem on ${arn("dynamodb", "table/s-runs")}`,
       `Role: s3:GetObject on ${s3Arn("bucket/runs/*")}`,
@@ -104,13 +104,13 @@ describe("compareRoles", () => {
   });
 
   it("lists functions that were never called", () => {
-    expect(faults([], undefined).neverCalled).toEqual(["Work"]);
-    expect(faults([], []).neverCalled).toEqual([]);
+    expect(issues([], undefined).neverCalled).toEqual(["Work"]);
+    expect(issues([], []).neverCalled).toEqual([]);
   });
 
   it("throws for a statement with an effect other than Allow", () => {
-    expect(() => faults([{ ...TABLES, Condition: {} }], [])).toThrow(/cannot be read/);
-    expect(() => faults([{ ...TABLES, Effect: "Deny" }], [])).toThrow(/cannot be read/);
+    expect(() => issues([{ ...TABLES, Condition: {} }], [])).toThrow(/unsupported statement/);
+    expect(() => issues([{ ...TABLES, Effect: "Deny" }], [])).toThrow(/unsupported statement/);
   });
 });
 
