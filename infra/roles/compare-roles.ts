@@ -16,7 +16,7 @@ export interface RoleIssues {
  * has an entry, even if it is empty.
  */
 export function compareRoles(roles: DeployedRoles, done: ReadonlyMap<string, readonly Right[]>): RoleIssues {
-  const lacking = new Set<string>();
+  const missing = new Set<string>();
   const used = new Set<Right>();
   for (const fn of roles.functions) {
     const granted = roles.granted.get(fn.role) ?? [];
@@ -24,12 +24,12 @@ export function compareRoles(roles: DeployedRoles, done: ReadonlyMap<string, rea
       const covering = granted.filter((grant) => covers(grant, right));
       for (const grant of covering) used.add(grant);
       if (covering.length === 0)
-        lacking.add(`${fn.role}, as ${fn.logicalId} needs it: ${formatRight(right)}`);
+        missing.add(`${fn.role}, as ${fn.logicalId} needs it: ${formatRight(right)}`);
     }
   }
   return {
     neverCalled: [...new Set(roles.functions.map(({ actor }) => actor))].filter((actor) => !done.has(actor)),
-    missing: [...lacking].sort(),
+    missing: [...missing].sort(),
     unused: [...roles.granted]
       .flatMap(([role, grants]) =>
         grants.filter((grant) => !used.has(grant)).map((grant) => `${role}: ${formatRight(grant)}`),

@@ -33,7 +33,7 @@ test("every function has the rights that it needs, and no role has a right that 
       });
     });
     const done = recorder.done();
-    const none = { neverCalled: [], lacking: [], unused: [] };
+    const none = { neverCalled: [], missing: [], unused: [] };
     expect(installation.roles.map((roles) => compareRoles(roles, done))).toEqual(
       installation.roles.map(() => none),
     );
