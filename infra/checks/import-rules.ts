@@ -55,6 +55,27 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "evaluation",
     "snapshots",
   ],
+  "lib/documents": [
+    "access",
+    "settings.ts",
+    "fields.ts",
+    "tables",
+    "changes",
+    "users",
+    "tree",
+    "authorization",
+    "grants",
+    "events",
+    "mail",
+    "content",
+    "sharing",
+    "threads",
+    "lists",
+    "records",
+    "requests",
+    "script-api",
+    "configuration",
+  ],
 };
 
 /** The services, by name: a consumer serves one of them. */
