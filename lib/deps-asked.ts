@@ -11,7 +11,7 @@ export function documentAnswers(deps: Deps): AnswerDocuments {
     append: async (...how) => (await texts()).append(...how),
   };
   return async (question, by) => {
-    const { answerDocuments } = await import("./documents/script-api/handle-document-call.ts");
+    const { handleDocumentCall: answerDocuments } = await import("./documents/script-api/handle-document-call.ts");
     return answerDocuments({ ...deps, documentContent }, question, by);
   };
 }

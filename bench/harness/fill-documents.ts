@@ -1,7 +1,7 @@
 import type { Deps } from "../../lib/deps.ts";
-import { findSeen, type Seen } from "../../lib/documents/authorization/document-access.ts";
+import { type DocumentAccess, findDocument } from "../../lib/documents/authorization/document-access.ts";
 import { commitChange } from "../../lib/documents/changes/commit.ts";
-import { countAccesses, planFirstAccess } from "../../lib/documents/grants/grants.ts";
+import { adjustAccessCounts, planInitialAccess } from "../../lib/documents/grants/grants.ts";
 import { createChild, createDocument } from "../../lib/documents/records/create.ts";
 import type { StoredUser } from "../../lib/documents/tables/users.ts";
 import { toSegment } from "../../lib/documents/tree/path-segment.ts";
@@ -55,12 +55,12 @@ async function fillTrees(
     made += 1;
     return { id: idOf(made - 1), title: titleOf(made - 1) };
   };
-  const root = (): Promise<Seen> => {
+  const root = (): Promise<DocumentAccess> => {
     roots.add(made);
     return createDocument(deps, user, next());
   };
-  const child = async (parent: Seen): Promise<Seen> =>
-    createChild(deps, user, await findSeen(deps, user, parent.document.id), next());
+  const child = async (parent: DocumentAccess): Promise<DocumentAccess> =>
+    createChild(deps, user, await findDocument(deps, user, parent.document.id), next());
   for (let tree = 0; tree < trees; tree += 1) {
     let above = await root();
     for (let level = 1; level < levels; level += 1) {
@@ -105,7 +105,7 @@ async function fillRoots(
         },
         { parent: undefined, order: toSegment((first + number) * BETWEEN_ROOTS), writes: [] },
       );
-      return [...plan.writes, ...planFirstAccess(deps, id, creator.id, "owner")];
+      return [...plan.writes, ...planInitialAccess(deps, id, creator.id, "owner")];
     });
     batches.push(() => commit(deps, writes));
   }
@@ -125,8 +125,8 @@ async function giveEach(
       commit(
         deps,
         some.flatMap((id) => [
-          ...planFirstAccess(deps, id, user.id, role),
-          countAccesses({ id, parent: null, place: 1 }, 1, role === "owner" ? 1 : 0),
+          ...planInitialAccess(deps, id, user.id, role),
+          adjustAccessCounts({ id, parent: null, position_version: 1 }, 1, role === "owner" ? 1 : 0),
         ]),
       ),
     );

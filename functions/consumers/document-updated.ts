@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { removeOrphans } from "#lib/documents/content/orphaned-blobs.ts";
-import { tellOfEdits, type UntoldMessage } from "#lib/documents/events/updated-event.ts";
+import { removeOrphanedBlobs } from "#lib/documents/content/orphaned-blobs.ts";
+import { flushUpdatedEvent, type UpdatedEventMessage } from "#lib/documents/events/updated-event.ts";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
 
@@ -12,10 +12,10 @@ export const consumer = defineConsumer({
   scripts: true,
   run: (messages, deps: Deps) =>
     eachMessage(messages, async ({ body }) => {
-      const asked = body as UntoldMessage;
-      await tellOfEdits(deps, asked);
+      const asked = body as UpdatedEventMessage;
+      await flushUpdatedEvent(deps, asked);
       const document = await deps.tables.get(documentsTable, documentKey(asked.document_id));
-      if (document !== undefined) await removeOrphans(deps, document);
+      if (document !== undefined) await removeOrphanedBlobs(deps, document);
     }),
 });
 

@@ -31,8 +31,22 @@ const SET_BY_THE_SERVICE = () => ({
   ...{ parent: others.id, parent_id: others.id, order: "a0", segment: "0000001", chain: [others.id] },
   ...{ link_reach: "public", link_role: "editor", computed_link_reach: "public", is_favorite: true },
   ...{ accesses: 5, owners: 0, nb_accesses_direct: 9, nb_accesses_ancestors: 9, user_role: "owner" },
-  ...{ role: "owner", roles: ["owner"], abilities: { destroy: true }, revision: 99, place: 99, height: 0 },
-  ...{ pk: others.id, sk: "document", workspace: "other", processed: true, untold_at: 1, thinned_to: "z" },
+  ...{
+    role: "owner",
+    roles: ["owner"],
+    abilities: { destroy: true },
+    revision: 99,
+    position_version: 99,
+    height: 0,
+  },
+  ...{
+    pk: others.id,
+    sk: "document",
+    workspace: "other",
+    processed: true,
+    pending_update_at: 1,
+    retention_cursor: "z",
+  },
   ...{ duplicated_from: others.id, attachments: ["x"], is_deleted: true, is_staff: true },
 });
 const NAMES = [

@@ -56,6 +56,8 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "snapshots",
   ],
   "lib/documents": [
+    "error-format.ts",
+    "service.ts",
     "access",
     "settings.ts",
     "fields.ts",

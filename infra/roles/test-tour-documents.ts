@@ -1,5 +1,8 @@
 import type { Deps } from "../../lib/deps.ts";
-import { DOCUMENT_UPDATED_QUEUE, type UntoldMessage } from "../../lib/documents/events/updated-event.ts";
+import {
+  DOCUMENT_UPDATED_QUEUE,
+  type UpdatedEventMessage,
+} from "../../lib/documents/events/updated-event.ts";
 import { stageAccesses } from "../../lib/documents/grants/staged-accesses.ts";
 import { planInvitation } from "../../lib/documents/sharing/invitations.ts";
 import { accessId, accessKey } from "../../lib/documents/tables/accesses.ts";
@@ -22,7 +25,7 @@ export const TOUR_EMAIL = "tour@example.org";
 const EMPTY_STATE = "AAA=";
 /** The date of an old version. */
 const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
-/** With this many invitations, moving a document takes more than one transaction. */
+/** With this many invitations, moveId a document takes more than one transaction. */
 const MANY_INVITATIONS = 45;
 
 interface Created {
@@ -100,24 +103,29 @@ export async function startMove(
   const key = documentKey(child);
   const document = await tables.get(documentsTable, key);
   if (document === undefined) throw new Error("child not found");
-  const [pk, order, moving] = [childrenOf(own), toSegment(SEGMENTS - 1), ids.random()];
+  const [pk, order, moveId] = [childrenOf(own), toSegment(SEGMENTS - 1), ids.random()];
   const id = accessId(child, { user });
   const granted = { created_at: new Date(clock.now()).toISOString(), revision: 1 };
   const of = { id, document: child, user, team: null, role: "owner" } as const;
-  await stageAccesses({ tables }, child, moving, [{ ...accessKey(child, id), ...of, ...granted }]);
+  await stageAccesses({ tables }, child, moveId, [{ ...accessKey(child, id), ...of, ...granted }]);
   const invitation = { document: child, email: "left@example.org", role: "reader", issuer: user } as const;
   await tables.write([
     { op: "delete", table: childrenTable, key: { pk, sk: document.order } },
     { op: "put", table: childrenTable, item: { pk, sk: order, id: child } },
-    { op: "update", table: documentsTable, key, change: { set: { order, moving, accesses: 1, owners: 1 } } },
+    {
+      op: "update",
+      table: documentsTable,
+      key,
+      change: { set: { order, pending_move: moveId, accesses: 1, owners: 1 } },
+    },
     ...planInvitation({ ids, clock }, invitation).writes,
   ]);
   return async () => {
-    const body = JSON.stringify({ document_id: child, moving } satisfies UntoldMessage);
+    const body = JSON.stringify({ document_id: child, pending_move: moveId } satisfies UpdatedEventMessage);
     await queues.send(DOCUMENT_UPDATED_QUEUE, [{ body }]);
     await waitUntil("the move to be completed", async () => {
       const now = await tables.get(documentsTable, key);
-      return now?.moving === undefined;
+      return now?.pending_move === undefined;
     });
   };
 }

@@ -14,10 +14,10 @@ import {
 import {
   commentKey,
   commentsTable,
-  roomKey,
-  roomsTable,
   threadKey,
   threadsTable,
+  threadUsageKey,
+  threadUsageTable,
 } from "../documents/tables/threads.ts";
 import {
   type ContentHead,
@@ -90,8 +90,8 @@ const planThreads: Plan = (document, at, people) => {
       { op: "put", table: commentsTable, item: { ...commentKey(document, thread, comment), ...held } },
     ];
   });
-  const room = { ...roomKey(document), threads: players.length, bytes: bytes * players.length };
-  return [...threads, { op: "put", table: roomsTable, item: room }];
+  const room = { ...threadUsageKey(document), threads: players.length, bytes: bytes * players.length };
+  return [...threads, { op: "put", table: threadUsageTable, item: room }];
 };
 
 const planSharing: Plan = (document, at, people) => {

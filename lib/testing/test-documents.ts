@@ -1,7 +1,7 @@
 import type { LinkReach, LinkRole } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
 import { commitChange } from "../documents/changes/commit.ts";
-import { planFirstAccess } from "../documents/grants/grants.ts";
+import { planInitialAccess } from "../documents/grants/grants.ts";
 import { accessesTable, accessId, accessKey, type StoredAccess } from "../documents/tables/accesses.ts";
 import {
   childrenOf,
@@ -38,7 +38,7 @@ const counted = (document: string, role: Role): Write => ({
 
 /** Gives somebody a role on a document. */
 export const grant = (deps: Deps, document: string, user: string, role: Role): Promise<void> =>
-  write(deps, [...planFirstAccess(deps, document, user, role), counted(document, role)]);
+  write(deps, [...planInitialAccess(deps, document, user, role), counted(document, role)]);
 
 /** Gives a team a role on a document. */
 export function grantTeam(deps: Deps, document: string, team: string, role: Role): Promise<void> {

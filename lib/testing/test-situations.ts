@@ -1,4 +1,4 @@
-import { type Abilities, abilitiesOf, type Standing } from "../documents/access/abilities.ts";
+import { type Abilities, type AccessContext, computeAbilities } from "../documents/access/abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, type Link } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
 
@@ -13,9 +13,9 @@ export const ASKERS = {
   administrator: { role: "administrator" },
   owner: { role: "owner" },
   anonymous: { role: null, isAuthenticated: false },
-} as const satisfies Record<string, Partial<Standing>>;
+} as const satisfies Record<string, Partial<AccessContext>>;
 export type Asker = keyof typeof ASKERS;
-export const asksAs = (asker: Asker): Partial<Standing> & { readonly role: Role | null } => ({
+export const asksAs = (asker: Asker): Partial<AccessContext> & { readonly role: Role | null } => ({
   ...ASKERS[asker],
 });
 
@@ -50,7 +50,7 @@ export const SITUATIONS: readonly Situation[] = scenes.flatMap((scene) =>
 const NO_LINK: Link = { reach: "restricted", role: "reader" };
 
 /** How the asker stands to the document, by the table alone. */
-export function standingIn({ asker, link, place, state }: Situation): Standing {
+export function standingIn({ asker, link, place, state }: Situation): AccessContext {
   const above = place === "root" ? [] : [place === "inherited" ? link : NO_LINK];
   return {
     ...{ isAuthenticated: true, isCreator: false, hasTrace: false, aiAllowReachFrom: "authenticated" },
@@ -61,7 +61,7 @@ export function standingIn({ asker, link, place, state }: Situation): Standing {
   };
 }
 
-export const abilitiesIn = (situation: Situation): Abilities => abilitiesOf(standingIn(situation));
+export const abilitiesIn = (situation: Situation): Abilities => computeAbilities(standingIn(situation));
 
 export const nameOf = ({ asker, link, place, state }: Situation): string =>
   `${asker}, ${link.reach} ${link.role}, ${place}, ${state}`;

@@ -15,7 +15,7 @@ import {
   documentsTable,
   type StoredDocument,
 } from "../documents/tables/documents.ts";
-import { ordersOf } from "../documents/tree/siblings.ts";
+import { initialOrders } from "../documents/tree/siblings.ts";
 import type { Write } from "../platform/tables.ts";
 import { type Belongings, contentHead, layBytes, planBelongings } from "./test-belongings.ts";
 import type { TestDeps } from "./test-deps.ts";
@@ -57,7 +57,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     return role === null ? [] : [{ user: idOf(asker), role }];
   });
 
-  const orders = ordersOf(DOCUMENTS_MAX)[Symbol.iterator]();
+  const orders = initialOrders(DOCUMENTS_MAX)[Symbol.iterator]();
   const documentOf = (id: string, more: Partial<StoredDocument>): Write[] => {
     const parent = more.parent ?? null;
     const order = orders.next().value ?? "";
@@ -66,7 +66,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     const item: StoredDocument = {
       ...{ ...documentKey(id), id, title: "Notes", excerpt: null, link_reach: "restricted" },
       ...{ link_role: "reader", creator: null, duplicated_from: null, created_at: at, updated_at: at },
-      ...{ deleted_at: null, parent: null, order, chain: [], place: 1 },
+      ...{ deleted_at: null, parent: null, order, chain: [], position_version: 1 },
       ...{ height: 1, numchild: 0, accesses: 0, owners: 0, revision: 1, ...more },
     };
     return [

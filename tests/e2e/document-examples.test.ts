@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
 import type { ContentAccess } from "../../lib/documents/content/text-access.ts";
 import type { DocumentRecord } from "../../lib/documents/records/record.ts";
-import { answerDocuments } from "../../lib/documents/script-api/handle-document-call.ts";
+import { handleDocumentCall } from "../../lib/documents/script-api/handle-document-call.ts";
 import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   const { deps } = opened;
   const answer: AnswerDocuments = (question, by) =>
-    answerDocuments({ ...deps, documentContent: content }, question, by);
+    handleDocumentCall({ ...deps, documentContent: content }, question, by);
   Object.assign(deps, {
     answerDocuments: answer,
     answerScript: (runId: string, query: unknown) =>

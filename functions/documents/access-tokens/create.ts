@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { ownerAlone } from "#lib/documents/requests/viewer.ts";
+import { requireInstallationOwner } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { createToken, tokenBody, tokenRecord } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -20,7 +20,7 @@ export const route = defineRoute({
   response: z.object({ token: z.string(), data: tokenRecord }),
   errors: [403, 409, 429],
   run: async ({ body, request }, deps: Deps) => {
-    ownerAlone(request);
+    requireInstallationOwner(request);
     const { token, record } = await createToken(deps, body);
     return { token, data: record };
   },

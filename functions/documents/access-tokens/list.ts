@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { ownerAlone } from "#lib/documents/requests/viewer.ts";
+import { requireInstallationOwner } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { listTokens, tokenRecord } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -19,7 +19,7 @@ export const route = defineRoute({
   response: z.object({ data: z.array(tokenRecord) }),
   errors: [403],
   run: async ({ request }, deps: Deps) => {
-    ownerAlone(request);
+    requireInstallationOwner(request);
     return { data: await listTokens(deps) };
   },
 });

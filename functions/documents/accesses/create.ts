@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { createAccess } from "#lib/documents/sharing/accesses.ts";
@@ -24,9 +24,9 @@ export const route = defineRoute({
   status: 201,
   response: accessRecord,
   errors: [403],
-  before: may("accesses_manage"),
+  before: can("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
-    createAccess(deps, await signedIn(deps, request), params.id, body),
+    createAccess(deps, await requireUser(deps, request), params.id, body),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { getAccess } from "#lib/documents/sharing/accesses.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: accessRecord,
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    getAccess(deps, await signedIn(deps, request), params.id, params.accessId),
+    getAccess(deps, await requireUser(deps, request), params.id, params.accessId),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { listAccesses } from "#lib/documents/sharing/accesses.ts";
@@ -23,7 +23,7 @@ export const route = defineRoute({
   response: z.array(accessRecord),
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    listAccesses(deps, await signedIn(deps, request), params.id),
+    listAccesses(deps, await requireUser(deps, request), params.id),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
-import { mailsTable, type StoredMail, WAITING_MAILS } from "#lib/documents/tables/mails.ts";
+import { mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { smtpMailer } from "#lib/platform/smtp.ts";
 import { readConfig } from "#lib/settings/config.ts";
@@ -78,7 +78,7 @@ const inviteOne = async (email: string): Promise<void> => {
   expect((await call(test.deps, invite, asked)).status).toBe(201);
 };
 const waiting = async (): Promise<StoredMail[]> =>
-  (await test.deps.tables.query(mailsTable, { pk: WAITING_MAILS })).items;
+  (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items;
 const sendBy = (port: number, signal = new AbortController().signal): Promise<void> => {
   const { smtp } = readConfig({ DJANGO_EMAIL_HOST: "127.0.0.1", DJANGO_EMAIL_PORT: String(port) }).mail;
   return sendMails({ ...test.deps, mail: smtpMailer(smtp!, FROM, async () => undefined, WAITS) }, signal);

@@ -2,9 +2,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Deps } from "#lib/deps.ts";
-import { letterOf } from "#lib/documents/mail/email-templates.ts";
+import { renderEmail } from "#lib/documents/mail/email-templates.ts";
 import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
-import { mailKey, mailsTable, type StoredMail, WAITING_MAILS } from "#lib/documents/tables/mails.ts";
+import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { planUser } from "#lib/documents/users/users.ts";
 import type { Mail, MailOutcome } from "#lib/platform/mail.ts";
@@ -51,7 +51,7 @@ const plain = (source = ""): string =>
       Buffer.from(bytes.replaceAll("=", ""), "hex").toString("utf8"),
     );
 const waiting = async (): Promise<StoredMail[]> =>
-  (await test.deps.tables.query(mailsTable, { pk: WAITING_MAILS })).items;
+  (await test.deps.tables.query(mailsTable, { pk: QUEUED_MAILS })).items;
 
 /** Sends by a stand-in for the mail server. */
 const sending = (send: (mail: Mail) => Promise<MailOutcome>) => {
@@ -181,7 +181,7 @@ describe("what people write into names and titles", () => {
     letterhead: { brandName: "Docs", logoUrl: undefined, appUrl: "https://d.example" },
   };
   const letter = (parts: Partial<StoredMail>) =>
-    letterOf(
+    renderEmail(
       {
         ...{ ...mailKey("2026-01-01", "1"), id: "1", kind: "shared", to: "a@example.com", language: null },
         ...{ sender: "Ben", document: root, title: "Plans", role: "reader", created_at: "", attempts: 0 },

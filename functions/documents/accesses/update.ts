@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRecord } from "#lib/documents/sharing/access-record.ts";
 import { updateAccess } from "#lib/documents/sharing/accesses.ts";
@@ -23,9 +23,9 @@ export const route = defineRoute({
   status: 200,
   response: accessRecord,
   errors: [403],
-  before: may("accesses_view"),
+  before: can("accesses_view"),
   run: async ({ params, body, request }, deps: Deps) =>
-    updateAccess(deps, await signedIn(deps, request), params.id, params.accessId, body),
+    updateAccess(deps, await requireUser(deps, request), params.id, params.accessId, body),
 });
 
 export const handler = toHandler(route, openDeps);

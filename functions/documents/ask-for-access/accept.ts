@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { acceptRequestBody } from "#lib/documents/sharing/access-request-record.ts";
 import { acceptAccessRequest } from "#lib/documents/sharing/access-requests.ts";
@@ -24,9 +24,15 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403],
-  before: may("accesses_manage"),
+  before: can("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
-    acceptAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId, body.role ?? null),
+    acceptAccessRequest(
+      deps,
+      await requireUser(deps, request),
+      params.id,
+      params.requestId,
+      body.role ?? null,
+    ),
 });
 
 export const handler = toHandler(route, openDeps);

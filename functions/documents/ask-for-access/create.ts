@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRequestBody } from "#lib/documents/sharing/access-request-record.ts";
-import { askForAccess } from "#lib/documents/sharing/access-requests.ts";
+import { requestAccess } from "#lib/documents/sharing/access-requests.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -25,7 +25,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403],
   run: async ({ params, body, request }, deps: Deps) => {
-    await askForAccess(deps, await signedIn(deps, request), params.id, body.role);
+    await requestAccess(deps, await requireUser(deps, request), params.id, body.role);
     return new HttpResponse("", { contentType: "text/plain; charset=utf-8" });
   },
 });

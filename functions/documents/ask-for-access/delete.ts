@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { deleteAccessRequest } from "#lib/documents/sharing/access-requests.ts";
 import { requestParams } from "#lib/documents/sharing/body.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    deleteAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId),
+    deleteAccessRequest(deps, await requireUser(deps, request), params.id, params.requestId),
 });
 
 export const handler = toHandler(route, openDeps);

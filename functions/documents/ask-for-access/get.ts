@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
 import { getAccessRequest } from "#lib/documents/sharing/access-requests.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: accessRequestRecord,
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    getAccessRequest(deps, await signedIn(deps, request), params.id, params.requestId),
+    getAccessRequest(deps, await requireUser(deps, request), params.id, params.requestId),
 });
 
 export const handler = toHandler(route, openDeps);

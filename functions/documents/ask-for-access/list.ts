@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { accessRequestRecord } from "#lib/documents/sharing/access-request-record.ts";
 import { listAccessRequests } from "#lib/documents/sharing/access-requests.ts";
@@ -25,7 +25,7 @@ export const route = defineRoute({
   response: numbered(accessRequestRecord),
   errors: [403],
   run: async ({ params, query, request }, deps: Deps) => {
-    const viewer = await signedIn(deps, request);
+    const viewer = await requireUser(deps, request);
     return numberedResponse(
       request,
       query,

@@ -1,8 +1,8 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/uploads.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,10 +22,10 @@ export const route = defineRoute({
   status: 201,
   response: uploadRecord,
   errors: [403],
-  before: may("content_patch"),
+  before: can("content_patch"),
   run: async ({ params, body, request }, deps: Deps) => {
     const baseUrl = deps.publicUrl ?? new URL(request.address()).origin;
-    return beginUpload(deps, await viewerOf(deps, request), params.id, {
+    return beginUpload(deps, await resolveViewer(deps, request), params.id, {
       ...{ bytes: body.bytes, baseUrl },
       credential: request.principal?.credential,
     });

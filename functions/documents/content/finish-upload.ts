@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { finishUpload, uploadIdParam } from "#lib/documents/content/uploads.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -23,7 +23,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403, 412, 413],
   run: async ({ params, request }, deps: Deps) => {
-    const viewer = await viewerOf(deps, request);
+    const viewer = await resolveViewer(deps, request);
     await finishUpload(deps, viewer, params.id, params.uploadId, request.headers["if-match"]);
   },
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { formatContent } from "#lib/documents/content/formatted.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -40,7 +40,7 @@ export const route = defineRoute({
   timeoutSeconds: 60,
   errors: [403, 429, 503],
   run: async ({ params, query, request }, deps: Deps): Promise<FileResponse> => {
-    const viewer = await viewerOf(deps, request);
+    const viewer = await resolveViewer(deps, request);
     const { document, content } = await formatContent(deps, viewer, params.id, query.content_format);
     const { id, title, created_at, updated_at } = document;
     const more = { id, title, created_at, updated_at };

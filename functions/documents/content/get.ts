@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { base64Length, base64Of } from "#lib/documents/content/base64.ts";
-import { isKnown } from "#lib/documents/content/conditional-requests.ts";
+import { isNotModified } from "#lib/documents/content/conditional-requests.ts";
 import { readContent } from "#lib/documents/content/read.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -30,7 +30,7 @@ export const route = defineRoute({
   fileTypes: ["text/plain"],
   errors: [403],
   run: async ({ params, request }, deps: Deps): Promise<FileResponse> => {
-    const content = await readContent(deps, await viewerOf(deps, request), params.id);
+    const content = await readContent(deps, await resolveViewer(deps, request), params.id);
     if (content === undefined)
       return { type: TYPE, headers: { "cache-control": undefined }, content: nothing() };
     const { head, open } = content;
@@ -40,7 +40,7 @@ export const route = defineRoute({
       "last-modified": new Date(head.saved_at).toUTCString(),
       "x-content-kind": head.kind,
     };
-    if (isKnown(request.headers, head)) return { status: 304, type: TYPE, headers, content: nothing() };
+    if (isNotModified(request.headers, head)) return { status: 304, type: TYPE, headers, content: nothing() };
     const bytes = await open();
     const [length, text] =
       head.kind === "yjs" ? [base64Length(head.bytes), base64Of(bytes)] : [head.bytes, bytes];

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { openDocument } from "#lib/documents/authorization/document-access.ts";
+import { authorize } from "#lib/documents/authorization/document-access.ts";
 import { Base64Content } from "#lib/documents/content/base64.ts";
-import { CONTENT_BODY_MAX_BYTES, contentBody, contentOf } from "#lib/documents/content/body.ts";
+import { CONTENT_BODY_MAX_BYTES, contentBody, decodeContent } from "#lib/documents/content/body.ts";
 import { saveContent } from "#lib/documents/content/save.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { readLargeJson } from "#lib/http/large-json.ts";
@@ -31,13 +31,13 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403, 412, 413],
   run: async ({ params, body, request }, deps: Deps) => {
-    const viewer = await viewerOf(deps, request);
-    const seen = await openDocument(deps, viewer, params.id, "content_patch");
+    const viewer = await resolveViewer(deps, request);
+    const access = await authorize(deps, viewer, params.id, "content_patch");
     const sent = new Base64Content(body.bytes);
     const write = (text: Uint8Array): void => sent.write(text);
     const { content } = await readLargeJson(documentsService, contentBody, body, { field: "content", write });
     sent.write(Buffer.from(content));
-    await saveContent(deps, seen, contentOf(sent), request.headers["if-match"]);
+    await saveContent(deps, access, decodeContent(sent), request.headers["if-match"]);
   },
 });
 

@@ -3,8 +3,8 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { LINK_REACHES, LINK_ROLES } from "#lib/documents/access/links.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { configureLink, linkBody } from "#lib/documents/records/link.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -24,9 +24,9 @@ export const route = defineRoute({
   status: 200,
   response: z.object({ link_reach: z.enum(LINK_REACHES), link_role: z.enum(LINK_ROLES) }),
   errors: [403],
-  before: may("link_configuration"),
+  before: can("link_configuration"),
   run: async ({ params, body, request }, deps: Deps) =>
-    configureLink(deps, await viewerOf(deps, request), params.id, body),
+    configureLink(deps, await resolveViewer(deps, request), params.id, body),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,11 +1,11 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { openDocument } from "#lib/documents/authorization/document-access.ts";
+import { authorize } from "#lib/documents/authorization/document-access.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { createBody } from "#lib/documents/records/body.ts";
 import { createChild } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -25,10 +25,10 @@ export const route = defineRoute({
   status: 201,
   response: documentRecord,
   errors: [403],
-  before: may("children_create"),
+  before: can("children_create"),
   run: async ({ params, body, request }, deps: Deps) => {
-    const user = await signedIn(deps, request);
-    const parent = await openDocument(deps, user, params.id, "children_create");
+    const user = await requireUser(deps, request);
+    const parent = await authorize(deps, user, params.id, "children_create");
     return toDocument(await createChild(deps, user, parent, body));
   },
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { createForOwner, serverAlone } from "#lib/documents/records/create-for-owner.ts";
+import { createForOwner, requireServerToken } from "#lib/documents/records/create-for-owner.ts";
 import { forOwnerBody } from "#lib/documents/records/for-owner-body.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -22,9 +22,9 @@ export const route = defineRoute({
   status: 201,
   response: z.object({ id: z.string() }),
   errors: [401, 503],
-  before: async ({ request }, deps: Deps) => serverAlone(deps, request.headers.authorization),
+  before: async ({ request }, deps: Deps) => requireServerToken(deps, request.headers.authorization),
   run: async ({ body, request }, deps: Deps) => {
-    serverAlone(deps, request.headers.authorization);
+    requireServerToken(deps, request.headers.authorization);
     return { id: await createForOwner(deps, body) };
   },
 });

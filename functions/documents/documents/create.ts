@@ -2,7 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { createBody } from "#lib/documents/records/body.ts";
 import { createDocument } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -21,7 +21,7 @@ export const route = defineRoute({
   status: 201,
   response: documentRecord,
   run: async ({ body, request }, deps: Deps) =>
-    toDocument(await createDocument(deps, await signedIn(deps, request), body)),
+    toDocument(await createDocument(deps, await requireUser(deps, request), body)),
 });
 
 export const handler = toHandler(route, openDeps);

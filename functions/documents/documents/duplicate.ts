@@ -2,10 +2,10 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { copyContent } from "#lib/documents/content/copy.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { languageOf } from "#lib/documents/records/copy-title.ts";
+import { negotiateLanguage } from "#lib/documents/records/copy-title.ts";
 import { duplicateBody, duplicateDocument } from "#lib/documents/records/duplicate.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -25,13 +25,13 @@ export const route = defineRoute({
   status: 201,
   response: z.object({ id: z.string().describe("Of the copy") }),
   errors: [403, 409],
-  before: may("duplicate"),
+  before: can("duplicate"),
   run: async ({ params, body, request }, deps: Deps) => {
-    const user = await signedIn(deps, request);
+    const user = await requireUser(deps, request);
     const id = await duplicateDocument(deps, user, params.id, {
       withAccesses: body.with_accesses,
       withDescendants: body.with_descendants,
-      language: languageOf(request.headers["accept-language"], user.language),
+      language: negotiateLanguage(request.headers["accept-language"], user.language),
       copyContent: (from, to) => copyContent(deps, from, to),
     });
     return { id };

@@ -2,7 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { readDocument } from "#lib/documents/records/read.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: documentRecord,
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    toDocument(await readDocument(deps, await viewerOf(deps, request), params.id)),
+    toDocument(await readDocument(deps, await resolveViewer(deps, request), params.id)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { leaveDocument } from "#lib/documents/records/leave.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    leaveDocument(deps, await signedIn(deps, request), params.id),
+    leaveDocument(deps, await requireUser(deps, request), params.id),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { listAll } from "#lib/documents/lists/list-documents.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -26,8 +26,8 @@ export const route = defineRoute({
   run: async ({ query, request }, deps: Deps) => {
     if (!deps.documents.allEndpointEnabled) throw new ApiError("not_found", "Not found.");
     const asked = { ...query, ...numberedPage(query) };
-    const { count, seen } = await listAll(deps, await viewerOf(deps, request), asked);
-    return numberedResponse(request, query, { count, results: seen.map(toDocument) });
+    const { count, accesses } = await listAll(deps, await resolveViewer(deps, request), asked);
+    return numberedResponse(request, query, { count, results: accesses.map(toDocument) });
   },
 });
 

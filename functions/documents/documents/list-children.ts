@@ -4,8 +4,8 @@ import { documentParams } from "#lib/documents/fields.ts";
 import { findChildren, listChildren } from "#lib/documents/lists/children.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
@@ -26,9 +26,9 @@ export const route = defineRoute({
   status: 200,
   response: numbered(documentRecord),
   errors: [403],
-  before: may("children_list"),
+  before: can("children_list"),
   run: async ({ params, query, request }, deps: Deps) => {
-    const viewer = await viewerOf(deps, request);
+    const viewer = await resolveViewer(deps, request);
     const { title, q } = query;
     const page = numberedPage(query);
     const { count, children } = await (title || q

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { listFavorites } from "#lib/documents/lists/list-documents.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
@@ -23,8 +23,8 @@ export const route = defineRoute({
   response: numbered(documentRecord),
   run: async ({ query, request }, deps: Deps) => {
     const asked = { ...query, ...numberedPage(query) };
-    const { count, seen } = await listFavorites(deps, await signedIn(deps, request), asked);
-    return numberedResponse(request, query, { count, results: seen.map(toDocument) });
+    const { count, accesses } = await listFavorites(deps, await requireUser(deps, request), asked);
+    return numberedResponse(request, query, { count, results: accesses.map(toDocument) });
   },
 });
 

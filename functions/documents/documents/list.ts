@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { listDocuments } from "#lib/documents/lists/list-documents.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
@@ -24,8 +24,8 @@ export const route = defineRoute({
   response: numbered(documentRecord),
   run: async ({ query, request }, deps: Deps) => {
     const asked = { ...query, ...numberedPage(query) };
-    const { count, seen } = await listDocuments(deps, await viewerOf(deps, request), asked);
-    return numberedResponse(request, query, { count, results: seen.map(toDocument) });
+    const { count, accesses } = await listDocuments(deps, await resolveViewer(deps, request), asked);
+    return numberedResponse(request, query, { count, results: accesses.map(toDocument) });
   },
 });
 

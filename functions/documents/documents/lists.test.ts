@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LinkReach, LinkRole } from "#lib/documents/access/links.ts";
 import type { Role } from "#lib/documents/access/roles.ts";
-import { noted } from "#lib/documents/changes/change-log.ts";
-import { countAccesses, planFirstAccess } from "#lib/documents/grants/grants.ts";
+import { withChangeRow } from "#lib/documents/changes/change-log.ts";
+import { adjustAccessCounts, planInitialAccess } from "#lib/documents/grants/grants.ts";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
-import { userOfToken } from "#lib/documents/users/verify-token.ts";
+import { verifyToken } from "#lib/documents/users/verify-token.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
@@ -69,16 +69,20 @@ async function make(title: string | null, parent?: string, token = TEST_TOKEN): 
 }
 
 async function give(document: string, role: Role, token = other): Promise<void> {
-  const user = token === TEST_TOKEN ? OWNER_ID : ((await userOfToken(test.deps, token))?.id ?? "");
-  const counted = countAccesses({ id: document, parent: null, place: 1 }, 1, role === "owner" ? 1 : 0);
-  const writes = [...planFirstAccess(test.deps, document, user, role), counted];
-  expect(await test.deps.tables.write(noted(test.deps, writes))).toEqual({ ok: true });
+  const user = token === TEST_TOKEN ? OWNER_ID : ((await verifyToken(test.deps, token))?.id ?? "");
+  const counted = adjustAccessCounts(
+    { id: document, parent: null, position_version: 1 },
+    1,
+    role === "owner" ? 1 : 0,
+  );
+  const writes = [...planInitialAccess(test.deps, document, user, role), counted];
+  expect(await test.deps.tables.write(withChangeRow(test.deps, writes))).toEqual({ ok: true });
 }
 
 async function open(id: string, link_reach: LinkReach, link_role: LinkRole = "reader"): Promise<void> {
   const [table, key] = [documentsTable, documentKey(id)];
   const change = { set: { link_reach, link_role } };
-  await test.deps.tables.write(noted(test.deps, [{ op: "update", table, key, change }]));
+  await test.deps.tables.write(withChangeRow(test.deps, [{ op: "update", table, key, change }]));
 }
 
 describe("the list", () => {

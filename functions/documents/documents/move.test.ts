@@ -62,7 +62,7 @@ const sorted = async (ids: readonly string[]): Promise<string[]> => {
 /** Accesses that a move has stored for later. */
 const staged = async (): Promise<string[]> => {
   const { items } = await test.deps.tables.scan(accessesTable, { limit: 1_000 });
-  return items.map(({ pk }) => pk).filter((pk) => pk.includes("/moving/"));
+  return items.map(({ pk }) => pk).filter((pk) => pk.includes("/pending-move/"));
 };
 const DONE = { status: 200, body: { message: "Document moved successfully." } };
 
@@ -287,8 +287,8 @@ describe("rights of a document that is moved", () => {
     expect(seen[0]).toBeGreaterThanOrEqual(0);
     expect(await rolesOn(test.deps, moved)).toEqual([]);
     expect(await invitationsOf(moved)).toEqual([]);
-    const { accesses, moving } = await stored(test.deps, moved);
-    expect([accesses, moving]).toEqual([0, undefined]);
+    const { accesses, pending_move } = await stored(test.deps, moved);
+    expect([accesses, pending_move]).toEqual([0, undefined]);
     expect(await statusOf(moved, ann.token)).toBe(403);
     await grant(test.deps, moved, ann.id, "editor");
     expect(await seenNow(moved, ann.token)).toBe("2 editor 1");
@@ -340,7 +340,7 @@ describe("rights of a document that is moved", () => {
         test.clock.advance(31_000);
         await test.tick();
         const rest = await stored(test.deps, moved);
-        expect(rest.moving).toBeUndefined();
+        expect(rest.pending_move).toBeUndefined();
         expect(await staged()).toEqual([]);
         expect(await rolesOn(test.deps, moved)).toHaveLength(rest.accesses);
         expect(await invitationsOf(moved)).toHaveLength(isMoved || toRoot ? 0 : 45);
@@ -370,8 +370,11 @@ describe("rights of a document that is moved", () => {
     const deps = { ...test.deps, outbox: { ...outbox, commit } };
     const body = { target_document_id: beside, position: "left" };
     expect(await call(deps, moveRoute, { params: { id: moved }, body, token: TEST_TOKEN })).toEqual(DONE);
-    const { accesses, moving } = await stored(test.deps, moved);
-    expect([moving, await rolesOn(test.deps, moved)]).toEqual([undefined, await rolesOn(test.deps, from)]);
+    const { accesses, pending_move } = await stored(test.deps, moved);
+    expect([pending_move, await rolesOn(test.deps, moved)]).toEqual([
+      undefined,
+      await rolesOn(test.deps, from),
+    ]);
     expect([accesses, await staged()]).toEqual([47, []]);
   });
 

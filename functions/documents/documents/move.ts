@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { moveBody, moveDocument } from "#lib/documents/records/move.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -23,9 +23,9 @@ export const route = defineRoute({
   status: 200,
   response: z.object({ message: z.string() }),
   errors: [403, 409],
-  before: may("move"),
+  before: can("move"),
   run: async ({ params, body, request }, deps: Deps) => {
-    await moveDocument(deps, await viewerOf(deps, request), params.id, body);
+    await moveDocument(deps, await resolveViewer(deps, request), params.id, body);
     return { message: "Document moved successfully." };
   },
 });

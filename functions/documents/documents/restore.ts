@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { restoreDocument } from "#lib/documents/records/delete.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: z.object({ detail: z.string() }),
   errors: [403],
   run: async ({ params, request }, deps: Deps) => {
-    await restoreDocument(deps, await viewerOf(deps, request), params.id);
+    await restoreDocument(deps, await resolveViewer(deps, request), params.id);
     return { detail: "Document has been successfully restored." };
   },
 });

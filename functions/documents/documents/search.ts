@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { searchQuery } from "#lib/documents/lists/query.ts";
 import { searchDocuments } from "#lib/documents/lists/search.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { numbered, numberedPage, numberedQuery, numberedResponse } from "#lib/http/numbered-pages.ts";
@@ -33,11 +33,11 @@ export const route = defineRoute({
   errors: [403],
   run: async ({ query, request }, deps: Deps) => {
     const asked = { ...query, ...numberedPage(query) };
-    const { count, found: results } = await searchDocuments(deps, await viewerOf(deps, request), asked);
+    const { count, found: results } = await searchDocuments(deps, await resolveViewer(deps, request), asked);
     return numberedResponse(request, query, {
       count,
-      results: results.map(({ seen, parent }) => ({
-        ...toDocument(seen),
+      results: results.map(({ access, parent }) => ({
+        ...toDocument(access),
         parent: parent === undefined ? null : toDocument(parent),
       })),
     });

@@ -2,7 +2,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { toTree, treeNode } from "#lib/documents/records/record.ts";
 import { readTree } from "#lib/documents/records/tree.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: treeNode,
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    toTree(await readTree(deps, await viewerOf(deps, request), params.id)),
+    toTree(await readTree(deps, await resolveViewer(deps, request), params.id)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { setMasked } from "#lib/documents/records/favorites.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
@@ -23,7 +23,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403],
   run: async ({ params, request }, deps: Deps) => {
-    const changed = await setMasked(deps, await signedIn(deps, request), params.id, false);
+    const changed = await setMasked(deps, await requireUser(deps, request), params.id, false);
     return changed
       ? undefined
       : new HttpResponse({ detail: "Document was already not masked" }, { status: 200 });

@@ -3,8 +3,8 @@ import { documentParams } from "#lib/documents/fields.ts";
 import { updateBody } from "#lib/documents/records/body.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { updateDocument } from "#lib/documents/records/update.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -24,9 +24,9 @@ export const route = defineRoute({
   status: 200,
   response: documentRecord,
   errors: [403],
-  before: may("partial_update"),
+  before: can("partial_update"),
   run: async ({ params, body, request }, deps: Deps) =>
-    toDocument(await updateDocument(deps, await viewerOf(deps, request), params.id, body)),
+    toDocument(await updateDocument(deps, await resolveViewer(deps, request), params.id, body)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
 import { createInvitation } from "#lib/documents/sharing/invitations.ts";
@@ -23,9 +23,9 @@ export const route = defineRoute({
   status: 201,
   response: invitationRecord,
   errors: [403],
-  before: may("accesses_manage"),
+  before: can("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
-    createInvitation(deps, await signedIn(deps, request), params.id, body),
+    createInvitation(deps, await requireUser(deps, request), params.id, body),
 });
 
 export const handler = toHandler(route, openDeps);

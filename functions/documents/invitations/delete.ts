@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { deleteInvitation } from "#lib/documents/sharing/invitations.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    deleteInvitation(deps, await signedIn(deps, request), params.id, params.invitationId),
+    deleteInvitation(deps, await requireUser(deps, request), params.id, params.invitationId),
 });
 
 export const handler = toHandler(route, openDeps);

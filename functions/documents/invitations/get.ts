@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
@@ -22,7 +22,7 @@ export const route = defineRoute({
   response: invitationRecord,
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    getInvitation(deps, await signedIn(deps, request), params.id, params.invitationId),
+    getInvitation(deps, await requireUser(deps, request), params.id, params.invitationId),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -224,7 +224,7 @@ describe("whoever comes with the address", () => {
       const { body } = await call(test.deps, read, { params: { id: document ?? "" }, token });
       expect(body.user_role).toBe(role);
     }
-    expect((await getUser(test.deps, record.user)).untaken).toBeUndefined();
+    expect((await getUser(test.deps, record.user)).invitations_pending).toBeUndefined();
     const told = (await readLog(test.deps)).records.map(({ data }) => JSON.parse(data ?? "").change);
     expect(told.filter((change) => change === "given")).toHaveLength(2);
   });

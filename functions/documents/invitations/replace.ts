@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { invitationParams } from "#lib/documents/sharing/body.ts";
 import { invitationBody, invitationRecord } from "#lib/documents/sharing/invitation-record.ts";
@@ -23,9 +23,9 @@ export const route = defineRoute({
   status: 200,
   response: invitationRecord,
   errors: [403],
-  before: may("accesses_manage"),
+  before: can("accesses_manage"),
   run: async ({ params, body, request }, deps: Deps) =>
-    updateInvitation(deps, await signedIn(deps, request), params.id, params.invitationId, body),
+    updateInvitation(deps, await requireUser(deps, request), params.id, params.invitationId, body),
 });
 
 export const handler = toHandler(route, openDeps);

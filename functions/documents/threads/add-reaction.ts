@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { commentParams, reactionBody } from "#lib/documents/threads/body.ts";
 import { addReaction } from "#lib/documents/threads/reactions.ts";
@@ -23,9 +23,9 @@ export const route = defineRoute({
   status: 201,
   response: z.void(),
   errors: [403],
-  before: may("comment"),
+  before: can("comment"),
   run: async ({ params, body, request }, deps: Deps) => {
-    await addReaction(deps, await viewerOf(deps, request), params, body.emoji);
+    await addReaction(deps, await resolveViewer(deps, request), params, body.emoji);
     return new HttpResponse("", { contentType: "application/json; charset=utf-8" });
   },
 });

@@ -1,7 +1,7 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { commentBody } from "#lib/documents/threads/body.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
@@ -23,9 +23,9 @@ export const route = defineRoute({
   status: 201,
   response: threadRecord,
   errors: [403],
-  before: may("comment"),
+  before: can("comment"),
   run: async ({ params, body, request }, deps: Deps) =>
-    createThread(deps, await viewerOf(deps, request), params.id, body.body),
+    createThread(deps, await resolveViewer(deps, request), params.id, body.body),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { deleteThread } from "#lib/documents/threads/threads.ts";
@@ -20,7 +20,8 @@ export const route = defineRoute({
   status: 204,
   response: z.void(),
   errors: [403],
-  run: async ({ params, request }, deps: Deps) => deleteThread(deps, await viewerOf(deps, request), params),
+  run: async ({ params, request }, deps: Deps) =>
+    deleteThread(deps, await resolveViewer(deps, request), params),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { commentParams } from "#lib/documents/threads/body.ts";
 import { readComment } from "#lib/documents/threads/read.ts";
@@ -20,7 +20,8 @@ export const route = defineRoute({
   status: 200,
   response: commentRecord,
   errors: [403],
-  run: async ({ params, request }, deps: Deps) => readComment(deps, await viewerOf(deps, request), params),
+  run: async ({ params, request }, deps: Deps) =>
+    readComment(deps, await resolveViewer(deps, request), params),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { readThread } from "#lib/documents/threads/read.ts";
@@ -20,7 +20,8 @@ export const route = defineRoute({
   status: 200,
   response: threadRecord,
   errors: [403],
-  run: async ({ params, request }, deps: Deps) => readThread(deps, await viewerOf(deps, request), params),
+  run: async ({ params, request }, deps: Deps) =>
+    readThread(deps, await resolveViewer(deps, request), params),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { listComments } from "#lib/documents/threads/read.ts";
@@ -24,7 +24,7 @@ export const route = defineRoute({
   response: numbered(commentRecord),
   errors: [403],
   run: async ({ params, query, request }, deps: Deps) => {
-    const viewer = await viewerOf(deps, request);
+    const viewer = await resolveViewer(deps, request);
     return numberedResponse(request, query, await listComments(deps, viewer, params, numberedPage(query)));
   },
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { listThreads } from "#lib/documents/threads/read.ts";
 import { threadRecord } from "#lib/documents/threads/record.ts";
@@ -21,7 +21,8 @@ export const route = defineRoute({
   status: 200,
   response: z.array(threadRecord),
   errors: [403],
-  run: async ({ params, request }, deps: Deps) => listThreads(deps, await viewerOf(deps, request), params.id),
+  run: async ({ params, request }, deps: Deps) =>
+    listThreads(deps, await resolveViewer(deps, request), params.id),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,6 +1,6 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { may } from "#lib/documents/requests/can.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { can } from "#lib/documents/requests/can.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { commentBody, commentParams } from "#lib/documents/threads/body.ts";
 import { updateComment } from "#lib/documents/threads/comments.ts";
@@ -22,9 +22,9 @@ export const route = defineRoute({
   status: 200,
   response: commentRecord,
   errors: [403],
-  before: may("comment"),
+  before: can("comment"),
   run: async ({ params, body, request }, deps: Deps) =>
-    updateComment(deps, await viewerOf(deps, request), params, body.body),
+    updateComment(deps, await resolveViewer(deps, request), params, body.body),
 });
 
 export const handler = toHandler(route, openDeps);

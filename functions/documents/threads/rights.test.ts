@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LINK_ROLES } from "#lib/documents/access/links.ts";
 import { ROLES } from "#lib/documents/access/roles.ts";
-import { planFirstAccess } from "#lib/documents/grants/grants.ts";
+import { planInitialAccess } from "#lib/documents/grants/grants.ts";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { commentKey, commentsTable, threadKey, threadsTable } from "#lib/documents/tables/threads.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
@@ -55,7 +55,7 @@ async function documentWith(link: Link, where: "own" | "inherited"): Promise<{ r
   const at = where === "own" ? id : root;
   await set(at, { link_reach: link.reach, link_role: link.role });
   for (const role of ROLES)
-    await test.deps.tables.write(planFirstAccess(test.deps, at, users.get(role)?.id ?? "", role));
+    await test.deps.tables.write(planInitialAccess(test.deps, at, users.get(role)?.id ?? "", role));
   return { root, id };
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";
 import { resolveThread } from "#lib/documents/threads/threads.ts";
@@ -21,7 +21,7 @@ export const route = defineRoute({
   response: z.void(),
   errors: [403],
   run: async ({ params, request }, deps: Deps) =>
-    resolveThread(deps, await viewerOf(deps, request), params, false),
+    resolveThread(deps, await resolveViewer(deps, request), params, false),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { searchUsers } from "#lib/documents/sharing/user-search.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
@@ -31,7 +31,7 @@ export const route = defineRoute({
   status: 200,
   response: z.array(userRecord),
   run: async ({ query, request }, deps: Deps) =>
-    (await searchUsers(deps, await signedIn(deps, request), query)).map(toUser),
+    (await searchUsers(deps, await requireUser(deps, request), query)).map(toUser),
 });
 
 export const handler = toHandler(route, openDeps);

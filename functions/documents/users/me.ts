@@ -1,5 +1,5 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { acceptInvitations } from "#lib/documents/sharing/accept-invitations.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
@@ -18,7 +18,7 @@ export const route = defineRoute({
   status: 200,
   response: userRecord,
   run: async ({ request }, deps: Deps) => {
-    const user = await signedIn(deps, request);
+    const user = await requireUser(deps, request);
     // What clients ask first: whoever was invited since they were made comes to have it here.
     await acceptInvitations(deps, user);
     return toUser(user);

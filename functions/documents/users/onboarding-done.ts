@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
-import { endOnboarding } from "#lib/documents/users/update.ts";
+import { completeOnboarding } from "#lib/documents/users/update.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
@@ -18,7 +18,7 @@ export const route = defineRoute({
   status: 200,
   response: z.object({ detail: z.string() }),
   run: async ({ request }, deps: Deps) => {
-    await endOnboarding(deps, await signedIn(deps, request));
+    await completeOnboarding(deps, await requireUser(deps, request));
     return { detail: "Onboarding marked as done." };
   },
 });

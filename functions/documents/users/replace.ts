@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { signedIn } from "#lib/documents/requests/viewer.ts";
+import { requireUser } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toUser, userRecord } from "#lib/documents/users/record.ts";
-import { selfAlone, updateUser, userBody } from "#lib/documents/users/update.ts";
+import { requireSelf, updateUser, userBody } from "#lib/documents/users/update.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
@@ -21,9 +21,9 @@ export const route = defineRoute({
   status: 200,
   response: userRecord,
   errors: [403],
-  before: async ({ params, request }, deps: Deps) => selfAlone(await signedIn(deps, request), params.id),
+  before: async ({ params, request }, deps: Deps) => requireSelf(await requireUser(deps, request), params.id),
   run: async ({ params, body, request }, deps: Deps) =>
-    toUser(await updateUser(deps, await signedIn(deps, request), params.id, body)),
+    toUser(await updateUser(deps, await requireUser(deps, request), params.id, body)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/deps.ts";
 import { base64Of } from "#lib/documents/content/base64.ts";
 import { readVersion, versionIdParam } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
@@ -35,7 +35,7 @@ export const route = defineRoute({
   fileTypes: ["application/json"],
   errors: [403],
   run: async ({ params, request }, deps: Deps): Promise<FileResponse> => {
-    const viewer = await viewerOf(deps, request);
+    const viewer = await resolveViewer(deps, request);
     const { version, bytes } = await readVersion(deps, viewer, params.id, params.versionId);
     const { sk: id, last_modified } = version;
     return { type: "application/json; charset=utf-8", content: record(bytes, { last_modified, id }) };

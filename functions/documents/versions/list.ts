@@ -1,7 +1,12 @@
 import { type Deps, openDeps } from "#lib/deps.ts";
-import { listVersions, openVersions, versionsPage, versionsQuery } from "#lib/documents/content/versions.ts";
+import {
+  authorizeVersions,
+  listVersions,
+  versionsPage,
+  versionsQuery,
+} from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";
-import { viewerOf } from "#lib/documents/requests/viewer.ts";
+import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
@@ -22,10 +27,10 @@ export const route = defineRoute({
   response: versionsPage,
   errors: [403],
   before: async ({ params, request }, deps: Deps) => {
-    await openVersions(deps, await viewerOf(deps, request), params.id);
+    await authorizeVersions(deps, await resolveViewer(deps, request), params.id);
   },
   run: async ({ params, query, request }, deps: Deps) =>
-    listVersions(deps, await viewerOf(deps, request), params.id, query),
+    listVersions(deps, await resolveViewer(deps, request), params.id, query),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ABILITIES, type Ability, AI_REACHES, abilitiesOf, type Standing } from "./abilities.ts";
+import { ABILITIES, type Ability, type AccessContext, AI_REACHES, computeAbilities } from "./abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, linkSelectOptions } from "./links.ts";
 import { higherRole, highestRole, ROLES } from "./roles.ts";
 
-const NOBODY: Standing = {
+const NOBODY: AccessContext = {
   ...{
     isAuthenticated: true,
     role: null,
@@ -17,16 +17,16 @@ const NOBODY: Standing = {
   ancestorsLink: { reach: null, role: null },
   aiAllowReachFrom: "authenticated",
 };
-const member = (role: Standing["role"], more: Partial<Standing> = {}): Standing => ({
+const member = (role: AccessContext["role"], more: Partial<AccessContext> = {}): AccessContext => ({
   ...NOBODY,
   role,
   ...more,
 });
-const byLink = (role: (typeof LINK_ROLES)[number], more: Partial<Standing> = {}): Standing => ({
+const byLink = (role: (typeof LINK_ROLES)[number], more: Partial<AccessContext> = {}): AccessContext => ({
   ...{ ...NOBODY, link: { reach: "public", role } as const, ...more },
 });
 
-const COLUMNS: Readonly<Record<string, Standing>> = {
+const COLUMNS: Readonly<Record<string, AccessContext>> = {
   none: NOBODY,
   "link reader": byLink("reader"),
   "link commenter": byLink("commenter"),
@@ -64,8 +64,8 @@ const MATRIX: Readonly<Record<string, readonly [abilities: readonly Ability[], c
 describe("abilities", () => {
   for (const [row, [abilities, columns]] of Object.entries(MATRIX))
     it(`are those of the matrix: ${row}`, () => {
-      Object.values(COLUMNS).forEach((standing, at) => {
-        const found = abilitiesOf(standing);
+      Object.values(COLUMNS).forEach((context, at) => {
+        const found = computeAbilities(context);
         for (const ability of abilities)
           expect([ability, Object.keys(COLUMNS)[at], found[ability]]).toEqual([
             ability,
@@ -78,7 +78,7 @@ describe("abilities", () => {
   it("name every ability of the matrix, and no other", () => {
     const named = Object.values(MATRIX).flatMap(([abilities]) => abilities);
     expect(named.toSorted()).toEqual([...ABILITIES]);
-    expect(Object.keys(abilitiesOf(NOBODY)).toSorted()).toEqual(
+    expect(Object.keys(computeAbilities(NOBODY)).toSorted()).toEqual(
       [...ABILITIES, "link_select_options"].toSorted(),
     );
   });
@@ -87,29 +87,30 @@ describe("abilities", () => {
     const own: readonly Ability[] = ["duplicate", "favorite", "mask", "children_create", "leave"];
     const ai: readonly Ability[] = ["ai_proxy", "ai_transform", "ai_translate"];
     for (const role of LINK_ROLES) {
-      const known = abilitiesOf(byLink(role));
-      const unknown = abilitiesOf(byLink(role, { isAuthenticated: false }));
+      const known = computeAbilities(byLink(role));
+      const unknown = computeAbilities(byLink(role, { isAuthenticated: false }));
       for (const ability of ABILITIES)
         expect([ability, unknown[ability]]).toEqual([
           ability,
           known[ability] && !own.includes(ability) && !ai.includes(ability),
         ]);
-      const open = abilitiesOf(byLink(role, { isAuthenticated: false, aiAllowReachFrom: "public" }));
+      const open = computeAbilities(byLink(role, { isAuthenticated: false, aiAllowReachFrom: "public" }));
       expect(open.ai_proxy).toBe(role === "editor");
     }
     const inside = byLink("editor", { link: { reach: "authenticated", role: "editor" } });
-    expect(abilitiesOf(inside).update).toBe(true);
-    expect(abilitiesOf({ ...inside, isAuthenticated: false }).retrieve).toBe(false);
+    expect(computeAbilities(inside).update).toBe(true);
+    expect(computeAbilities({ ...inside, isAuthenticated: false }).retrieve).toBe(false);
   });
 
   it("limit language models to members where only they are let in", () => {
-    const at = (standing: Standing) => abilitiesOf({ ...standing, aiAllowReachFrom: "restricted" }).ai_proxy;
+    const at = (context: AccessContext) =>
+      computeAbilities({ ...context, aiAllowReachFrom: "restricted" }).ai_proxy;
     expect([at(byLink("editor")), at(member("editor")), at(member("owner"))]).toEqual([false, true, true]);
   });
 
   it("let an owner alone see what is deleted, and bring it back", () => {
     for (const role of [null, ...ROLES]) {
-      const found = abilitiesOf({
+      const found = computeAbilities({
         ...byLink("editor"),
         role,
         isDeleted: true,
@@ -122,15 +123,15 @@ describe("abilities", () => {
   });
 
   it("let a root be deleted by its owner alone, a child by who made it as well", () => {
-    const destroys = (standing: Standing) => abilitiesOf(standing).destroy;
+    const destroys = (context: AccessContext) => computeAbilities(context).destroy;
     expect(destroys(member("owner", { isRoot: true }))).toBe(true);
     expect(destroys(member("administrator", { isRoot: true, isCreator: true }))).toBe(false);
     expect(destroys(member("editor", { isCreator: true }))).toBe(true);
   });
 
   it("let go of a document whoever was shown it and does not manage it", () => {
-    expect(abilitiesOf({ ...NOBODY, hasTrace: true }).leave).toBe(true);
-    expect(abilitiesOf(member("owner", { hasTrace: true })).leave).toBe(false);
+    expect(computeAbilities({ ...NOBODY, hasTrace: true }).leave).toBe(true);
+    expect(computeAbilities(member("owner", { hasTrace: true })).leave).toBe(false);
   });
 });
 
@@ -147,9 +148,9 @@ const standingOf = fc.record({
 describe("rights", () => {
   it("only rise with a role: but for leaving, whoever has more may do no less", () => {
     fc.assert(
-      fc.property(standingOf, roleOf, (standing, other) => {
-        const more = abilitiesOf({ ...standing, role: higherRole(standing.role, other) });
-        const less = abilitiesOf(standing);
+      fc.property(standingOf, roleOf, (context, other) => {
+        const more = computeAbilities({ ...context, role: higherRole(context.role, other) });
+        const less = computeAbilities(context);
         for (const ability of ABILITIES)
           if (ability !== "leave" && less[ability]) expect(more[ability]).toBe(true);
       }),
@@ -160,7 +161,7 @@ describe("rights", () => {
     fc.assert(
       fc.property(fc.array(roleOf), fc.array(linkOf), fc.boolean(), (roles, links, isAuthenticated) => {
         const link = equivalentLink(links);
-        const found = abilitiesOf({ ...NOBODY, isAuthenticated, role: highestRole(roles), link });
+        const found = computeAbilities({ ...NOBODY, isAuthenticated, role: highestRole(roles), link });
         const reaches = link.reach === "public" || (link.reach === "authenticated" && isAuthenticated);
         const best = [...roles, reaches ? link.role : null];
         expect(found.update).toBe(best.some((role) => role !== null && ROLES.indexOf(role) >= 2));

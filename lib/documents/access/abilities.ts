@@ -49,7 +49,7 @@ export const AI_REACHES = ["public", "authenticated", "restricted"] as const;
 export type AiReach = (typeof AI_REACHES)[number];
 
 /** How somebody stands to a document: all that abilities depend on. */
-export interface Standing {
+export interface AccessContext {
   /** Known by name; else nobody but a holder of the link. */
   readonly isAuthenticated: boolean;
   /** Highest role on the document or any ancestor; link roles are none. */
@@ -69,12 +69,12 @@ export interface Standing {
 }
 
 /** The one place where it is decided who may do what with a document. Reference 2.3. */
-export function abilitiesOf(standing: Standing): Abilities {
-  const { isAuthenticated, role, isDeleted, isRoot, isCreator, hasTrace } = standing;
+export function computeAbilities(context: AccessContext): Abilities {
+  const { isAuthenticated, role, isDeleted, isRoot, isCreator, hasTrace } = context;
   const isLive = !isDeleted;
   const isOwner = role === "owner";
   const manages = isLive && isPrivileged(role);
-  const reached = higherRole(role, linkRoleFor(standing.link, isAuthenticated));
+  const reached = higherRole(role, linkRoleFor(context.link, isAuthenticated));
   const reads = isLive && reached !== null;
   const edits = isLive && (isPrivileged(reached) || reached === "editor");
   const comments = edits || (isLive && reached === "commenter");
@@ -83,7 +83,7 @@ export function abilitiesOf(standing: Standing): Abilities {
     public: edits,
     authenticated: edits && isAuthenticated,
     restricted: manages || (isLive && role === "editor"),
-  }[standing.aiAllowReachFrom];
+  }[context.aiAllowReachFrom];
   const keeps = reads && isAuthenticated;
   return {
     accesses_manage: manages,
@@ -121,6 +121,6 @@ export function abilitiesOf(standing: Standing): Abilities {
     versions_destroy: manages,
     versions_list: isMember,
     versions_retrieve: isMember,
-    link_select_options: linkSelectOptions(standing.ancestorsLink),
+    link_select_options: linkSelectOptions(context.ancestorsLink),
   };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type RowStanding, rowAbilitiesOf } from "./access-row-abilities.ts";
+import { type AccessRowContext, computeAccessRowAbilities } from "./access-row-abilities.ts";
 import { isPrivileged, ROLES, type Role } from "./roles.ts";
 
 const CALLERS: readonly (Role | null)[] = [null, ...ROLES];
 const ABOVE: readonly (Role | null)[] = [null, ...ROLES];
-const standings: RowStanding[] = CALLERS.flatMap((callerRole) =>
+const standings: AccessRowContext[] = CALLERS.flatMap((callerRole) =>
   ROLES.flatMap((role) =>
     ABOVE.flatMap((maxAncestorsRole) =>
       [true, false].flatMap((isRoot) =>
@@ -29,14 +29,14 @@ const CHOICES: Readonly<Record<string, readonly [administrator: string, owner: s
 describe("a row of access, for everybody and in every place", () => {
   it("is of so many kinds", () => expect(standings).toHaveLength(6 * 5 * 6 * 2 * 2 * 2));
 
-  it.each(standings)("%o", (standing) => {
-    const { callerRole, role, maxAncestorsRole, isRoot, owners, isOwn } = standing;
+  it.each(standings)("%o", (context) => {
+    const { callerRole, role, maxAncestorsRole, isRoot, owners, isOwn } = context;
     const isLastOfRoot = role === "owner" && isRoot && owners === 1;
     const destroy = { administrator: role !== "owner", owner: !isLastOfRoot }[String(callerRole)] ?? false;
     const [forAdministrator, forOwner] = CHOICES[String(maxAncestorsRole)]!;
     const said = callerRole === "owner" ? forOwner : forAdministrator;
     const set_role_to = destroy && said !== "" ? said.split(" ") : [];
-    expect(rowAbilitiesOf(standing)).toEqual({
+    expect(computeAccessRowAbilities(context)).toEqual({
       destroy,
       set_role_to,
       update: set_role_to.length > 0,
@@ -46,11 +46,11 @@ describe("a row of access, for everybody and in every place", () => {
   });
 
   it("never lets anybody give more than they have, nor go below what is inherited", () => {
-    for (const standing of standings) {
-      const { set_role_to } = rowAbilitiesOf(standing);
+    for (const context of standings) {
+      const { set_role_to } = computeAccessRowAbilities(context);
       for (const role of set_role_to) {
-        expect(ROLES.indexOf(role)).toBeLessThanOrEqual(CALLERS.indexOf(standing.callerRole) - 1);
-        expect(ROLES.indexOf(role)).toBeGreaterThanOrEqual(ABOVE.indexOf(standing.maxAncestorsRole) - 1);
+        expect(ROLES.indexOf(role)).toBeLessThanOrEqual(CALLERS.indexOf(context.callerRole) - 1);
+        expect(ROLES.indexOf(role)).toBeGreaterThanOrEqual(ABOVE.indexOf(context.maxAncestorsRole) - 1);
       }
     }
   });

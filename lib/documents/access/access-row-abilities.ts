@@ -1,7 +1,7 @@
 import { isPrivileged, ROLES, type Role, rolesFrom, rolesUpTo } from "./roles.ts";
 
 /** How somebody stands to a row of access: all that its abilities depend on. */
-export interface RowStanding {
+export interface AccessRowContext {
   /** The caller's highest role on the row's document or above it; links are none. */
   readonly callerRole: Role | null;
   /** The row is the caller's. */
@@ -15,7 +15,7 @@ export interface RowStanding {
   readonly maxAncestorsRole: Role | null;
 }
 
-export interface RowAbilities {
+export interface AccessRowAbilities {
   readonly destroy: boolean;
   readonly update: boolean;
   readonly partial_update: boolean;
@@ -25,8 +25,8 @@ export interface RowAbilities {
 }
 
 /** The one place where it is decided who may do what with a row of access of a live document. Reference 2.3. */
-export function rowAbilitiesOf(standing: RowStanding): RowAbilities {
-  const { callerRole, isOwn, role, isRoot, owners, maxAncestorsRole } = standing;
+export function computeAccessRowAbilities(context: AccessRowContext): AccessRowAbilities {
+  const { callerRole, isOwn, role, isRoot, owners, maxAncestorsRole } = context;
   const isOwner = callerRole === "owner";
   const manages = isPrivileged(callerRole);
   // A root always has an owner; below it, owners are inherited.

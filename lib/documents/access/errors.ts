@@ -1,8 +1,8 @@
 import { ApiError } from "../../errors.ts";
 
 /** Refusals in the words that clients know. Reference 1.0. */
-export const notSignedIn = (): ApiError =>
+export const notAuthenticated = (): ApiError =>
   new ApiError("unauthorized", "Authentication credentials were not provided.");
 
-export const notAllowed = (): ApiError =>
+export const permissionDenied = (): ApiError =>
   new ApiError("forbidden", "You do not have permission to perform this action.");

@@ -1,7 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { type Abilities, type Ability, abilitiesOf, type Standing } from "../access/abilities.ts";
-import { notAllowed, notSignedIn } from "../access/errors.ts";
+import { type Abilities, type Ability, type AccessContext, computeAbilities } from "../access/abilities.ts";
+import { notAuthenticated, permissionDenied } from "../access/errors.ts";
 import { equivalentLink, type Link } from "../access/links.ts";
 import { highestRole, type Role } from "../access/roles.ts";
 import { DAY_MS, type DocumentSettings } from "../settings.ts";
@@ -12,21 +12,27 @@ import {
   relationKey,
   relationsTable,
   type StoredRelation,
-  stagedAccesses,
+  stagedAccessesPartition,
 } from "../tables/accesses.ts";
 import type { StoredDocument } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { deletedAt, lineOf, type Placed, placedAll, readPlaced } from "../tree/ancestors.ts";
+import {
+  ancestorsAndSelf,
+  type DocumentNode,
+  findDeletedAt,
+  readNode,
+  resolveAllAncestors,
+} from "../tree/ancestors.ts";
 
-export type SeenDeps = Pick<Ports, "tables" | "clock"> & { readonly documents: DocumentSettings };
+export type AuthorizationDeps = Pick<Ports, "tables" | "clock"> & { readonly documents: DocumentSettings };
 
 /** Who looks: undefined is anybody. */
 export type Viewer = StoredUser | undefined;
 
 /** A document as somebody stands to it. */
-export interface Seen extends Placed {
+export interface DocumentAccess extends DocumentNode {
   readonly viewer: Viewer;
-  readonly standing: Standing;
+  readonly context: AccessContext;
   readonly abilities: Abilities;
   /** The viewer's own highest role on it or above it; links are none. */
   readonly role: Role | null;
@@ -39,7 +45,7 @@ export interface Seen extends Placed {
 }
 
 /** What documents are to a viewer, by their ids. */
-export async function relationsOf(
+export async function readRelations(
   { tables }: Pick<Ports, "tables">,
   viewer: Viewer,
   documents: readonly StoredDocument[],
@@ -48,19 +54,19 @@ export async function relationsOf(
   const keys = documents.map(({ id }) => relationKey(viewer.id, id));
   const relations = await tables.batchGet(relationsTable, keys);
   const found = new Map(relations.map((relation) => [relation.sk, relation]));
-  const moving = documents.filter((document) => document.moving !== undefined);
-  return moving.length === 0 ? found : withStaged({ tables }, viewer, moving, found);
+  const moving = documents.filter((document) => document.pending_move !== undefined);
+  return moving.length === 0 ? found : withStagedRoles({ tables }, viewer, moving, found);
 }
 
 /** The same with the roles that the viewer has since the move of some documents, which is not settled. */
-async function withStaged(
+async function withStagedRoles(
   { tables }: Pick<Ports, "tables">,
   viewer: StoredUser,
   moving: readonly StoredDocument[],
   relations: ReadonlyMap<string, StoredRelation>,
 ): Promise<ReadonlyMap<string, StoredRelation>> {
-  const keys = moving.map(({ id, moving: move = "" }) =>
-    accessKey(stagedAccesses(id, move), accessId(id, { user: viewer.id })),
+  const keys = moving.map(({ id, pending_move: move = "" }) =>
+    accessKey(stagedAccessesPartition(id, move), accessId(id, { user: viewer.id })),
   );
   const staged = new Map(
     (await tables.batchGet(accessesTable, keys)).map((access) => [access.document, access]),
@@ -79,22 +85,22 @@ async function withStaged(
 }
 
 /** A document as a viewer stands to it; `relations` hold at least those of its line. */
-export function seenWith(
-  { documents: { aiAllowReachFrom } }: Pick<SeenDeps, "documents">,
+export function evaluateAccess(
+  { documents: { aiAllowReachFrom } }: Pick<AuthorizationDeps, "documents">,
   viewer: Viewer,
-  place: Placed,
+  node: DocumentNode,
   relations: ReadonlyMap<string, StoredRelation>,
-): Seen {
-  const { document, ancestors } = place;
-  const line = lineOf(place).map(({ id }) => relations.get(id));
+): DocumentAccess {
+  const { document, ancestors } = node;
+  const line = ancestorsAndSelf(node).map(({ id }) => relations.get(id));
   const role = highestRole(line.map((relation) => relation?.role ?? null));
   const relation = relations.get(document.id);
   const since = line.flatMap((one) =>
     one?.role === undefined || one.since === undefined ? [] : [one.since],
   );
   const links = ancestors.map(linkOf);
-  const deleted = deletedAt(place);
-  const standing: Standing = {
+  const deleted = findDeletedAt(node);
+  const context: AccessContext = {
     isAuthenticated: viewer !== undefined,
     role,
     link: equivalentLink([...links, linkOf(document)]),
@@ -106,8 +112,8 @@ export function seenWith(
     aiAllowReachFrom,
   };
   return {
-    ...{ ...place, viewer, standing, role, relation, deletedAt: deleted },
-    abilities: abilitiesOf(standing),
+    ...{ ...node, viewer, context, role, relation, deletedAt: deleted },
+    abilities: computeAbilities(context),
     since: since.toSorted()[0] ?? null,
   };
 }
@@ -115,31 +121,38 @@ export function seenWith(
 const linkOf = ({ link_reach, link_role }: StoredDocument): Link => ({ reach: link_reach, role: link_role });
 
 /** A document that was read, as a viewer stands to it: one read for all that it lies in. */
-export async function seenBy(deps: SeenDeps, viewer: Viewer, place: Placed): Promise<Seen> {
-  return seenWith(deps, viewer, place, await relationsOf(deps, viewer, lineOf(place)));
+export async function resolveAccess(
+  deps: AuthorizationDeps,
+  viewer: Viewer,
+  node: DocumentNode,
+): Promise<DocumentAccess> {
+  return evaluateAccess(deps, viewer, node, await readRelations(deps, viewer, ancestorsAndSelf(node)));
 }
 
 /** Likewise of several that lie in the same. */
-export async function seenTogether(
-  deps: SeenDeps,
+export async function resolveSiblingAccesses(
+  deps: AuthorizationDeps,
   viewer: Viewer,
   documents: readonly StoredDocument[],
   ancestors: readonly StoredDocument[],
-): Promise<Seen[]> {
-  const relations = await relationsOf(deps, viewer, [...ancestors, ...documents]);
-  return documents.map((document) => seenWith(deps, viewer, { document, ancestors }, relations));
+): Promise<DocumentAccess[]> {
+  const relations = await readRelations(deps, viewer, [...ancestors, ...documents]);
+  return documents.map((document) => evaluateAccess(deps, viewer, { document, ancestors }, relations));
 }
 
 /** Likewise of any documents, and what they and all that they lie in are to the viewer: three reads at most. */
-export async function seenAll(
-  deps: SeenDeps,
+export async function resolveAccesses(
+  deps: AuthorizationDeps,
   viewer: Viewer,
   documents: readonly StoredDocument[],
-): Promise<{ readonly seen: readonly Seen[]; readonly relations: ReadonlyMap<string, StoredRelation> }> {
-  const places = await placedAll(deps, documents);
-  const lines = new Map(places.flatMap(lineOf).map((one) => [one.id, one]));
-  const relations = await relationsOf(deps, viewer, [...lines.values()]);
-  return { seen: places.map((place) => seenWith(deps, viewer, place, relations)), relations };
+): Promise<{
+  readonly accesses: readonly DocumentAccess[];
+  readonly relations: ReadonlyMap<string, StoredRelation>;
+}> {
+  const nodes = await resolveAllAncestors(deps, documents);
+  const lines = new Map(nodes.flatMap(ancestorsAndSelf).map((one) => [one.id, one]));
+  const relations = await readRelations(deps, viewer, [...lines.values()]);
+  return { accesses: nodes.map((node) => evaluateAccess(deps, viewer, node, relations)), relations };
 }
 
 /**
@@ -147,36 +160,42 @@ export async function seenAll(
  * was deleted and the viewer does not own it or may not bring it back any more; `unauthorized` and `forbidden` where
  * they may not. Reference 1.0, 2.3.
  */
-export async function openDocument(
-  deps: SeenDeps,
+export async function authorize(
+  deps: AuthorizationDeps,
   viewer: Viewer,
   id: string,
   ability: Ability,
-): Promise<Seen> {
-  const seen = await findSeen(deps, viewer, id);
-  if (!seen.abilities[ability]) throw denied(viewer);
-  return seen;
+): Promise<DocumentAccess> {
+  const access = await findDocument(deps, viewer, id);
+  if (!access.abilities[ability]) throw accessDenied(viewer);
+  return access;
 }
 
 /** Likewise, whatever they may do with it. Throws `not_found`. */
-export async function findSeen(deps: SeenDeps, viewer: Viewer, id: string): Promise<Seen> {
-  const place = await readPlaced(deps, id);
-  if (place === undefined) throw noDocument();
-  const seen = await seenBy(deps, viewer, place);
-  if (seen.deletedAt !== null && (seen.role !== "owner" || isPastCutoff(deps, seen.deletedAt)))
-    throw noDocument();
-  return seen;
+export async function findDocument(
+  deps: AuthorizationDeps,
+  viewer: Viewer,
+  id: string,
+): Promise<DocumentAccess> {
+  const node = await readNode(deps, id);
+  if (node === undefined) throw documentNotFound();
+  const access = await resolveAccess(deps, viewer, node);
+  if (access.deletedAt !== null && (access.role !== "owner" || isPastTrashCutoff(deps, access.deletedAt)))
+    throw documentNotFound();
+  return access;
 }
 
 /** Whether what was deleted then cannot be brought back any more. Reference 3.1. */
-export function isPastCutoff(
-  { clock, documents }: Pick<SeenDeps, "clock" | "documents">,
+export function isPastTrashCutoff(
+  { clock, documents }: Pick<AuthorizationDeps, "clock" | "documents">,
   at: string,
 ): boolean {
   return Date.parse(at) < clock.now() - documents.trashbinCutoffDays * DAY_MS;
 }
 
-export const noDocument = (): ApiError => new ApiError("not_found", "No Document matches the given query.");
+export const documentNotFound = (): ApiError =>
+  new ApiError("not_found", "No Document matches the given query.");
 
 /** Who is nobody may come back with a name. */
-export const denied = (viewer: Viewer): ApiError => (viewer === undefined ? notSignedIn() : notAllowed());
+export const accessDenied = (viewer: Viewer): ApiError =>
+  viewer === undefined ? notAuthenticated() : permissionDenied();

@@ -3,7 +3,7 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { relationKey, relationsTable } from "../tables/accesses.ts";
 import { CHANGE_COUNTS, changesTable, countsTable, SHARDS } from "../tables/changes.ts";
 import { ChangeFeed } from "./change-feed.ts";
-import { noted } from "./change-log.ts";
+import { withChangeRow } from "./change-log.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 const writesOf = (document: string) =>
-  noted(test.deps, [
+  withChangeRow(test.deps, [
     {
       ...{ op: "update", table: relationsTable, key: relationKey("somebody", document) },
       change: { set: { document, trace: true } },
@@ -22,7 +22,7 @@ const writesOf = (document: string) =>
   ]);
 const change = (document: string) => test.deps.tables.write(writesOf(document));
 const told = async (feed: ChangeFeed) => {
-  const { isAnew, rows } = await feed.read(test.deps);
+  const { isReset: isAnew, rows } = await feed.read(test.deps);
   const documents = rows.flatMap(({ relations }) => relations.map(([, document]) => document));
   return isAnew ? "anew" : documents.toSorted();
 };
@@ -99,9 +99,9 @@ describe("the feed of changes", () => {
 describe("what tells of a change", () => {
   it("is added where lists could show it, once a transaction", () => {
     const writes = [...writesOf("one").slice(0, 1), ...writesOf("two").slice(0, 1)];
-    const all = noted(test.deps, writes);
+    const all = withChangeRow(test.deps, writes);
     expect(all.slice(0, 2)).toEqual(writes);
     expect(all).toHaveLength(4);
-    expect(noted(test.deps, [])).toEqual([]);
+    expect(withChangeRow(test.deps, [])).toEqual([]);
   });
 });

@@ -34,12 +34,12 @@ interface Shard {
 }
 
 /** What has changed. */
-export interface Told {
+export interface ChangeBatch {
   /** It is not told since when: whoever asks has to begin anew. The rows are of the last minutes. */
-  readonly isAnew: boolean;
+  readonly isReset: boolean;
   readonly rows: readonly ChangeRow[];
 }
-const NOTHING: Told = { isAnew: false, rows: [] };
+const NOTHING: ChangeBatch = { isReset: false, rows: [] };
 
 /**
  * What has changed since it was last asked, by every process there is. Rows have no numbers, as those would be
@@ -48,13 +48,13 @@ const NOTHING: Told = { isAnew: false, rows: [] };
 export class ChangeFeed {
   #shards: Map<string, Shard> | undefined;
 
-  async read(deps: FeedDeps): Promise<Told> {
+  async read(deps: FeedDeps): Promise<ChangeBatch> {
     const shards = this.#shards;
     if (shards === undefined) {
       const rows: ChangeRow[] = [];
       this.#shards = await begin(deps, rows);
       await clear(deps, SHARDS, 0);
-      return { isAnew: true, rows };
+      return { isReset: true, rows };
     }
     const counts = await readCounts(deps);
     const behind = SHARDS.filter((shard) => (counts.get(shard) ?? 0) > (shards.get(shard)?.count ?? 0));
@@ -70,7 +70,7 @@ export class ChangeFeed {
       rows.push(...found);
     }
     await clear(deps, behind, rows.length);
-    return { isAnew: false, rows };
+    return { isReset: false, rows };
   }
 }
 
@@ -99,14 +99,16 @@ async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Sha
     if (open.length === 0) return shards;
     const from = deps.clock.now() - REMEMBERED_MS;
     // What is counted has to be what was seen: rows are read between two counts that are the same.
-    const told = await Promise.all(open.map((name) => (counts.has(name) ? rowsSince(deps, name, from) : [])));
+    const found = await Promise.all(
+      open.map((name) => (counts.has(name) ? rowsSince(deps, name, from) : [])),
+    );
     const after = await readCounts(deps);
     for (const [at, name] of open.entries()) {
       const count = counts.get(name) ?? 0;
       if ((after.get(name) ?? 0) !== count) continue;
       const shard: Shard = { count, from, newest: from, seen: new Map() };
-      for (const row of told[at] ?? []) note(shard, row);
-      rows.push(...(told[at] ?? []));
+      for (const row of found[at] ?? []) remember(shard, row);
+      rows.push(...(found[at] ?? []));
       shards.set(name, shard);
     }
     // A shard that has moved on since it was read is caught up with later: rows and count belong together.
@@ -131,7 +133,7 @@ async function catchUp(
     for (const back of LOOK_BACK_MS) {
       for (const row of await rowsSince(deps, name, Math.max(shard.from, newest - back))) {
         if (shard.seen.has(row.sk)) continue;
-        note(shard, row);
+        remember(shard, row);
         shard.count += 1;
         found.push(row);
       }
@@ -144,7 +146,7 @@ async function catchUp(
   return undefined;
 }
 
-function note(shard: Shard, { sk }: ChangeRow): void {
+function remember(shard: Shard, { sk }: ChangeRow): void {
   const at = timeOf(sk);
   shard.seen.set(sk, at);
   shard.newest = Math.max(shard.newest, at);

@@ -13,7 +13,7 @@ const LISTED = new Set([
  * The writes of a transaction, and after them what tells all lists of it: whatever writes documents or what they are
  * to people goes through here, once a transaction. Two more writes at most.
  */
-export function noted({ ids }: Pick<Ports, "ids">, writes: readonly Write[]): readonly Write[] {
+export function withChangeRow({ ids }: Pick<Ports, "ids">, writes: readonly Write[]): readonly Write[] {
   const documents = new Set<string>();
   const relations: [string, string][] = [];
   for (const write of writes) {

@@ -3,7 +3,7 @@ import { ApiError } from "../../errors.ts";
 import { composeEvents, type EventDeps, type EventDraft } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { noted } from "./change-log.ts";
+import { withChangeRow } from "./change-log.ts";
 
 export type CommitDeps = EventDeps & Pick<Ports, "tables">;
 
@@ -31,10 +31,10 @@ export async function commitChange<Result>(
     if (attempt > 0) await sleep(Math.random() * attempt * PAUSE_MS);
     const { writes, events, result } = await plan(attempt);
     if (writes.length === 0 && events.length === 0) return result;
-    const told = await composeEvents(deps, events);
+    const composed = await composeEvents(deps, events);
     const outcome = await deps.outbox.commit({
-      writes: [...noted(deps, writes), ...told.writes],
-      publish: told.publish,
+      writes: [...withChangeRow(deps, writes), ...composed.writes],
+      publish: composed.publish,
     });
     if (outcome.ok) return result;
   }

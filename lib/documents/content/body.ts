@@ -25,25 +25,25 @@ export interface Content {
   readonly kind: ContentKind;
 }
 
-export const tooLarge = (): ApiError =>
+export const contentTooLarge = (): ApiError =>
   new ApiError("payload_too_large", "The content is larger than 20 MiB.");
 
 /** What somebody sent as base64. Throws `bad_request`, `payload_too_large`. Reference 1.5. */
-export function contentOf(sent: Base64Content): Content {
+export function decodeContent(sent: Base64Content): Content {
   const bytes = sent.end();
-  if (bytes === "too_large") throw tooLarge();
+  if (bytes === "too_large") throw contentTooLarge();
   if (bytes === "none") {
     const message = "Invalid base64 content.";
     throw new ApiError("bad_request", message, { body: { content: [message] } });
   }
-  return contentOfBytes(bytes);
+  return parseContent(bytes);
 }
 
 /**
  * What bytes are as content. A state of Yjs begins each client's clock at 0, and text holds no byte of 0: so neither is
  * taken for the other, and a damaged state is not stored as text. Throws `bad_request`.
  */
-export function contentOfBytes(bytes: Uint8Array): Content {
+export function parseContent(bytes: Uint8Array): Content {
   if (isUtf8(bytes) && !bytes.includes(0)) return { bytes, kind: "plain" };
   if (isYjsUpdate(bytes)) return { bytes, kind: "yjs" };
   const message = "invalid yjs document";

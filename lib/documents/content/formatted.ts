@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import type { Converted, Converter, ShownFormat } from "../../platform/converter.ts";
-import { openDocument, type Viewer } from "../authorization/document-access.ts";
+import { authorize, type Viewer } from "../authorization/document-access.ts";
 import type { StoredDocument } from "../tables/documents.ts";
 import { type ContentDeps, contentBytes } from "./read.ts";
 
@@ -25,7 +25,7 @@ export async function formatContent(
   id: string,
   asked: string,
 ): Promise<Formatted> {
-  const { document } = await openDocument(deps, viewer, id, "formatted_content");
+  const { document } = await authorize(deps, viewer, id, "formatted_content");
   const to = FORMATS.find((format) => format === asked.toLowerCase());
   if (to === undefined) throw noFormat(asked);
   const { content: head } = document;

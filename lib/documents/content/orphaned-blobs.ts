@@ -8,9 +8,9 @@ const LOOKED_AT = 500;
 const NAMED_WITHIN_MS = 60 * 60_000;
 
 /** Removes blobs that no version names: of processes that died, or lost a turn. Goes on where old versions are looked for. */
-export async function removeOrphans(
+export async function removeOrphanedBlobs(
   { blobs, tables, clock }: Pick<Ports, "blobs" | "tables" | "clock">,
-  { id, thinned_to: from }: Pick<StoredDocument, "id" | "thinned_to">,
+  { id, retention_cursor: from }: Pick<StoredDocument, "id" | "retention_cursor">,
 ): Promise<void> {
   const prefix = versionBlob(id, "");
   const after = from ? { after: versionBlob(id, from) } : {};

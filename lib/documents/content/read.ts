@@ -1,8 +1,8 @@
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type AuthorizationDeps, authorize, type Viewer } from "../authorization/document-access.ts";
 import { type ContentHead, versionBlob } from "../tables/versions.ts";
 
-export type ContentDeps = SeenDeps & Pick<Ports, "blobs">;
+export type ContentDeps = AuthorizationDeps & Pick<Ports, "blobs">;
 
 /** Content that can be read, in chunks. */
 export interface OpenedContent {
@@ -19,7 +19,7 @@ export async function readContent(
   viewer: Viewer,
   id: string,
 ): Promise<OpenedContent | undefined> {
-  const { document } = await openDocument(deps, viewer, id, "content_retrieve");
+  const { document } = await authorize(deps, viewer, id, "content_retrieve");
   const { content: head } = document;
   return head && { head, open: () => openVersion(deps, document.id, head.version) };
 }

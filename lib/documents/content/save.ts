@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { openDocument, type Seen, type SeenDeps } from "../authorization/document-access.ts";
+import { type AuthorizationDeps, authorize, type DocumentAccess } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
-import { tellLater } from "../events/updated-event.ts";
+import { scheduleUpdatedEvent } from "../events/updated-event.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import {
   type ContentHead,
@@ -14,10 +14,10 @@ import {
   versionsTable,
 } from "../tables/versions.ts";
 import type { Content } from "./body.ts";
-import { isMatch } from "./conditional-requests.ts";
-import { lookForSuperseded } from "./version-retention.ts";
+import { matchesEtag } from "./conditional-requests.ts";
+import { findSupersededVersions } from "./version-retention.ts";
 
-export type SaveDeps = CommitDeps & SeenDeps & Pick<Ports, "blobs" | "ids" | "timers" | "clock">;
+export type SaveDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "blobs" | "ids" | "timers" | "clock">;
 
 /**
  * Makes this the content of a document that somebody may change, whole: nothing is merged. The bytes are stored first,
@@ -27,7 +27,7 @@ export type SaveDeps = CommitDeps & SeenDeps & Pick<Ports, "blobs" | "ids" | "ti
  */
 export async function saveContent(
   deps: SaveDeps,
-  first: Seen,
+  first: DocumentAccess,
   content: Content,
   ifMatch: string | null | undefined,
   hop = 0,
@@ -36,22 +36,22 @@ export async function saveContent(
   const etag = hash("md5", content.bytes);
   const stored: string[] = [];
   const superseded = await commitChange(deps, async (attempt) => {
-    const seen = attempt === 0 ? first : await openDocument(deps, viewer, document.id, "content_patch");
-    const before = seen.document.content;
+    const access = attempt === 0 ? first : await authorize(deps, viewer, document.id, "content_patch");
+    const before = access.document.content;
     const isAsRead =
-      ifMatch === null ? before === undefined : ifMatch === undefined || isMatch(ifMatch, before?.etag);
+      ifMatch === null ? before === undefined : ifMatch === undefined || matchesEtag(ifMatch, before?.etag);
     if (!isAsRead)
       throw new ApiError("precondition_failed", "The content has been changed since it was read.");
-    if (before?.etag === etag) return { writes: [touched(deps, seen.document)], events: [], result: [] };
-    const version = await store(deps, seen.document, content, stored);
-    return change(deps, seen, { version, etag, kind: content.kind, bytes: content.bytes.length }, hop);
+    if (before?.etag === etag) return { writes: [touched(deps, access.document)], events: [], result: [] };
+    const version = await store(deps, access.document, content, stored);
+    return change(deps, access, { version, etag, kind: content.kind, bytes: content.bytes.length }, hop);
   });
   await removeVersionBlobs(deps, document.id, superseded);
 }
 
 /**
  * Stores the bytes under an id that sorts after those of all versions there are. Answers it. What comes to be named by
- * nothing, here or by a process that dies, is removed by a later look.
+ * nothing, here or by a process that dies, is removed by a later retention.
  */
 async function store(
   deps: SaveDeps,
@@ -78,33 +78,33 @@ function touched({ clock }: Pick<Ports, "clock">, { id }: StoredDocument): Write
 
 async function change(
   deps: SaveDeps,
-  { document, viewer }: Seen,
+  { document, viewer }: DocumentAccess,
   head: Omit<ContentHead, "saved_at">,
   hop: number,
 ): Promise<{ writes: Write[]; events: []; result: readonly string[] }> {
   const at = new Date(deps.clock.now()).toISOString();
   const { id, revision } = document;
-  const [told, look] = await Promise.all([
-    tellLater(deps, document, viewer, ["content"], hop),
-    lookForSuperseded(deps, id, document.thinned_to),
+  const [pending, retention] = await Promise.all([
+    scheduleUpdatedEvent(deps, document, viewer, ["content"], hop),
+    findSupersededVersions(deps, id, document.retention_cursor),
   ]);
   const { version, etag, bytes, kind } = head;
   const item: StoredVersion = {
     ...{ ...versionKey(id, version), etag, bytes, kind, last_modified: at, author: viewer?.id ?? null },
   };
-  const set = { content: { ...head, saved_at: at }, updated_at: at, thinned_to: look.end };
+  const set = { content: { ...head, saved_at: at }, updated_at: at, retention_cursor: retention.end };
   const writes: Write[] = [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(id) },
-      change: { ...told.change, set: { ...told.change.set, ...set }, add: { revision: 1 } },
-      when: [["revision", "=", revision], ["deleted_at", "=", null], ...told.when],
+      change: { ...pending.change, set: { ...pending.change.set, ...set }, add: { revision: 1 } },
+      when: [["revision", "=", revision], ["deleted_at", "=", null], ...pending.when],
     },
     { op: "put", table: versionsTable, item, when: [["pk", "missing"]] },
-    ...look.superseded.map(
+    ...retention.superseded.map(
       (old): Write => ({ op: "delete", table: versionsTable, key: versionKey(id, old) }),
     ),
   ];
-  return { writes, events: [], result: look.superseded };
+  return { writes, events: [], result: retention.superseded };
 }
 
 /** Nothing names these blobs any more: that one of them stays does no harm. */

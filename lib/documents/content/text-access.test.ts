@@ -5,13 +5,13 @@ import { documentAnswers } from "../../deps-asked.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { createDocument } from "../records/create.ts";
 import { readDocument } from "../records/read.ts";
-import { owner } from "../users/users.ts";
+import { getOrCreateOwner } from "../users/users.ts";
 import { contentBytes } from "./read.ts";
 import { saveContent } from "./save.ts";
 
 let test: TestDeps;
 let id: string;
-const boss = () => owner(test.deps, "owner@weft.local");
+const boss = () => getOrCreateOwner(test.deps, "owner@weft.local");
 beforeEach(async () => {
   test = await testDeps({
     converter: { convert: async (conversion) => ({ ok: true, value: await convert(conversion) }) },

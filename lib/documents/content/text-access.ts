@@ -1,10 +1,10 @@
 import { ApiError } from "../../errors.ts";
 import type { Converter } from "../../platform/converter.ts";
-import { findSeen } from "../authorization/document-access.ts";
+import { findDocument } from "../authorization/document-access.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { CONTENT_MAX_BYTES, type ContentHead } from "../tables/versions.ts";
-import { type Content, tooLarge } from "./body.ts";
+import { type Content, contentTooLarge } from "./body.ts";
 import { contentBytes } from "./read.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 
@@ -49,11 +49,11 @@ export function contentAsText(deps: TextDeps): ContentAccess {
     append: async (user, id, text, { ifNone = false, cause }) => {
       const head = await headOf(deps, id);
       if (ifNone && head !== undefined) throw new ApiError("conflict", "The document has content by now.");
-      const seen = await findSeen(deps, user, id);
+      const access = await findDocument(deps, user, id);
       const content = await appended(deps, id, head, text);
-      if (content.bytes.length > CONTENT_MAX_BYTES) throw tooLarge();
+      if (content.bytes.length > CONTENT_MAX_BYTES) throw contentTooLarge();
       const unchanged = head === undefined ? null : `"${head.etag}"`;
-      await saveContent(deps, seen, content, unchanged, cause.hop).catch((error: unknown) => {
+      await saveContent(deps, access, content, unchanged, cause.hop).catch((error: unknown) => {
         const isLate = error instanceof ApiError && error.code === "precondition_failed";
         throw isLate ? new ApiError("conflict", error.message) : error;
       });

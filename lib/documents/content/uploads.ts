@@ -1,10 +1,15 @@
 import * as z from "zod";
 import { ApiError, ERROR_STATUS } from "../../errors.ts";
 import type { ExpectedUpload, UPLOADS_PREFIX } from "../../platform/blobs.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import {
+  type AuthorizationDeps,
+  authorize,
+  type DocumentAccess,
+  type Viewer,
+} from "../authorization/document-access.ts";
 import { CONTENT_MAX_BYTES } from "../tables/versions.ts";
 import { findUser } from "../users/users.ts";
-import { contentOfBytes, tooLarge } from "./body.ts";
+import { contentTooLarge, parseContent } from "./body.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 
 const PREFIX: typeof UPLOADS_PREFIX = "uploads/";
@@ -33,7 +38,7 @@ export const uploadIdParam = z.guid().transform((id) => id.toLowerCase());
 const ANONYMOUS = "anonymous";
 
 /** Nobody finishes what another has begun. */
-const uploadBlob = ({ document, viewer }: Seen, upload: string): string =>
+const uploadBlob = ({ document, viewer }: DocumentAccess, upload: string): string =>
   `${PREFIX}documents/${document.id}/${viewer?.id ?? ANONYMOUS}/${upload}`;
 
 interface UploadRequest {
@@ -53,14 +58,14 @@ export async function beginUpload(
   id: string,
   { bytes, baseUrl, credential }: UploadRequest,
 ): Promise<UploadRecord> {
-  const seen = await openDocument(deps, viewer, id, "content_patch");
+  const access = await authorize(deps, viewer, id, "content_patch");
   const upload = deps.ids.random();
   const now = deps.clock.now();
   const left = Math.ceil(((credential?.expiresAt ?? Number.POSITIVE_INFINITY) - now) / 1000);
   const seconds = Math.max(1, Math.min(UPLOAD_SECONDS, left));
   const expires_at = new Date(now + seconds * 1000).toISOString();
   const allowed = { bytes, seconds, credential: credential?.id };
-  const { method, url, headers } = await deps.blobs.uploadTo(uploadBlob(seen, upload), allowed);
+  const { method, url, headers } = await deps.blobs.uploadTo(uploadBlob(access, upload), allowed);
   return { id: upload, method, url: url.startsWith("/") ? `${baseUrl}${url}` : url, headers, expires_at };
 }
 
@@ -69,7 +74,7 @@ export async function beginUpload(
  * still edit the document.
  */
 export async function isUploadAllowed(
-  deps: SeenDeps & { readonly auth: { isValid(credentialId: string): Promise<boolean> } },
+  deps: AuthorizationDeps & { readonly auth: { isValid(credentialId: string): Promise<boolean> } },
   { key, credential }: Pick<ExpectedUpload, "key" | "credential">,
 ): Promise<boolean> {
   if (credential !== undefined && !(await deps.auth.isValid(credential))) return false;
@@ -77,7 +82,7 @@ export async function isUploadAllowed(
   const viewer = user === ANONYMOUS ? undefined : await findUser(deps, user);
   if (user !== ANONYMOUS && viewer?.is_active !== true) return false;
   try {
-    await openDocument(deps, viewer, document, "content_patch");
+    await authorize(deps, viewer, document, "content_patch");
     return true;
   } catch (error) {
     if (error instanceof ApiError && ERROR_STATUS[error.code] < 500) return false;
@@ -97,15 +102,15 @@ export async function finishUpload(
   upload: string,
   ifMatch: string | undefined,
 ): Promise<void> {
-  const seen = await openDocument(deps, viewer, id, "content_patch");
-  const blob = uploadBlob(seen, upload);
+  const access = await authorize(deps, viewer, id, "content_patch");
+  const blob = uploadBlob(access, upload);
   const info = await deps.blobs.head(blob);
-  if (info !== undefined && info.bytes > CONTENT_MAX_BYTES) throw tooLarge();
+  if (info !== undefined && info.bytes > CONTENT_MAX_BYTES) throw contentTooLarge();
   const bytes = info && (await deps.blobs.get(blob));
   if (bytes === undefined) throw new ApiError("not_found", "Upload not found.");
   // No upload is empty by itself: it may have been finished by another call since it was looked for.
   if (bytes.length === 0) return;
-  await saveContent(deps, seen, contentOfBytes(bytes), ifMatch);
+  await saveContent(deps, access, parseContent(bytes), ifMatch);
   // What stays tells that it is finished, and lets nobody send to its address again, until it is removed when it is old.
   await deps.blobs
     .put(blob, "")

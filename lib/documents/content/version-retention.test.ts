@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { superseded } from "./version-retention.ts";
+import { selectSuperseded } from "./version-retention.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -10,7 +10,7 @@ const aged = (...ages: number[]) =>
   ages
     .toSorted((one, other) => other - one)
     .map((age) => ({ sk: String(age), last_modified: new Date(NOW - age).toISOString() }));
-const goes = (...ages: number[]): number[] => superseded(aged(...ages), NOW).map(Number);
+const goes = (...ages: number[]): number[] => selectSuperseded(aged(...ages), NOW).map(Number);
 
 describe("a version goes", () => {
   it.each([

@@ -6,7 +6,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** What is kept of versions by their age: one of each so long a time. Choice: infra/decisions/0062. */
-const KEPT = [
+const RETENTION_RULES = [
   { youngerThanMs: HOUR_MS, oneOfMs: undefined },
   { youngerThanMs: DAY_MS, oneOfMs: 10 * MINUTE_MS },
   { youngerThanMs: 30 * DAY_MS, oneOfMs: DAY_MS },
@@ -19,11 +19,11 @@ const LOOKED_AT = 25;
 type Aged = Pick<StoredVersion, "sk" | "last_modified">;
 
 /** Versions, oldest first, that a newer one among them stands for by now. The last never goes. */
-export function superseded(versions: readonly Aged[], now: number): string[] {
+export function selectSuperseded(versions: readonly Aged[], now: number): string[] {
   return versions.flatMap(({ sk, last_modified }, at) => {
     const next = versions[at + 1];
     const time = Date.parse(last_modified);
-    const oneOf = KEPT.find(({ youngerThanMs }) => now - time < youngerThanMs)?.oneOfMs;
+    const oneOf = RETENTION_RULES.find(({ youngerThanMs }) => now - time < youngerThanMs)?.oneOfMs;
     if (next === undefined || oneOf === undefined) return [];
     const same = Math.floor(time / oneOf) === Math.floor(Date.parse(next.last_modified) / oneOf);
     return same ? [sk] : [];
@@ -34,7 +34,7 @@ export function superseded(versions: readonly Aged[], now: number): string[] {
  * The next few versions of a document's that can go, from where the last look ended (`from`), and where this one ended:
  * look after look goes round all of them.
  */
-export async function lookForSuperseded(
+export async function findSupersededVersions(
   { tables, clock }: Pick<Ports, "tables" | "clock">,
   document: string,
   from: string | undefined,
@@ -45,5 +45,5 @@ export async function lookForSuperseded(
   const now = clock.now();
   const atEnd =
     last === undefined || items.length < LOOKED_AT || now - Date.parse(last.last_modified) < HOUR_MS;
-  return { superseded: superseded(items, now), end: atEnd ? "" : last.sk };
+  return { superseded: selectSuperseded(items, now), end: atEnd ? "" : last.sk };
 }

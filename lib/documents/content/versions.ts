@@ -1,6 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import {
+  type AuthorizationDeps,
+  authorize,
+  type DocumentAccess,
+  type Viewer,
+} from "../authorization/document-access.ts";
 import { type StoredVersion, versionKey, versionsTable } from "../tables/versions.ts";
 import { type ContentDeps, openVersion } from "./read.ts";
 import { removeVersionBlobs, type SaveDeps } from "./save.ts";
@@ -43,9 +48,13 @@ export type VersionsPage = z.infer<typeof versionsPage>;
  * A document whose versions a viewer may list. Throws `forbidden`, also for anonymous callers, and `not_found`. Reference
  * 1.7.
  */
-export async function openVersions(deps: SeenDeps, viewer: Viewer, id: string): Promise<Seen> {
+export async function authorizeVersions(
+  deps: AuthorizationDeps,
+  viewer: Viewer,
+  id: string,
+): Promise<DocumentAccess> {
   if (viewer === undefined) throw new ApiError("forbidden", "Authentication required.");
-  return openDocument(deps, viewer, id, "versions_list");
+  return authorize(deps, viewer, id, "versions_list");
 }
 
 /**
@@ -58,14 +67,14 @@ export async function listVersions(
   id: string,
   { version_id: after, page_size }: z.output<typeof versionsQuery>,
 ): Promise<VersionsPage> {
-  const seen = await openVersions(deps, viewer, id);
-  const latest = seen.document.content?.version;
+  const access = await authorizeVersions(deps, viewer, id);
+  const latest = access.document.content?.version;
   const empty = { next_version_id_marker: "", is_truncated: false, versions: [], count: 0 };
   if (latest === undefined) return empty;
   const before = after === undefined || after === "" || after > latest ? latest : after;
   const query = { pk: id, sk: { before }, reverse: true, limit: page_size + 1 };
   const { items } = await deps.tables.query(versionsTable, query);
-  const visible = items.filter((version) => isVisible(seen, version));
+  const visible = items.filter((version) => isVisible(access, version));
   const versions = visible.slice(0, page_size).map(({ sk, etag, last_modified }) => {
     return { etag: `"${etag}"`, is_latest: false, last_modified, version_id: sk };
   });
@@ -75,7 +84,7 @@ export async function listVersions(
 }
 
 /** Whoever came later does not see what was there before. */
-const isVisible = ({ since }: Seen, { last_modified }: StoredVersion): boolean =>
+const isVisible = ({ since }: DocumentAccess, { last_modified }: StoredVersion): boolean =>
   since !== null && last_modified >= since;
 
 /** A version, and its bytes in chunks. Throws `not_found`, `unauthorized`, `forbidden`. */
@@ -85,18 +94,18 @@ export async function readVersion(
   id: string,
   version: string,
 ): Promise<{ readonly version: StoredVersion; readonly bytes: AsyncIterable<Uint8Array> }> {
-  const seen = await openDocument(deps, viewer, id, "versions_retrieve");
-  const found = await visibleVersion(deps, seen, version);
+  const access = await authorize(deps, viewer, id, "versions_retrieve");
+  const found = await visibleVersion(deps, access, version);
   return { version: found, bytes: await openVersion(deps, id, found.sk) };
 }
 
 async function visibleVersion(
   { tables }: Pick<ContentDeps, "tables">,
-  seen: Seen,
+  access: DocumentAccess,
   version: string,
 ): Promise<StoredVersion> {
-  const found = await tables.get(versionsTable, versionKey(seen.document.id, version));
-  if (found === undefined || !isVisible(seen, found)) throw new ApiError("not_found", "Version not found.");
+  const found = await tables.get(versionsTable, versionKey(access.document.id, version));
+  if (found === undefined || !isVisible(access, found)) throw new ApiError("not_found", "Version not found.");
   return found;
 }
 
@@ -110,9 +119,9 @@ export async function deleteVersion(
   id: string,
   version: string,
 ): Promise<void> {
-  const seen = await openDocument(deps, viewer, id, "versions_destroy");
-  const { sk } = await visibleVersion(deps, seen, version);
-  if (sk === seen.document.content?.version)
+  const access = await authorize(deps, viewer, id, "versions_destroy");
+  const { sk } = await visibleVersion(deps, access, version);
+  if (sk === access.document.content?.version)
     throw new ApiError("bad_request", "The latest version is the document's content.");
   await deps.tables.write([{ op: "delete", table: versionsTable, key: versionKey(id, sk) }]);
   await removeVersionBlobs(deps, id, [sk]);

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
 /** Why bytes are no update that is taken. */
-class NoUpdate extends Error {}
+class InvalidUpdate extends Error {}
 
 /** Clients that have written in a document, structs of them all, and levels of a value, at most. */
 const CLIENTS_MAX = 100_000;
@@ -37,7 +37,7 @@ class Reader {
 
   byte(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new NoUpdate();
+    if (byte === undefined) throw new InvalidUpdate();
     this.#at += 1;
     return byte;
   }
@@ -48,7 +48,7 @@ class Reader {
     for (let factor = 1; ; factor *= 128) {
       const byte = this.byte();
       value += (byte & 0x7f) * factor;
-      if (value > Number.MAX_SAFE_INTEGER) throw new NoUpdate();
+      if (value > Number.MAX_SAFE_INTEGER) throw new InvalidUpdate();
       if (byte < 0x80) return value;
     }
   }
@@ -57,13 +57,13 @@ class Reader {
   signed(): void {
     let byte = this.byte();
     for (let length = 1; byte >= 0x80; length += 1) {
-      if (length > 8) throw new NoUpdate();
+      if (length > 8) throw new InvalidUpdate();
       byte = this.byte();
     }
   }
 
   skip(length: number): void {
-    if (length > this.#bytes.length - this.#at) throw new NoUpdate();
+    if (length > this.#bytes.length - this.#at) throw new InvalidUpdate();
     this.#at += length;
   }
 
@@ -80,7 +80,7 @@ class Reader {
     // Most texts are a few letters.
     for (let at = this.#at - length; at < this.#at; at += 1)
       if ((this.#bytes[at] ?? 0) > 0x7f) {
-        if (!isUtf8(this.#last(length))) throw new NoUpdate();
+        if (!isUtf8(this.#last(length))) throw new InvalidUpdate();
         break;
       }
     return length;
@@ -97,20 +97,20 @@ class Reader {
 
   json(): void {
     const text = this.#last(this.text());
-    if (text.length > JSON_MAX_BYTES || depthOf(text) > DEPTH_MAX) throw new NoUpdate();
+    if (text.length > JSON_MAX_BYTES || depthOf(text) > DEPTH_MAX) throw new InvalidUpdate();
     const json = new TextDecoder().decode(text);
     // The one value that Yjs writes here and JSON does not know.
     if (json === "undefined") return;
     try {
       JSON.parse(json);
     } catch {
-      throw new NoUpdate();
+      throw new InvalidUpdate();
     }
   }
 
   /** A value as lib0 writes it. */
   any(depth = 0): void {
-    if (depth > DEPTH_MAX) throw new NoUpdate();
+    if (depth > DEPTH_MAX) throw new InvalidUpdate();
     switch (this.byte()) {
       case 127: // undefined
       case 126: // null
@@ -143,7 +143,7 @@ class Reader {
         for (let left = this.number(); left > 0; left -= 1) this.any(depth + 1);
         return;
       default:
-        throw new NoUpdate();
+        throw new InvalidUpdate();
     }
   }
 }
@@ -184,7 +184,7 @@ function content(reader: Reader, kind: number): void {
       return;
     case 7: {
       const type = reader.number();
-      if (type >= TYPES) throw new NoUpdate();
+      if (type >= TYPES) throw new InvalidUpdate();
       if (type === XML_ELEMENT || type === XML_HOOK) reader.text();
       return;
     }
@@ -196,7 +196,7 @@ function content(reader: Reader, kind: number): void {
       reader.any();
       return;
     default:
-      throw new NoUpdate();
+      throw new InvalidUpdate();
   }
 }
 
@@ -242,12 +242,12 @@ export function isYjsUpdate(bytes: Uint8Array): boolean {
     }
     return reader.done;
   } catch (error) {
-    if (error instanceof NoUpdate) return false;
+    if (error instanceof InvalidUpdate) return false;
     throw error;
   }
 }
 
 function atMost(value: number, max: number): number {
-  if (value > max) throw new NoUpdate();
+  if (value > max) throw new InvalidUpdate();
   return value;
 }

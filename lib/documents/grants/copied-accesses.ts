@@ -19,7 +19,7 @@ const ACCESSES_MAX = 5_000;
  * Accesses of others than a user on each of several documents, by the document. Throws `bad_request` where they are more
  * than may be copied at a time. Reference 3.4.
  */
-export async function accessesOfOthers(
+export async function readAccessesOfOthers(
   deps: Pick<Ports, "tables">,
   documents: readonly StoredDocument[],
   user: string,

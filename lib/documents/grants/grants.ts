@@ -15,7 +15,7 @@ import { documentKey, documentsTable, type StoredDocument } from "../tables/docu
 export const ACCESSES_MAX = 5_000;
 
 /** The access that a user gets on a new document, along with which it is written: the document counts it itself. */
-export const planFirstAccess = (
+export const planInitialAccess = (
   deps: Pick<Ports, "clock">,
   document: string,
   user: string,
@@ -23,7 +23,7 @@ export const planFirstAccess = (
 ): Write[] => planRow(deps, document, { user }, role).writes;
 
 /** What is known of a document that a row of access belongs to, as it was read. */
-type Shared = Pick<StoredDocument, "id" | "parent" | "place">;
+type AccessDocument = Pick<StoredDocument, "id" | "parent" | "position_version">;
 
 /** Who is given a role: one of these two. */
 export type Grantee = { readonly user: string } | { readonly team: string };
@@ -31,12 +31,12 @@ export type Grantee = { readonly user: string } | { readonly team: string };
 /** A role that somebody is given who has no row on the document yet: the writes do not hold where they have one. */
 export function planGrant(
   deps: Pick<Ports, "clock">,
-  document: Shared,
+  document: AccessDocument,
   to: Grantee,
   role: Role,
 ): { access: StoredAccess; writes: Write[] } {
   const { access, writes } = planRow(deps, document.id, to, role);
-  return { access, writes: [...writes, countAccesses(document, 1, role === "owner" ? 1 : 0)] };
+  return { access, writes: [...writes, adjustAccessCounts(document, 1, role === "owner" ? 1 : 0)] };
 }
 
 function planRow(
@@ -54,13 +54,13 @@ function planRow(
   };
   const writes: Write[] = [
     { op: "put", table: accessesTable, item: access, when: [["pk", "missing"]] },
-    ...mirrored(access, { set: { document, role, since } }),
+    ...updateRelation(access, { set: { document, role, since } }),
   ];
   return { access, writes };
 }
 
 /** Another role for whoever has a row: the writes do not hold where it has changed, or a root would lose its last owner. */
-export function planRole(document: Shared, access: StoredAccess, role: Role): Write[] {
+export function planRoleChange(document: AccessDocument, access: StoredAccess, role: Role): Write[] {
   const owners = (role === "owner" ? 1 : 0) - (access.role === "owner" ? 1 : 0);
   return [
     {
@@ -68,25 +68,25 @@ export function planRole(document: Shared, access: StoredAccess, role: Role): Wr
       change: { set: { role }, add: { revision: 1 } },
       when: [["revision", "=", access.revision]],
     },
-    ...mirrored(access, { set: { role } }),
-    ...(owners === 0 ? [] : [countAccesses(document, 0, owners)]),
+    ...updateRelation(access, { set: { role } }),
+    ...(owners === 0 ? [] : [adjustAccessCounts(document, 0, owners)]),
   ];
 }
 
 /** Takes a row away, under the same conditions. */
-export function planRevoke(document: Shared, access: StoredAccess): Write[] {
+export function planRevocation(document: AccessDocument, access: StoredAccess): Write[] {
   return [
     {
       ...{ op: "delete", table: accessesTable, key: { pk: access.pk, sk: access.sk } },
       when: [["revision", "=", access.revision]],
     },
-    ...mirrored(access, { remove: ["role", "since"] }),
-    countAccesses(document, -1, access.role === "owner" ? -1 : 0),
+    ...updateRelation(access, { remove: ["role", "since"] }),
+    adjustAccessCounts(document, -1, access.role === "owner" ? -1 : 0),
   ];
 }
 
 /** The row of a user again, where it is looked up with those of the document's ancestors. */
-function mirrored({ user, document }: StoredAccess, change: Change): Write[] {
+function updateRelation({ user, document }: StoredAccess, change: Change): Write[] {
   if (user === null) return [];
   return [{ op: "update", table: relationsTable, key: relationKey(user, document), change }];
 }
@@ -95,15 +95,15 @@ function mirrored({ user, document }: StoredAccess, change: Change): Write[] {
  * Keeps how many rows of access a document has, and how many of them are owners'. It does not hold where it is a root
  * that would be left without an owner, or has become one meanwhile.
  */
-export function countAccesses(document: Shared, accesses: number, owners: number): Write {
+export function adjustAccessCounts(document: AccessDocument, accesses: number, owners: number): Write {
   const add = { ...(accesses === 0 ? {} : { accesses }), ...(owners === 0 ? {} : { owners }) };
   // While a move is not settled, the rows do not count yet.
   const when: Condition[] = [
     ["pk", "exists"],
-    ["moving", "missing"],
+    ["pending_move", "missing"],
   ];
   if (owners < 0) {
-    when.push(["place", "=", document.place]);
+    when.push(["position_version", "=", document.position_version]);
     if (document.parent === null) when.push(["owners", ">", -owners]);
   }
   if (accesses > 0) when.push(["accesses", "<", ACCESSES_MAX]);

@@ -11,77 +11,77 @@ import {
   type StoredAccess,
 } from "../tables/accesses.ts";
 import type { StoredDocument } from "../tables/documents.ts";
-import { invitationsTable, planUninvite } from "../tables/invitations.ts";
-import type { Along } from "../tree/tree-writes.ts";
+import { invitationsTable, planInvitationRemoval } from "../tables/invitations.ts";
+import type { ExtraUpdate } from "../tree/tree-writes.ts";
 
 /** What becomes of the rights that lie on a document itself, when it comes to lie in another tree. */
-export interface RightsMoved {
+export interface TreeChange {
   /** The accesses that it has from then on; all others and its invitations end. */
   readonly accesses: readonly StoredAccess[];
   readonly writes: readonly Write[];
   /** For the document's own item, which counts its accesses. */
-  readonly along: Along;
+  readonly documentUpdate: ExtraUpdate;
 }
 
 /**
  * Takes away what is granted on a document itself: where it goes, others decide. Where it becomes a root, or was one,
  * the owners of its `formerRoot` own it. Throws `bad_request` where nobody would. Reference 3.3.
  */
-export async function planChangeOfTree(
+export async function planTreeChange(
   deps: Pick<Ports, "tables">,
   document: StoredDocument,
   formerRoot?: StoredDocument,
-): Promise<RightsMoved> {
+): Promise<TreeChange> {
   const [own, invited] = await Promise.all([
-    accessesOf(deps, document),
+    readAccesses(deps, document),
     readAll(deps, invitationsTable, { pk: document.id }),
   ]);
-  const heirs = formerRoot === undefined ? [] : await ownersOf(deps, formerRoot);
-  if (formerRoot !== undefined && heirs.length === 0) {
+  const newOwners = formerRoot === undefined ? [] : await readOwners(deps, formerRoot);
+  if (formerRoot !== undefined && newOwners.length === 0) {
     const message = "The document would have no owner.";
     throw new ApiError("bad_request", message, { body: { target_document_id: message } });
   }
   const held = new Map(own.map((access) => [access.sk, access]));
-  const accesses = heirs.map((heir) => inherited(document.id, heir, held));
+  const accesses = newOwners.map((owner) => inheritAccess(document.id, owner, held));
   const named = new Set(accesses.map(({ sk }) => sk));
   return {
     accesses,
     writes: [
       ...own
         .filter(({ sk }) => !named.has(sk))
-        .flatMap((access) => planRevocation(access, [["revision", "=", access.revision]])),
+        .flatMap((access) => planAccessRemoval(access, [["revision", "=", access.revision]])),
       ...accesses.flatMap((access) => {
         const before = held.get(access.sk);
-        return planBequest(access, [
+        return planInheritedAccess(access, [
           before === undefined ? ["pk", "missing"] : ["revision", "=", before.revision],
         ]);
       }),
-      ...invited.flatMap(planUninvite),
+      ...invited.flatMap(planInvitationRemoval),
     ],
-    along: {
-      set: { accesses: heirs.length, owners: heirs.length },
+    documentUpdate: {
+      set: { accesses: newOwners.length, owners: newOwners.length },
       // Who came or went since they were read is one more or less, or another revision of a row.
       when: [
         ["accesses", "=", document.accesses],
         ["owners", "=", document.owners],
-        ["moving", "missing"],
+        ["pending_move", "missing"],
       ],
     },
   };
 }
 
-const accessesOf = (
+const readAccesses = (
   deps: Pick<Ports, "tables">,
   { id, accesses }: StoredDocument,
 ): Promise<StoredAccess[]> =>
   accesses === 0 ? Promise.resolve([]) : readAll(deps, accessesTable, { pk: id });
 
-async function ownersOf(deps: Pick<Ports, "tables">, root: StoredDocument): Promise<StoredAccess[]> {
-  return (await accessesOf(deps, root)).filter(({ role }) => role === "owner");
+async function readOwners(deps: Pick<Ports, "tables">, root: StoredDocument): Promise<StoredAccess[]> {
+  return (await readAccesses(deps, root)).filter(({ role }) => role === "owner");
 }
 
 /** The access of an owner of the former root: what they have seen of it till now they see on. */
-function inherited(
+function inheritAccess(
   document: string,
   heir: StoredAccess,
   held: ReadonlyMap<string, StoredAccess>,
@@ -93,27 +93,27 @@ function inherited(
 }
 
 /** Ends an access. */
-export function planRevocation(
+export function planAccessRemoval(
   { document, id, user }: StoredAccess,
   when: readonly Condition[] = [],
 ): Write[] {
   return [
     { op: "delete", table: accessesTable, key: accessKey(document, id), when },
-    ...relate(user, document, { set: { document }, remove: ["role", "since"] }),
+    ...updateRelation(user, document, { set: { document }, remove: ["role", "since"] }),
   ];
 }
 
 /** Makes an owner of a document. */
-export function planBequest(access: StoredAccess, when: readonly Condition[] = []): Write[] {
+export function planInheritedAccess(access: StoredAccess, when: readonly Condition[] = []): Write[] {
   const { user, document, role, created_at: since } = access;
   return [
     { op: "put", table: accessesTable, item: access, when },
-    ...relate(user, document, { set: { document, role, since } }),
+    ...updateRelation(user, document, { set: { document, role, since } }),
   ];
 }
 
 /** Keeps what a document is to a person in step with their access; a team's is no person's. */
-function relate(user: string | null, document: string, change: Change): Write[] {
+function updateRelation(user: string | null, document: string, change: Change): Write[] {
   if (user === null) return [];
   return [{ op: "update", table: relationsTable, key: relationKey(user, document), change }];
 }

@@ -1,32 +1,32 @@
 import {
-  openDocument,
-  type Seen,
-  type SeenDeps,
-  seenTogether,
+  type AuthorizationDeps,
+  authorize,
+  type DocumentAccess,
+  resolveSiblingAccesses,
   type Viewer,
 } from "../authorization/document-access.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
-import { lineOf } from "../tree/ancestors.ts";
+import { ancestorsAndSelf } from "../tree/ancestors.ts";
 import { childIds } from "../tree/children.ts";
-import { bySibling, type Filters, fitting } from "./filter-and-sort.ts";
-import { type ListDeps, type PageAsked, readPage } from "./list-documents.ts";
+import { compareSiblings, type Filters, matchesFilters } from "./filter-and-sort.ts";
+import { type ListDeps, type PageRequest, readPage } from "./list-documents.ts";
 
 /**
  * A page of the children of a document that are not deleted, in their order, and how many there are. Throws `not_found`,
  * `unauthorized`, `forbidden`. Reference 1.3.
  */
 export async function listChildren(
-  deps: SeenDeps,
+  deps: AuthorizationDeps,
   viewer: Viewer,
   id: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<{ readonly count: number; readonly children: readonly Seen[] }> {
-  const parent = await openDocument(deps, viewer, id, "children_list");
+): Promise<{ readonly count: number; readonly children: readonly DocumentAccess[] }> {
+  const parent = await authorize(deps, viewer, id, "children_list");
   const ids = (await childIds(deps, id, offset + limit)).slice(offset);
   const documents = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
   return {
     count: parent.document.numchild,
-    children: await seenTogether(deps, viewer, documents, lineOf(parent)),
+    children: await resolveSiblingAccesses(deps, viewer, documents, ancestorsAndSelf(parent)),
   };
 }
 
@@ -38,24 +38,26 @@ export async function findChildren(
   deps: ListDeps,
   viewer: Viewer,
   id: string,
-  { title, q, ...asked }: PageAsked & Pick<Filters, "title" | "q">,
-): Promise<{ readonly count: number; readonly children: readonly Seen[] }> {
-  await openDocument(deps, viewer, id, "children_list");
-  const isShown = ({ abilities, deletedAt, document }: Seen): boolean =>
+  { title, q, ...asked }: PageRequest & Pick<Filters, "title" | "q">,
+): Promise<{ readonly count: number; readonly children: readonly DocumentAccess[] }> {
+  await authorize(deps, viewer, id, "children_list");
+  const isShown = ({ abilities, deletedAt, document }: DocumentAccess): boolean =>
     abilities.retrieve && deletedAt === null && document.parent === id;
-  const fits = fitting(viewer?.id, { title, q });
-  const { count, seen } = await readPage(
+  const fits = matchesFilters(viewer?.id, { title, q });
+  const { count, accesses } = await readPage(
     deps,
     viewer,
     asked,
-    async ({ known }) => {
-      await known.load(deps, [id]);
-      const parent = known.get(id);
+    async ({ index }) => {
+      await index.load(deps, [id]);
+      const parent = index.get(id);
       if (parent === undefined) return [];
-      if (!parent.hasLive) await known.loadChildren(deps, [parent], false);
-      return [...parent.children].filter((child) => child.deletedAt === null && fits(child)).sort(bySibling);
+      if (!parent.hasLive) await index.loadChildren(deps, [parent], false);
+      return [...parent.children]
+        .filter((child) => child.deletedAt === null && fits(child))
+        .sort(compareSiblings);
     },
     isShown,
   );
-  return { count, children: seen };
+  return { count, children: accesses };
 }

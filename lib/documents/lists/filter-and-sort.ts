@@ -1,6 +1,6 @@
-import { isBelow, isLive, type Known, type KnownDocuments } from "./document-index.ts";
+import { type DocumentIndex, hasVisitedAncestor, type IndexedDocument, isLive } from "./document-index.ts";
 import { fold } from "./fold.ts";
-import type { Row, Rows } from "./list-cache.ts";
+import type { RelationRow, UserRelations } from "./list-cache.ts";
 
 /** What a list is narrowed to. Reference 1.2. */
 export interface Filters {
@@ -17,24 +17,24 @@ export const ORDERINGS = [
 export type Ordering = (typeof ORDERINGS)[number];
 
 /** Whether the document is one that a list of its own begins with: a role on it, or a link that was followed and holds. */
-export const isMember = ({ known, role, trace }: Row): boolean =>
-  known !== undefined && (role !== undefined || (trace && known.isOpen));
+export const isMember = ({ document, role, trace }: RelationRow): boolean =>
+  document !== undefined && (role !== undefined || (trace && document.isOpen));
 
-type Fits = (known: Known) => boolean;
-const EVERY: Fits = () => true;
+type Matches = (document: IndexedDocument) => boolean;
+const EVERY: Matches = () => true;
 type Compare<Item> = (one: Item, other: Item) => number;
 
 /** Whether a document has all the texts in its title, and was made by the caller where that is asked. */
-export function fitting(user: string | undefined, { title, q, is_creator_me }: Filters): Fits {
+export function matchesFilters(user: string | undefined, { title, q, is_creator_me }: Filters): Matches {
   const needles = [title, q].flatMap((text) => (text === undefined || text === "" ? [] : [fold(text)]));
   if (needles.length === 0 && is_creator_me === undefined) return EVERY;
-  return (known) =>
-    needles.every((needle) => known.title?.includes(needle) === true) &&
-    (is_creator_me === undefined || (known.creator === user) === is_creator_me);
+  return (document) =>
+    needles.every((needle) => document.title?.includes(needle) === true) &&
+    (is_creator_me === undefined || (document.creator === user) === is_creator_me);
 }
 
 /** Whether a document is a favorite and masked, or neither, as is asked. */
-export function keptAs(rows: Rows, { is_favorite, is_masked }: Filters): Fits {
+export function matchesFlags(rows: UserRelations, { is_favorite, is_masked }: Filters): Matches {
   if (is_favorite === undefined && is_masked === undefined) return EVERY;
   return ({ id }) => {
     const { favorite = false, masked = false } = rows.byDocument.get(id) ?? {};
@@ -43,10 +43,14 @@ export function keptAs(rows: Rows, { is_favorite, is_masked }: Filters): Fits {
 }
 
 /** Puts all rows in order, unless they are. */
-export function sortRows({ version }: KnownDocuments, { all, found }: Rows, ordering: Ordering): void {
+export function sortRows(
+  { version }: DocumentIndex,
+  { all, cached: found }: UserRelations,
+  ordering: Ordering,
+): void {
   if (found.sorted?.version === version && found.sorted.ordering === ordering) return;
-  const by = ordered(ordering);
-  all.sort(({ known: one }, { known: other }) => {
+  const by = compareBy(ordering);
+  all.sort(({ document: one }, { document: other }) => {
     if (one === undefined || other === undefined)
       return Number(one === undefined) - Number(other === undefined);
     return by(one, other);
@@ -55,20 +59,24 @@ export function sortRows({ version }: KnownDocuments, { all, found }: Rows, orde
 }
 
 /** Documents in the order of the rows that the caller was let into which fit and lie in no other of them. Reference 1.2. */
-export function highestOf(known: KnownDocuments, rows: Rows, fits: Fits = EVERY): readonly Known[] {
-  const { version } = known;
-  const { highest, sorted } = rows.found;
+export function findTopmost(
+  index: DocumentIndex,
+  rows: UserRelations,
+  fits: Matches = EVERY,
+): readonly IndexedDocument[] {
+  const { version } = index;
+  const { highest, sorted } = rows.cached;
   if (fits === EVERY && highest?.version === version && highest.sorted === sorted) return highest.documents;
-  const mark = known.newMark();
-  const members: Known[] = [];
+  const visit = index.newVisit();
+  const members: IndexedDocument[] = [];
   for (const row of rows.all) {
-    const document = row.known;
+    const document = row.document;
     if (document === undefined || !isMember(row) || !fits(document) || !isLive(document, version)) continue;
-    document.mark = mark;
+    document.visit = visit;
     members.push(document);
   }
-  const documents = members.filter((document) => !isBelow(document, mark));
-  if (fits === EVERY) rows.found.highest = { version, sorted, documents };
+  const documents = members.filter((document) => !hasVisitedAncestor(document, visit));
+  if (fits === EVERY) rows.cached.highest = { version, sorted, documents };
   return documents;
 }
 
@@ -76,52 +84,52 @@ export function highestOf(known: KnownDocuments, rows: Rows, fits: Fits = EVERY)
  * The documents with all that lies in them, each once, siblings in their order where that is asked; and those of which
  * it is not known yet what lies in them. What was deleted is left out unless `deleted` says otherwise.
  */
-export function within(
-  known: KnownDocuments,
-  tops: Iterable<Known>,
+export function collectSubtrees(
+  index: DocumentIndex,
+  tops: Iterable<IndexedDocument>,
   { deleted = false, inOrder = false }: { readonly deleted?: boolean; readonly inOrder?: boolean } = {},
-): { readonly found: readonly Known[]; readonly unknown: readonly Known[] } {
-  const mark = known.newMark();
-  const found: Known[] = [];
-  const unknown: Known[] = [];
-  const visit = (document: Known): void => {
-    if (document.mark === mark || (!deleted && document.deletedAt !== null)) return;
-    document.mark = mark;
+): { readonly found: readonly IndexedDocument[]; readonly unknown: readonly IndexedDocument[] } {
+  const visit = index.newVisit();
+  const found: IndexedDocument[] = [];
+  const unknown: IndexedDocument[] = [];
+  const collect = (document: IndexedDocument): void => {
+    if (document.visit === visit || (!deleted && document.deletedAt !== null)) return;
+    document.visit = visit;
     found.push(document);
     if (!document.hasLive || (deleted && !document.hasDeleted)) unknown.push(document);
-    if (inOrder && document.children.size > 1) [...document.children].sort(bySibling).forEach(visit);
-    else document.children.forEach(visit);
+    if (inOrder && document.children.size > 1) [...document.children].sort(compareSiblings).forEach(collect);
+    else document.children.forEach(collect);
   };
-  for (const top of tops) visit(top);
+  for (const top of tops) collect(top);
   return { found, unknown };
 }
 
-export const bySibling: Compare<Known> = (one, other) => compare(one.order, other.order);
+export const compareSiblings: Compare<IndexedDocument> = (one, other) => compare(one.order, other.order);
 const compare = (one: string, other: string): number => {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 };
-const byTitle: Compare<Known> = ({ title: one }, { title: other }) => {
+const byTitle: Compare<IndexedDocument> = ({ title: one }, { title: other }) => {
   // What has no title comes last, and first the other way round.
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   return compare(one, other);
 };
-const byId: Compare<Known> = (one, other) => compare(one.id, other.id);
-const ORDERED: Readonly<Record<string, Compare<Known>>> = {
+const byId: Compare<IndexedDocument> = (one, other) => compare(one.id, other.id);
+const ORDERED: Readonly<Record<string, Compare<IndexedDocument>>> = {
   created_at: (one, other) => one.createdAt - other.createdAt,
   updated_at: (one, other) => one.updatedAt - other.updatedAt,
   title: byTitle,
 };
 
 /** How documents are put in order; of those that come to the same, the order is the same always. */
-export function ordered(ordering: Ordering): Compare<Known> {
+export function compareBy(ordering: Ordering): Compare<IndexedDocument> {
   const way = ordering.startsWith("-") ? -1 : 1;
   const by = ORDERED[ordering.replace("-", "")] ?? byId;
   return (one, other) => way * by(one, other) || way * byId(one, other);
 }
 
 /** How well a title fits, best first: all of it, its beginning, the beginning of a word, a part. */
-export function rankOf(title: string | null, needle: string): number {
+export function rankTitle(title: string | null, needle: string): number {
   if (title === null || needle === "") return 4;
   const at = title.indexOf(needle);
   if (at < 0) return 4;

@@ -1,6 +1,6 @@
 const ASCII = /^[\0-\x7f]*$/;
 const MARKS = /\p{M}+/gu;
-/** Letters that are none with a mark, though they look it. */
+/** Letters that are none with a visit, though they look it. */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ħ: "h", ŧ: "t", ı: "i", ŋ: "n" },
 };

@@ -3,11 +3,11 @@ import type { Role } from "../access/roles.ts";
 import { ChangeFeed, type FeedDeps, timeOf } from "../changes/change-feed.ts";
 import { relationKey, relationsTable, type StoredRelation } from "../tables/accesses.ts";
 import type { ChangeRow } from "../tables/changes.ts";
-import { type Known, KnownDocuments } from "./document-index.ts";
+import { DocumentIndex, type IndexedDocument } from "./document-index.ts";
 
 /** What a document is to somebody, beside what is known of it; undefined where it is gone. */
-export interface Row {
-  known: Known | undefined;
+export interface RelationRow {
+  document: IndexedDocument | undefined;
   role: Role | undefined;
   trace: boolean;
   favorite: boolean;
@@ -15,12 +15,12 @@ export interface Row {
 }
 
 /** All that documents are to somebody. */
-export interface Rows {
-  readonly byDocument: ReadonlyMap<string, Row>;
+export interface UserRelations {
+  readonly byDocument: ReadonlyMap<string, RelationRow>;
   /** In the order that was last asked for. */
-  readonly all: Row[];
+  readonly all: RelationRow[];
   /** What was found out of them, each at a version of the documents. */
-  readonly found: Found;
+  readonly cached: CachedResults;
 }
 
 interface Sorted {
@@ -28,25 +28,25 @@ interface Sorted {
   readonly ordering: string;
 }
 
-export interface Found {
+export interface CachedResults {
   sorted?: Sorted;
   highest?: {
     readonly version: number;
     readonly sorted: Sorted | undefined;
-    readonly documents: readonly Known[];
+    readonly documents: readonly IndexedDocument[];
   };
-  reached?: Sorted & { readonly documents: Known[] };
+  reached?: Sorted & { readonly documents: IndexedDocument[] };
 }
 
 /** What lists are made from, as it is now. It is used within a turn, and no longer. */
-export interface Library {
-  readonly known: KnownDocuments;
+export interface ListSnapshot {
+  readonly index: DocumentIndex;
   /** What documents are to a user, each with all that it lies in. */
-  rowsOf(user: string): Promise<Rows>;
+  rowsOf(user: string): Promise<UserRelations>;
 }
 
-interface KeptRows extends Rows {
-  readonly byDocument: Map<string, Row>;
+interface StoredRelations extends UserRelations {
+  readonly byDocument: Map<string, RelationRow>;
 }
 
 /** What a process keeps at most: beyond it, it begins anew with what is asked for next. */
@@ -63,8 +63,8 @@ const UNSETTLED_MS = 250;
  * asked, and documents that lie there. Who asks at the same time waits for a turn.
  */
 export class DocumentLists {
-  readonly #known = new KnownDocuments();
-  readonly #users = new Map<string, KeptRows>();
+  readonly #index = new DocumentIndex();
+  readonly #users = new Map<string, StoredRelations>();
   readonly #limits: { readonly documents: number; readonly rows: number };
   #feed = new ChangeFeed();
   #recent: readonly ChangeRow[] = [];
@@ -80,11 +80,11 @@ export class DocumentLists {
   }
 
   /** Looks at what is there now; nothing that was written before the call is missed, by whichever process. */
-  look<Result>(deps: FeedDeps, work: (library: Library) => Promise<Result>): Promise<Result> {
+  read<Result>(deps: FeedDeps, work: (library: ListSnapshot) => Promise<Result>): Promise<Result> {
     const turn = this.#turn.then(async () => {
       try {
         await this.#bringUpToDate(deps);
-        return await work({ known: this.#known, rowsOf: (user) => this.#rowsOf(deps, user) });
+        return await work({ index: this.#index, rowsOf: (user) => this.#rowsOf(deps, user) });
       } catch (error) {
         // What was read halfway is not to be leant on.
         this.#forget();
@@ -97,28 +97,28 @@ export class DocumentLists {
   }
 
   #forget(): void {
-    this.#known.clear();
+    this.#index.clear();
     this.#users.clear();
     this.#recent = [];
   }
 
   async #bringUpToDate(deps: FeedDeps): Promise<void> {
     if (this.#isFull()) this.#forget();
-    const told = await this.#feed.read(deps);
-    if (told.isAnew) this.#forget();
-    const rows = [...this.#recent, ...told.rows];
+    const batch = await this.#feed.read(deps);
+    if (batch.isReset) this.#forget();
+    const rows = [...this.#recent, ...batch.rows];
     if (rows.length === 0) return;
     const since = deps.clock.now() - UNSETTLED_MS;
     this.#recent = rows.filter(({ sk }) => timeOf(sk) >= since);
-    if (told.isAnew) return;
-    await this.#known.refresh(deps, new Set(rows.flatMap(({ documents }) => documents)));
+    if (batch.isReset) return;
+    await this.#index.refresh(deps, new Set(rows.flatMap(({ documents }) => documents)));
     await this.#readRelations(deps, rows);
   }
 
   #isFull(): boolean {
     let rows = 0;
     for (const { all } of this.#users.values()) rows += all.length;
-    return this.#known.size > this.#limits.documents || rows > this.#limits.rows;
+    return this.#index.size > this.#limits.documents || rows > this.#limits.rows;
   }
 
   async #readRelations(deps: FeedDeps, changed: readonly ChangeRow[]): Promise<void> {
@@ -128,7 +128,7 @@ export class DocumentLists {
     if (wanted.size === 0) return;
     const keys = [...wanted.values()].map(([user, document]) => relationKey(user, document));
     const found = await deps.tables.batchGet(relationsTable, keys);
-    await this.#known.load(
+    await this.#index.load(
       deps,
       found.map(({ sk }) => sk),
     );
@@ -136,27 +136,27 @@ export class DocumentLists {
       wanted.delete(`${relation.pk} ${relation.sk}`);
       this.#put(this.#users.get(relation.pk), relation);
     }
-    for (const [user, document] of wanted.values()) drop(this.#users.get(user), document);
+    for (const [user, document] of wanted.values()) removeRow(this.#users.get(user), document);
   }
 
-  async #rowsOf(deps: FeedDeps, user: string): Promise<Rows> {
+  async #rowsOf(deps: FeedDeps, user: string): Promise<UserRelations> {
     const kept = this.#users.get(user);
     if (kept !== undefined) return kept;
     const relations = await readAll(deps, relationsTable, { pk: user });
-    await this.#known.load(
+    await this.#index.load(
       deps,
       relations.map(({ sk }) => sk),
     );
-    const rows: KeptRows = { byDocument: new Map(), all: [], found: {} };
+    const rows: StoredRelations = { byDocument: new Map(), all: [], cached: {} };
     for (const relation of relations) this.#put(rows, relation);
     this.#users.set(user, rows);
     return rows;
   }
 
-  #put(rows: KeptRows | undefined, { sk, role, trace, favorite, masked }: StoredRelation): void {
+  #put(rows: StoredRelations | undefined, { sk, role, trace, favorite, masked }: StoredRelation): void {
     if (rows === undefined) return;
-    const row: Row = {
-      ...{ known: this.#known.get(sk), role, trace: trace === true },
+    const row: RelationRow = {
+      ...{ document: this.#index.get(sk), role, trace: trace === true },
       ...{ favorite: favorite === true, masked: masked === true },
     };
     const before = rows.byDocument.get(sk);
@@ -169,7 +169,7 @@ export class DocumentLists {
   }
 }
 
-function drop(rows: KeptRows | undefined, document: string): void {
+function removeRow(rows: StoredRelations | undefined, document: string): void {
   const row = rows?.byDocument.get(document);
   if (rows === undefined || row === undefined) return;
   rows.byDocument.delete(document);

@@ -1,8 +1,8 @@
 import {
-  isPastCutoff,
-  type Seen,
-  type SeenDeps,
-  seenAll,
+  type AuthorizationDeps,
+  type DocumentAccess,
+  isPastTrashCutoff,
+  resolveAccesses,
   type Viewer,
 } from "../authorization/document-access.ts";
 import type { FeedDeps } from "../changes/change-feed.ts";
@@ -10,23 +10,29 @@ import { DAY_MS } from "../settings.ts";
 import type { StoredRelation } from "../tables/accesses.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { deletedSince, isBelow, isLive, type Known, type KnownDocuments } from "./document-index.ts";
 import {
+  type DocumentIndex,
+  findDeletionTime,
+  hasVisitedAncestor,
+  type IndexedDocument,
+  isLive,
+} from "./document-index.ts";
+import {
+  collectSubtrees,
+  compareBy,
   type Filters,
-  fitting,
-  highestOf,
+  findTopmost,
   isMember,
-  keptAs,
+  matchesFilters,
+  matchesFlags,
   type Ordering,
-  ordered,
   sortRows,
-  within,
 } from "./filter-and-sort.ts";
-import type { DocumentLists, Library, Rows } from "./list-cache.ts";
+import type { DocumentLists, ListSnapshot, UserRelations } from "./list-cache.ts";
 
-export type ListDeps = SeenDeps & FeedDeps & { readonly documentLists: DocumentLists };
+export type ListDeps = AuthorizationDeps & FeedDeps & { readonly documentLists: DocumentLists };
 
-export interface PageAsked {
+export interface PageRequest {
   readonly offset: number;
   readonly limit: number;
 }
@@ -34,15 +40,15 @@ export interface PageAsked {
 /** Documents of a page as the viewer stands to them, and how many there are on all pages. */
 export interface DocumentPage {
   readonly count: number;
-  readonly seen: readonly Seen[];
+  readonly accesses: readonly DocumentAccess[];
   /** Of these documents and all that they lie in. */
   readonly relations: ReadonlyMap<string, StoredRelation>;
 }
 
-const EMPTY: DocumentPage = { count: 0, seen: [], relations: new Map() };
+const EMPTY: DocumentPage = { count: 0, accesses: [], relations: new Map() };
 const NEWEST: Ordering = "-updated_at";
 /** Looks at a list that changes while its page is read. */
-const LOOKS_MAX = 4;
+const ATTEMPTS_MAX = 4;
 
 /**
  * Documents that the viewer was let into, the highest of each tree: by a role of their own, or by a link that they
@@ -51,12 +57,12 @@ const LOOKS_MAX = 4;
 export function listDocuments(
   deps: ListDeps,
   viewer: Viewer,
-  asked: PageAsked & Filters & { readonly ordering?: Ordering | undefined },
+  asked: PageRequest & Filters & { readonly ordering?: Ordering | undefined },
 ): Promise<DocumentPage> {
-  return pageOf(deps, viewer, asked, async (user, { known, rowsOf }) => {
+  return readViewerPage(deps, viewer, asked, async (user, { index, rowsOf }) => {
     const rows = await rowsOf(user.id);
-    sortRows(known, rows, asked.ordering ?? NEWEST);
-    return highestOf(known, rows, fitting(user.id, asked)).filter(keptAs(rows, asked));
+    sortRows(index, rows, asked.ordering ?? NEWEST);
+    return findTopmost(index, rows, matchesFilters(user.id, asked)).filter(matchesFlags(rows, asked));
   });
 }
 
@@ -64,100 +70,107 @@ export function listDocuments(
 export function listAll(
   deps: ListDeps,
   viewer: Viewer,
-  asked: PageAsked & Filters & { readonly ordering?: Ordering | undefined },
+  asked: PageRequest & Filters & { readonly ordering?: Ordering | undefined },
 ): Promise<DocumentPage> {
-  return pageOf(deps, viewer, asked, async (user, library) => {
-    const rows = await library.rowsOf(user.id);
-    const fits = fitting(user.id, asked);
-    const isKept = keptAs(rows, asked);
-    const found = await reachedBy(deps, library, rows, asked.ordering ?? NEWEST);
-    return found.filter((known) => fits(known) && isKept(known));
+  return readViewerPage(deps, viewer, asked, async (user, snapshot) => {
+    const rows = await snapshot.rowsOf(user.id);
+    const fits = matchesFilters(user.id, asked);
+    const isKept = matchesFlags(rows, asked);
+    const found = await readReachable(deps, snapshot, rows, asked.ordering ?? NEWEST);
+    return found.filter((document) => fits(document) && isKept(document));
   });
 }
 
 /** Favorites in what the viewer was let into, changed last first. Reference 1.2; seed: documents 3. */
-export function listFavorites(deps: ListDeps, viewer: StoredUser, asked: PageAsked): Promise<DocumentPage> {
-  return pageOf(deps, viewer, asked, async (user, { known, rowsOf }) => {
+export function listFavorites(deps: ListDeps, viewer: StoredUser, asked: PageRequest): Promise<DocumentPage> {
+  return readViewerPage(deps, viewer, asked, async (user, { index, rowsOf }) => {
     const rows = await rowsOf(user.id);
-    sortRows(known, rows, NEWEST);
-    const mark = known.newMark();
-    for (const row of rows.all) if (row.known !== undefined && isMember(row)) row.known.mark = mark;
-    return rows.all.flatMap(({ known: document, favorite }) =>
-      favorite && document !== undefined && isLive(document, known.version) && isMarked(document, mark)
+    sortRows(index, rows, NEWEST);
+    const visit = index.newVisit();
+    for (const row of rows.all) if (row.document !== undefined && isMember(row)) row.document.visit = visit;
+    return rows.all.flatMap(({ document, favorite }) =>
+      favorite &&
+      document !== undefined &&
+      isLive(document, index.version) &&
+      isVisitedOrBelow(document, visit)
         ? [document]
         : [],
     );
   });
 }
 
-const isMarked = (document: Known, mark: number): boolean =>
-  document.mark === mark || isBelow(document, mark);
+const isVisitedOrBelow = (document: IndexedDocument, visit: number): boolean =>
+  document.visit === visit || hasVisitedAncestor(document, visit);
 
 /** What was itself deleted of that which the viewer owns and can still bring back, deleted last first. Reference 1.2. */
 export function listTrash(
   deps: ListDeps,
   viewer: Viewer,
-  asked: PageAsked & { readonly ordering?: "deleted_at" | "-deleted_at" | undefined },
+  asked: PageRequest & { readonly ordering?: "deleted_at" | "-deleted_at" | undefined },
 ): Promise<DocumentPage> {
-  const isShown = (seen: Seen): boolean =>
-    seen.abilities.retrieve && seen.document.deleted_at !== null && !isPastCutoff(deps, seen.deletedAt ?? "");
-  const work: Choose = async (user, library) => {
-    const { all } = await library.rowsOf(user.id);
-    const owned = all.flatMap(({ known, role }) => (known !== undefined && role === "owner" ? [known] : []));
+  const isShown = (access: DocumentAccess): boolean =>
+    access.abilities.retrieve &&
+    access.document.deleted_at !== null &&
+    !isPastTrashCutoff(deps, access.deletedAt ?? "");
+  const work: SelectDocuments = async (user, snapshot) => {
+    const { all } = await snapshot.rowsOf(user.id);
+    const owned = all.flatMap(({ document, role }) =>
+      document !== undefined && role === "owner" ? [document] : [],
+    );
     const since = deps.clock.now() - deps.documents.trashbinCutoffDays * DAY_MS;
-    const found = await reached(deps, library.known, owned, { deleted: true });
+    const found = await readSubtrees(deps, snapshot.index, owned, { deleted: true });
     const way = asked.ordering === "deleted_at" ? 1 : -1;
     return found
-      .filter((known) => known.deletedAt !== null && (deletedSince(known) ?? 0) >= since)
+      .filter((document) => document.deletedAt !== null && (findDeletionTime(document) ?? 0) >= since)
       .sort(
         (one, other) => way * ((one.deletedAt ?? 0) - (other.deletedAt ?? 0) || (one.id < other.id ? -1 : 1)),
       );
   };
-  return pageOf(deps, viewer, asked, work, isShown);
+  return readViewerPage(deps, viewer, asked, work, isShown);
 }
 
 /** All that the viewer was let into, with what lies in it. */
-export async function reachedBy(
+export async function readReachable(
   deps: ListDeps,
-  { known }: Library,
-  rows: Rows,
+  { index }: ListSnapshot,
+  rows: UserRelations,
   ordering: Ordering,
-): Promise<readonly Known[]> {
-  const { version } = known;
-  const { found } = rows;
+): Promise<readonly IndexedDocument[]> {
+  const { version } = index;
+  const { cached: found } = rows;
   const kept = found.reached?.version === version ? found.reached : undefined;
   if (kept?.ordering === ordering) return kept.documents;
-  const documents = kept?.documents ?? (await reached(deps, known, highestOf(known, rows)));
-  documents.sort(ordered(ordering));
+  const documents = kept?.documents ?? (await readSubtrees(deps, index, findTopmost(index, rows)));
+  documents.sort(compareBy(ordering));
   found.reached = { version, ordering, documents };
   return documents;
 }
 
-/** Documents with all that lies in them, once that is known. */
-export async function reached(
+/** Documents with all that lies in them, once that is document. */
+export async function readSubtrees(
   deps: ListDeps,
-  known: KnownDocuments,
-  tops: readonly Known[],
-  how: Parameters<typeof within>[2] = {},
-): Promise<Known[]> {
+  index: DocumentIndex,
+  tops: readonly IndexedDocument[],
+  how: Parameters<typeof collectSubtrees>[2] = {},
+): Promise<IndexedDocument[]> {
   for (;;) {
-    const { found, unknown } = within(known, tops, how);
+    const { found, unknown } = collectSubtrees(index, tops, how);
     if (unknown.length === 0) return [...found];
-    await known.loadChildren(deps, unknown, how.deleted === true);
+    await index.loadChildren(deps, unknown, how.deleted === true);
   }
 }
 
-type Choose = (user: StoredUser, library: Library) => Promise<readonly Known[]>;
+type SelectDocuments = (user: StoredUser, snapshot: ListSnapshot) => Promise<readonly IndexedDocument[]>;
 
-function pageOf(
+function readViewerPage(
   deps: ListDeps,
   viewer: Viewer,
-  asked: PageAsked,
-  choose: Choose,
-  isShown?: (seen: Seen) => boolean,
+  asked: PageRequest,
+  choose: SelectDocuments,
+  isShown?: (access: DocumentAccess) => boolean,
 ): Promise<DocumentPage> {
   if (viewer === undefined) return Promise.resolve(EMPTY);
-  return readPage(deps, viewer, asked, (library) => choose(viewer, library), isShown);
+  return readPage(deps, viewer, asked, (snapshot) => choose(viewer, snapshot), isShown);
 }
 
 /**
@@ -167,20 +180,21 @@ function pageOf(
 export async function readPage(
   deps: ListDeps,
   viewer: Viewer,
-  { offset, limit }: PageAsked,
-  choose: (library: Library) => Promise<readonly Known[]>,
-  isShown: (seen: Seen) => boolean = isSeen,
+  { offset, limit }: PageRequest,
+  choose: (snapshot: ListSnapshot) => Promise<readonly IndexedDocument[]>,
+  isShown: (access: DocumentAccess) => boolean = isReadable,
 ): Promise<DocumentPage> {
-  for (let look = 1; ; look += 1) {
-    const { count, ids } = await deps.documentLists.look(deps, async (library) => {
-      const chosen = await choose(library);
+  for (let attempt = 1; ; attempt += 1) {
+    const { count, ids } = await deps.documentLists.read(deps, async (snapshot) => {
+      const chosen = await choose(snapshot);
       return { count: chosen.length, ids: chosen.slice(offset, offset + limit).map(({ id }) => id) };
     });
     const documents = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
-    const { seen, relations } = await seenAll(deps, viewer, documents);
-    const shown = seen.filter(isShown);
-    if (shown.length === ids.length || look === LOOKS_MAX) return { count, seen: shown, relations };
+    const { accesses, relations } = await resolveAccesses(deps, viewer, documents);
+    const shown = accesses.filter(isShown);
+    if (shown.length === ids.length || attempt === ATTEMPTS_MAX) return { count, accesses: shown, relations };
   }
 }
 
-const isSeen = ({ abilities, deletedAt }: Seen): boolean => abilities.retrieve && deletedAt === null;
+const isReadable = ({ abilities, deletedAt }: DocumentAccess): boolean =>
+  abilities.retrieve && deletedAt === null;

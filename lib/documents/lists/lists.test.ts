@@ -4,9 +4,9 @@ import { readAll } from "../../events/read-all.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { LINK_REACHES, type LinkReach } from "../access/links.ts";
 import { ROLES, type Role } from "../access/roles.ts";
-import { findSeen, type Seen } from "../authorization/document-access.ts";
+import { type DocumentAccess, findDocument } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
-import { countAccesses, planFirstAccess } from "../grants/grants.ts";
+import { adjustAccessCounts, planInitialAccess } from "../grants/grants.ts";
 import { createChild, createDocument } from "../records/create.ts";
 import { deleteDocument, restoreDocument } from "../records/delete.ts";
 import { setFavorite } from "../records/favorites.ts";
@@ -15,8 +15,8 @@ import { readDocument } from "../records/read.ts";
 import { relationsTable, type StoredRelation } from "../tables/accesses.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { readPlaced } from "../tree/ancestors.ts";
-import { isWithin, POSITIONS, type Position, targetOf } from "../tree/move-target.ts";
+import { readNode } from "../tree/ancestors.ts";
+import { isSameOrDescendant, POSITIONS, type Position, resolveTarget } from "../tree/move-target.ts";
 import { planMove, TooDeep } from "../tree/tree-writes.ts";
 import { planUser } from "../users/users.ts";
 import { DocumentLists } from "./list-cache.ts";
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-/** Who has seen nothing yet. */
+/** Who has access nothing yet. */
 async function newUsers(): Promise<void> {
   const made = [1, 2].map((number) => planUser(test.deps, { email: `${number}@example.com` }));
   for (const { writes } of made) await test.deps.tables.write(writes);
@@ -44,10 +44,14 @@ const commit = (writes: Parameters<typeof test.deps.tables.write>[0]) =>
   commitChange(test.deps, async () => ({ writes, events: [], result: undefined }));
 
 async function give(user: StoredUser, document: string, role: Role): Promise<void> {
-  const seen = await findSeen(test.deps, user, document).catch(() => undefined);
-  if (seen === undefined || seen.relation?.role !== undefined) return;
-  const counted = countAccesses({ id: document, parent: null, place: 1 }, 1, role === "owner" ? 1 : 0);
-  await commit([...planFirstAccess(test.deps, document, user.id, role), counted]);
+  const access = await findDocument(test.deps, user, document).catch(() => undefined);
+  if (access === undefined || access.relation?.role !== undefined) return;
+  const counted = adjustAccessCounts(
+    { id: document, parent: null, position_version: 1 },
+    1,
+    role === "owner" ? 1 : 0,
+  );
+  await commit([...planInitialAccess(test.deps, document, user.id, role), counted]);
 }
 
 const open = (document: string, link_reach: LinkReach) =>
@@ -62,13 +66,13 @@ const open = (document: string, link_reach: LinkReach) =>
 const move = (id: string, target: string, position: Position): Promise<void> =>
   commitChange(test.deps, async () => {
     const nothing = { writes: [], events: [], result: undefined };
-    const [moved, beside] = [await readPlaced(test.deps, id), await readPlaced(test.deps, target)];
-    if (moved === undefined || beside === undefined || isWithin(beside, id)) return nothing;
+    const [moved, beside] = [await readNode(test.deps, id), await readNode(test.deps, target)];
+    if (moved === undefined || beside === undefined || isSameOrDescendant(beside, id)) return nothing;
     if ([moved, beside].some(({ document, ancestors }) => [...ancestors, document].some(isDeleted)))
       return nothing;
     try {
       const at = new Date(test.clock.now()).toISOString();
-      return { ...nothing, writes: planMove(moved, await targetOf(test.deps, beside, position), at) };
+      return { ...nothing, writes: planMove(moved, await resolveTarget(test.deps, beside, position), at) };
     } catch (error) {
       if (error instanceof TooDeep) return nothing;
       throw error;
@@ -126,9 +130,9 @@ async function plain(ids: readonly string[], user: StoredUser) {
 }
 
 const sorted = (ids: readonly string[]): string[] => ids.toSorted();
-const idsOf = ({ count, seen }: { count: number; seen: readonly Seen[] }): string[] => {
-  expect(count).toBe(seen.length);
-  return sorted(seen.map(({ document }) => document.id));
+const idsOf = ({ count, accesses }: { count: number; accesses: readonly DocumentAccess[] }): string[] => {
+  expect(count).toBe(accesses.length);
+  return sorted(accesses.map(({ document }) => document.id));
 };
 
 /** Each list as a process shows it that has read others before. */
@@ -143,7 +147,7 @@ async function shown(documentLists: DocumentLists, user: StoredUser) {
     all: idsOf(await listAll(deps, user, PAGE)),
     favorites: idsOf(await listFavorites(deps, user, PAGE)),
     trash: idsOf(await listTrash(deps, user, PAGE)),
-    found: idsOf({ count: searched.count, seen: searched.found.map(({ seen }) => seen) }),
+    found: idsOf({ count: searched.count, accesses: searched.found.map(({ access }) => access) }),
   };
 }
 
@@ -211,7 +215,7 @@ const refused = (error: unknown): void => {
   const { code } = error as { code?: string };
   if (!["not_found", "forbidden", "bad_request"].includes(code ?? "")) throw error;
 };
-const seenBy = (user: StoredUser, id: string) => findSeen(test.deps, user, id).catch(() => undefined);
+const seenBy = (user: StoredUser, id: string) => findDocument(test.deps, user, id).catch(() => undefined);
 
 describe("after any row of changes", () => {
   it("lists are those of the rule, in every process, and what they show can be opened", async () => {
@@ -250,10 +254,10 @@ async function openAll(
   for (const id of new Set([...list, ...all, ...favorites, ...trash]))
     expect((await readDocument(test.deps, user, id)).document.id).toBe(id);
   for (const id of ids) {
-    const seen = await readDocument(test.deps, user, id).catch(refused);
-    if (seen === undefined || seen.deletedAt !== null) continue;
-    const isListed = seen.role !== null || seen.document.link_reach !== "restricted";
+    const access = await readDocument(test.deps, user, id).catch(refused);
+    if (access === undefined || access.deletedAt !== null) continue;
+    const isListed = access.role !== null || access.document.link_reach !== "restricted";
     const page = await listAll(test.deps, user, PAGE);
-    if (isListed) expect(page.seen.map(({ document }) => document.id)).toContain(id);
+    if (isListed) expect(page.accesses.map(({ document }) => document.id)).toContain(id);
   }
 }

@@ -5,15 +5,15 @@ import type { MailKind, StoredMail } from "../tables/mails.ts";
 /** Characters of a name or a title in a mail: whoever writes it cannot write a mail of their own in it. */
 const SHOWN_MAX = 120;
 
-interface Words {
+interface EmailText {
   readonly subject: string;
   readonly heading: string;
   readonly body: string;
 }
 
 /** What a letter says. `{sender}`, `{title}`, `{role}` and `{brand}` stand for what is known; never for markup. */
-interface Wording {
-  readonly kinds: Readonly<Record<MailKind, Words>>;
+interface EmailTexts {
+  readonly kinds: Readonly<Record<MailKind, EmailText>>;
   readonly roles: Readonly<Record<Role, string>>;
   readonly untitled: string;
   readonly open: string;
@@ -21,7 +21,7 @@ interface Wording {
   readonly foot: string;
 }
 
-const WORDINGS = {
+const EMAIL_TEXTS = {
   en: {
     kinds: {
       shared: {
@@ -92,10 +92,10 @@ const WORDINGS = {
     somebody: "Quelqu’un",
     foot: "Envoyé par {brand}",
   },
-} as const satisfies Record<string, Wording>;
-type Language = keyof typeof WORDINGS;
+} as const satisfies Record<string, EmailTexts>;
+type Language = keyof typeof EMAIL_TEXTS;
 
-export interface Letter {
+export interface RenderedEmail {
   readonly language: Language;
   readonly subject: string;
   readonly text: string;
@@ -103,15 +103,15 @@ export interface Letter {
 }
 
 /** The language of a mail, for one that a user has: `fr-fr` is `fr`; English where there is no wording. */
-export function letterLanguage(language: string | null): Language {
+export function resolveEmailLanguage(language: string | null): Language {
   const found = (language ?? "").toLowerCase().split(/[-_]/, 1)[0] ?? "";
-  return Object.hasOwn(WORDINGS, found) ? (found as Language) : "en";
+  return Object.hasOwn(EMAIL_TEXTS, found) ? (found as Language) : "en";
 }
 
 /** What a mail says, in the language of its reader. Reference 2.4. */
-export function letterOf(mail: StoredMail, { brandName, logoUrl, appUrl }: Letterhead): Letter {
-  const language = letterLanguage(mail.language);
-  const wording: Wording = WORDINGS[language];
+export function renderEmail(mail: StoredMail, { brandName, logoUrl, appUrl }: Letterhead): RenderedEmail {
+  const language = resolveEmailLanguage(mail.language);
+  const wording: EmailTexts = EMAIL_TEXTS[language];
   const { subject, heading, body } = wording.kinds[mail.kind];
   const known: Readonly<Record<string, string>> = {
     sender: oneLine(mail.sender) || wording.somebody,

@@ -2,8 +2,8 @@ import { readAll } from "../../events/read-all.ts";
 import type { Letterhead, Mailer } from "../../platform/mail.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { mailKey, mailsTable, type StoredMail, WAITING_MAILS } from "../tables/mails.ts";
-import { letterOf } from "./email-templates.ts";
+import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "../tables/mails.ts";
+import { renderEmail } from "./email-templates.ts";
 
 export type MailDeps = Pick<Ports, "tables" | "clock" | "log"> & {
   readonly mail: Mailer;
@@ -13,9 +13,9 @@ export type MailDeps = Pick<Ports, "tables" | "clock" | "log"> & {
 /** Mails read at once. */
 const BATCH = 25;
 /** How often one is tried, and how long after the first and at most after each further time, milliseconds. */
-const TRIES_MAX = 10;
-const WAIT_MS = 5 * 60_000;
-const WAIT_MAX_MS = 6 * 3_600_000;
+const ATTEMPTS_MAX = 10;
+const RETRY_DELAY_MS = 5 * 60_000;
+const RETRY_DELAY_MAX_MS = 6 * 3_600_000;
 
 /**
  * Sends the mails that are due, oldest first, until there are none or the time is up. One that fails is due again
@@ -25,7 +25,7 @@ export async function sendMails(deps: MailDeps, signal: AbortSignal): Promise<vo
   for (;;) {
     const now = new Date(deps.clock.now()).toISOString();
     // Behind all ids of that millisecond.
-    const due = await readAll(deps, mailsTable, { pk: WAITING_MAILS, sk: { to: `${now}/~` } }, BATCH);
+    const due = await readAll(deps, mailsTable, { pk: QUEUED_MAILS, sk: { to: `${now}/~` } }, BATCH);
     for (const mail of due) {
       if (signal.aborted) return;
       await sendOne(deps, mail);
@@ -37,7 +37,7 @@ export async function sendMails(deps: MailDeps, signal: AbortSignal): Promise<vo
 /** Put off before it is sent: where the sender dies it is tried again then, and nobody else sends it meanwhile. */
 async function sendOne(deps: MailDeps, mail: StoredMail): Promise<void> {
   const { id, kind, document } = mail;
-  const wait = Math.min(WAIT_MS * 2 ** mail.attempts, WAIT_MAX_MS);
+  const wait = Math.min(RETRY_DELAY_MS * 2 ** mail.attempts, RETRY_DELAY_MAX_MS);
   const later = { ...mail, attempts: mail.attempts + 1 };
   const put: StoredMail = { ...later, ...mailKey(new Date(deps.clock.now() + wait).toISOString(), id) };
   const claim: Write[] = [
@@ -48,23 +48,23 @@ async function sendOne(deps: MailDeps, mail: StoredMail): Promise<void> {
     { op: "put", table: mailsTable, item: put },
   ];
   if (!(await deps.tables.write(claim)).ok) return;
-  const told = { mail: id, kind, document, attempt: later.attempts };
+  const details = { mail: id, kind, document, attempt: later.attempts };
   try {
-    const letter = letterOf(mail, deps.letterhead);
-    const outcome = await deps.mail.send({ id, to: mail.to, ...letter });
-    if (outcome === "refused") deps.log.warn("a mail was refused", told);
+    const email = renderEmail(mail, deps.letterhead);
+    const outcome = await deps.mail.send({ id, to: mail.to, ...email });
+    if (outcome === "refused") deps.log.warn("a mail was refused", details);
   } catch (error) {
-    if (later.attempts < TRIES_MAX) {
-      deps.log.warn("a mail could not be sent, it is tried again", { ...told, error: nameOf(error) });
+    if (later.attempts < ATTEMPTS_MAX) {
+      deps.log.warn("a mail could not be sent, it is tried again", { ...details, error: errorCodeOf(error) });
       return;
     }
-    deps.log.error("a mail could not be sent and is given up", { ...told, error: nameOf(error) });
+    deps.log.error("a mail could not be sent and is given up", { ...details, error: errorCodeOf(error) });
   }
   await deps.tables.write([{ op: "delete", table: mailsTable, key: { pk: put.pk, sk: put.sk } }]);
 }
 
 /** What servers answer may name the reader: the code says enough. */
-function nameOf(error: unknown): string {
+function errorCodeOf(error: unknown): string {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return [code, responseCode].filter((part) => part !== undefined).join(" ") || "failed";
 }

@@ -7,15 +7,15 @@ import { ApiError } from "../../errors.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { childrenIds, grant, rolesOn, setLink, stored } from "../../testing/test-documents.ts";
 import { readLog } from "../../testing/test-workflows.ts";
-import { abilitiesOf } from "../access/abilities.ts";
+import { computeAbilities } from "../access/abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, type Link } from "../access/links.ts";
 import { highestRole, ROLES, type Role } from "../access/roles.ts";
-import { findSeen } from "../authorization/document-access.ts";
+import { findDocument } from "../authorization/document-access.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { idsOf, lineOf, readPlaced } from "../tree/ancestors.ts";
+import { ancestorsAndSelf, idsOf, readNode } from "../tree/ancestors.ts";
 import { isChildPosition, POSITIONS, type Position } from "../tree/move-target.ts";
 import { createToken } from "../users/tokens.ts";
-import { getUser, owner } from "../users/users.ts";
+import { getOrCreateOwner, getUser } from "../users/users.ts";
 import { createChild, createDocument } from "./create.ts";
 import { deleteDocument, restoreDocument } from "./delete.ts";
 import { moveDocument } from "./move.ts";
@@ -28,7 +28,7 @@ let ann: StoredUser;
 
 beforeEach(async () => {
   test = await testDeps();
-  own = await owner(test.deps, "owner@example.com");
+  own = await getOrCreateOwner(test.deps, "owner@example.com");
   const { record } = await createToken(test.deps, { email: "ann@example.com" });
   ann = await getUser(test.deps, record.user);
 });
@@ -36,7 +36,7 @@ afterEach(() => test.close());
 
 const create = async (parent?: string): Promise<string> => {
   if (parent === undefined) return (await createDocument(test.deps, own, {})).document.id;
-  return (await createChild(test.deps, own, await findSeen(test.deps, own, parent), {})).document.id;
+  return (await createChild(test.deps, own, await findDocument(test.deps, own, parent), {})).document.id;
 };
 const move = (id: string, target_document_id: string, position: Position): Promise<void> =>
   moveDocument(test.deps, own, id, { target_document_id, position });
@@ -151,10 +151,10 @@ async function perform(model: Model, ids: string[], one: Step): Promise<void> {
 
 async function expectAlike(model: Model, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
-    const place = await readPlaced(test.deps, id);
+    const place = await readNode(test.deps, id);
     if (place === undefined) throw new Error("a document is lost");
     const line = model.line(id);
-    expect(idsOf(lineOf(place))).toEqual(line);
+    expect(idsOf(ancestorsAndSelf(place))).toEqual(line);
     const live = (model.children.get(id) ?? []).filter((one) => !model.deleted.has(one));
     const found = await childrenIds(test.deps, id);
     expect(found.toSorted()).toEqual(live.toSorted());
@@ -170,10 +170,10 @@ async function expectAlike(model: Model, ids: readonly string[]): Promise<void> 
     for (const viewer of [own, ann, undefined]) {
       const role = viewer === undefined ? null : model.roleOf(id, viewer.id);
       const links = line.map((one) => model.links.get(one) ?? NO_LINK);
-      const seen = await findSeen(test.deps, viewer, id);
+      const seen = await findDocument(test.deps, viewer, id);
       expect(seen.role).toBe(role);
       expect(seen.abilities).toEqual(
-        abilitiesOf({
+        computeAbilities({
           ...{ isAuthenticated: viewer !== undefined, role, isDeleted: false, hasTrace: false },
           ...{ link: equivalentLink(links), ancestorsLink: equivalentLink(links.slice(0, -1)) },
           ...{ isRoot: line.length === 1, isCreator: viewer?.id === own.id },
@@ -214,7 +214,7 @@ describe("any row of changes", () => {
         const id = ids[which % ids.length] ?? "";
         test.clock.advance(1_000);
         await deleteDocument(test.deps, own, id);
-        expect((await findSeen(test.deps, own, id)).deletedAt).not.toBe(null);
+        expect((await findDocument(test.deps, own, id)).deletedAt).not.toBe(null);
         await restoreDocument(test.deps, own, id);
         expect(await all()).toEqual(before);
       }),
@@ -262,8 +262,8 @@ describe("any row of changes", () => {
 async function expectWhole(ids: readonly string[]): Promise<void> {
   const documents = await Promise.all(ids.map((id) => stored(test.deps, id)));
   for (const { id, numchild } of documents) {
-    const place = await readPlaced(test.deps, id);
-    const line = idsOf(place === undefined ? [] : lineOf(place));
+    const place = await readNode(test.deps, id);
+    const line = idsOf(place === undefined ? [] : ancestorsAndSelf(place));
     expect(new Set(line).size).toBe(line.length);
     const live = documents.filter(({ parent, deleted_at }) => parent === id && deleted_at === null);
     expect((await childrenIds(test.deps, id)).toSorted()).toEqual(idsOf(live).toSorted());
@@ -282,21 +282,21 @@ it.each(Array.from({ length: 12 }, (_, seed) => [seed, 1 + (seed % 3)]))(
     };
     try {
       await at();
-      own = await owner(test.deps, "owner@example.com");
+      own = await getOrCreateOwner(test.deps, "owner@example.com");
       const [from, to] = [await create(), await create()];
       const moved = await create(from);
       const leaf = await create(moved);
       await grant(test.deps, moved, ann.id, "editor");
       const state = async () => ({
         line: idsOf(
-          lineOf(
-            (await readPlaced(test.deps, leaf)) ?? { document: await stored(test.deps, leaf), ancestors: [] },
+          ancestorsAndSelf(
+            (await readNode(test.deps, leaf)) ?? { document: await stored(test.deps, leaf), ancestors: [] },
           ),
         ),
         children: [await childrenIds(test.deps, from), await childrenIds(test.deps, to)],
         counted: [(await stored(test.deps, from)).numchild, (await stored(test.deps, to)).numchild],
         accesses: [(await stored(test.deps, moved)).accesses, await rolesOn(test.deps, moved)],
-        rightful: (await findSeen(test.deps, ann, leaf)).role,
+        rightful: (await findDocument(test.deps, ann, leaf)).role,
         told: (await readLog(test.deps)).records.filter(({ topic }) => topic === "documents.moved").length,
       });
       const before = await state();

@@ -18,7 +18,7 @@ const ASKED_MAX = 20;
  * The language to answer in, of those that are known: what the request accepts first (RFC 9110, 12.5.4), else the one of
  * the user, else English.
  */
-export function languageOf(accepted: string | undefined, own: string | null): string {
+export function negotiateLanguage(accepted: string | undefined, own: string | null): string {
   const asked = (accepted ?? "").split(",", ASKED_MAX).map((part) => {
     const [tag = "", ...parameters] = part.trim().toLowerCase().split(";");
     const quality = parameters.map((one) => /^\s*q=([\d.]+)\s*$/.exec(one)?.[1]).find(Boolean);

@@ -3,15 +3,15 @@ import { ApiError } from "../../errors.ts";
 import type { Converter } from "../../platform/converter.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import type { SeenDeps } from "../authorization/document-access.ts";
+import type { AuthorizationDeps } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { removeVersionBlobs } from "../content/save.ts";
 import { documentEvent, sharedEvent } from "../events/document-event.ts";
-import { planFirstAccess } from "../grants/grants.ts";
+import { planInitialAccess } from "../grants/grants.ts";
 import { planMail } from "../mail/queue.ts";
 import { acceptInvitations } from "../sharing/accept-invitations.ts";
 import { planInvitation } from "../sharing/invitations.ts";
-import { foldedEmail, type StoredUser } from "../tables/users.ts";
+import { normalizeEmail, type StoredUser } from "../tables/users.ts";
 import {
   CONTENT_MAX_BYTES,
   type ContentHead,
@@ -19,20 +19,20 @@ import {
   versionKey,
   versionsTable,
 } from "../tables/versions.ts";
-import { orderAt } from "../tree/siblings.ts";
+import { allocateOrder } from "../tree/siblings.ts";
 import { planInsert } from "../tree/tree-writes.ts";
-import { owner, userBySub, usersByEmail } from "../users/users.ts";
+import { getOrCreateOwner, userBySub, usersByEmail } from "../users/users.ts";
 
 import type { ForOwnerBody } from "./for-owner-body.ts";
 
 export type ForOwnerDeps = CommitDeps &
-  SeenDeps &
+  AuthorizationDeps &
   Pick<Ports, "ids" | "blobs"> & { readonly converter?: Converter };
 
 const SHOWN_MAX = 100;
 
 /** Throws `unauthorized` for everybody but a server that has one of the tokens for it. Reference 1.8. */
-export function serverAlone(
+export function requireServerToken(
   { documents }: Pick<ForOwnerDeps, "documents">,
   header: string | undefined,
 ): void {
@@ -53,14 +53,14 @@ const digest = (text: string): Buffer => hash("sha256", text, "buffer");
  * each field, `unavailable` where nothing can be converted. Reference 1.8.
  */
 export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Promise<string> {
-  const language = languageOf(deps, body.language);
-  await ownerFor(deps, body);
-  const bytes = await converted(deps, body.content);
+  const language = resolveLanguage(deps, body.language);
+  await findOwner(deps, body);
+  const bytes = await convertMarkdown(deps, body.content);
   const id = deps.ids.random();
   const version = deps.ids.ordered();
   await deps.blobs.put(versionBlob(id, version), bytes);
   const made = commitChange(deps, async () => {
-    const user = await ownerFor(deps, body);
+    const user = await findOwner(deps, body);
     const at = new Date(deps.clock.now()).toISOString();
     const held = user === undefined ? 0 : 1;
     const content: ContentHead = {
@@ -72,15 +72,15 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
         ...{ creator: user?.id ?? null, duplicated_from: null, created_at: at, updated_at: at },
         ...{ deleted_at: null, accesses: held, owners: held, content },
       },
-      { parent: undefined, ...(await orderAt(deps, null, "last")) },
+      { parent: undefined, ...(await allocateOrder(deps, null, "last")) },
     );
     return {
       writes: [
         ...writes,
-        ...saved(id, content, user),
+        ...planFirstVersion(id, content, user),
         ...(user === undefined
           ? planInvitation(deps, { document: id, email: body.email, role: "owner", issuer: null }).writes
-          : planFirstAccess(deps, id, user.id, "owner")),
+          : planInitialAccess(deps, id, user.id, "owner")),
         ...(body.send_notification_email
           ? planMail(deps, {
               ...{ kind: "created", to: user?.email ?? body.email, role: "owner", document },
@@ -113,7 +113,11 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
   return id;
 }
 
-function saved(id: string, { etag, bytes, kind, saved_at, version }: ContentHead, by?: StoredUser): Write[] {
+function planFirstVersion(
+  id: string,
+  { etag, bytes, kind, saved_at, version }: ContentHead,
+  by?: StoredUser,
+): Write[] {
   const item = {
     ...versionKey(id, version),
     etag,
@@ -126,7 +130,7 @@ function saved(id: string, { etag, bytes, kind, saved_at, version }: ContentHead
 }
 
 /** Who is meant; undefined for somebody who has never been here. */
-async function ownerFor(
+async function findOwner(
   deps: ForOwnerDeps,
   { sub, email }: Pick<ForOwnerBody, "sub" | "email">,
 ): Promise<StoredUser | undefined> {
@@ -134,7 +138,7 @@ async function ownerFor(
   const known = await userBySub(deps, sub);
   if (known !== undefined) return known;
   // Who owns the installation is made when they first come.
-  if (email === foldedEmail(ownerEmail)) await owner(deps, ownerEmail);
+  if (email === normalizeEmail(ownerEmail)) await getOrCreateOwner(deps, ownerEmail);
   const [only, ...others] = await usersByEmail(deps, email);
   if (only === undefined) return undefined;
   if (fallbackToEmail && others.length === 0) return only;
@@ -142,14 +146,14 @@ async function ownerFor(
   throw refused("email", "This email is already associated to a registered user.");
 }
 
-function languageOf({ documents }: ForOwnerDeps, asked: string | null | undefined): string {
+function resolveLanguage({ documents }: ForOwnerDeps, asked: string | null | undefined): string {
   const { LANGUAGES, LANGUAGE_CODE } = documents.shown;
   if (asked == null) return LANGUAGE_CODE;
   if (LANGUAGES.some(([code]) => code === asked)) return asked;
   throw refused("language", `"${asked.slice(0, SHOWN_MAX)}" is not a valid choice.`);
 }
 
-async function converted({ converter }: ForOwnerDeps, markdown: string): Promise<Uint8Array> {
+async function convertMarkdown({ converter }: ForOwnerDeps, markdown: string): Promise<Uint8Array> {
   if (converter === undefined)
     throw new ApiError("unavailable", "This installation does not convert content: a server of its own does");
   const bytes = Buffer.from(markdown, "utf8");

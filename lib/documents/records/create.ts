@@ -1,22 +1,31 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type Seen, type SeenDeps, seenBy } from "../authorization/document-access.ts";
+import {
+  type AuthorizationDeps,
+  authorize,
+  type DocumentAccess,
+  resolveAccess,
+} from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { documentEvent } from "../events/document-event.ts";
-import { planFirstAccess } from "../grants/grants.ts";
+import { planInitialAccess } from "../grants/grants.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { orderAt } from "../tree/siblings.ts";
-import { planInsert, type Target, withinLevels } from "../tree/tree-writes.ts";
+import { allocateOrder } from "../tree/siblings.ts";
+import { planInsert, planWithinDepth, type TreePosition } from "../tree/tree-writes.ts";
 import type { CreateBody } from "./body.ts";
 
-export type CreateDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+export type CreateDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
 /** Makes a root, which its maker owns. Throws `bad_request` where the id is taken. Reference 1.2. */
-export async function createDocument(deps: CreateDeps, user: StoredUser, body: CreateBody): Promise<Seen> {
+export async function createDocument(
+  deps: CreateDeps,
+  user: StoredUser,
+  body: CreateBody,
+): Promise<DocumentAccess> {
   return create(deps, user, body, async () => ({
     parent: undefined,
-    ...(await orderAt(deps, null, "last")),
+    ...(await allocateOrder(deps, null, "last")),
   }));
 }
 
@@ -27,14 +36,13 @@ export async function createDocument(deps: CreateDeps, user: StoredUser, body: C
 export async function createChild(
   deps: CreateDeps,
   user: StoredUser,
-  parent: Seen,
+  parent: DocumentAccess,
   body: CreateBody,
-): Promise<Seen> {
+): Promise<DocumentAccess> {
   return create(deps, user, body, async (attempt) => {
     // What was changed meanwhile may have been deleted.
-    const now =
-      attempt === 0 ? parent : await openDocument(deps, user, parent.document.id, "children_create");
-    return { parent: now, ...(await orderAt(deps, parent.document.id, "last")) };
+    const now = attempt === 0 ? parent : await authorize(deps, user, parent.document.id, "children_create");
+    return { parent: now, ...(await allocateOrder(deps, parent.document.id, "last")) };
   });
 }
 
@@ -42,16 +50,16 @@ async function create(
   deps: CreateDeps,
   user: StoredUser,
   { id: wanted, title = null, excerpt = null }: CreateBody,
-  target: (attempt: number) => Promise<Target>,
-): Promise<Seen> {
+  target: (attempt: number) => Promise<TreePosition>,
+): Promise<DocumentAccess> {
   const id = wanted ?? deps.ids.random();
-  const place = await commitChange(deps, async (attempt) => {
+  const node = await commitChange(deps, async (attempt) => {
     if (wanted != null && (await deps.tables.get(documentsTable, documentKey(id))) !== undefined)
       throw taken();
     const at = new Date(deps.clock.now()).toISOString();
     const to = await target(attempt);
     const isRoot = to.parent === undefined;
-    const { document, writes } = withinLevels(() =>
+    const { document, writes } = planWithinDepth(() =>
       planInsert(
         {
           ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
@@ -63,12 +71,12 @@ async function create(
     );
     const ancestors = to.parent === undefined ? [] : [...to.parent.ancestors, to.parent.document];
     return {
-      writes: [...writes, ...(isRoot ? planFirstAccess(deps, id, user.id, "owner") : [])],
+      writes: [...writes, ...(isRoot ? planInitialAccess(deps, id, user.id, "owner") : [])],
       events: [documentEvent("documents.created", document, user)],
       result: { document, ancestors },
     };
   });
-  return seenBy(deps, user, place);
+  return resolveAccess(deps, user, node);
 }
 
 function taken(): ApiError {

@@ -1,12 +1,12 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type AuthorizationDeps, authorize, type Viewer } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { documentEvent } from "../events/document-event.ts";
-import { orderAgain } from "../tree/siblings.ts";
+import { reclaimOrder } from "../tree/siblings.ts";
 import { planDelete, planRestore } from "../tree/tree-writes.ts";
 
-type DeleteDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+type DeleteDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
 /**
  * Puts a document into the trash, and with it what lies in it. Throws `not_found`, `unauthorized`, `forbidden`.
@@ -14,11 +14,11 @@ type DeleteDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
  */
 export async function deleteDocument(deps: DeleteDeps, viewer: Viewer, id: string): Promise<void> {
   await commitChange(deps, async () => {
-    const seen = await openDocument(deps, viewer, id, "destroy");
+    const access = await authorize(deps, viewer, id, "destroy");
     const at = new Date(deps.clock.now()).toISOString();
     return {
-      writes: planDelete(seen, at),
-      events: [documentEvent("documents.deleted", seen.document, viewer)],
+      writes: planDelete(access, at),
+      events: [documentEvent("documents.deleted", access.document, viewer)],
       result: undefined,
     };
   });
@@ -32,12 +32,12 @@ const NOT_DELETED = "This document is not deleted.";
  */
 export async function restoreDocument(deps: DeleteDeps, viewer: Viewer, id: string): Promise<void> {
   await commitChange(deps, async () => {
-    const seen = await openDocument(deps, viewer, id, "restore");
-    const { document } = seen;
+    const access = await authorize(deps, viewer, id, "restore");
+    const { document } = access;
     if (document.deleted_at === null) throw new ApiError("bad_request", NOT_DELETED);
     const { parent, order } = document;
     return {
-      writes: planRestore(seen, parent === null ? undefined : await orderAgain(deps, parent, order)),
+      writes: planRestore(access, parent === null ? undefined : await reclaimOrder(deps, parent, order)),
       events: [documentEvent("documents.restored", document, viewer)],
       result: undefined,
     };

@@ -1,17 +1,23 @@
 import * as z from "zod";
 import { isPrivileged, ROLES } from "../access/roles.ts";
-import { noDocument, openDocument, type Seen } from "../authorization/document-access.ts";
+import { authorize, type DocumentAccess, documentNotFound } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
 import { documentEvent } from "../events/document-event.ts";
-import { accessesOfOthers, planCopiedAccess } from "../grants/copied-accesses.ts";
-import { planFirstAccess } from "../grants/grants.ts";
-import { settleMoves } from "../grants/staged-accesses.ts";
+import { planCopiedAccess, readAccessesOfOthers } from "../grants/copied-accesses.ts";
+import { planInitialAccess } from "../grants/grants.ts";
+import { completeMoves } from "../grants/staged-accesses.ts";
 import type { StoredAccess } from "../tables/accesses.ts";
 import { documentKey, type StoredDocument } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { deletedAt, idsOf, readPlaced } from "../tree/ancestors.ts";
-import { orderAt, ordersOf } from "../tree/siblings.ts";
-import { DETACHED_AT, planAttach, planDetached, type Target, withinLevels } from "../tree/tree-writes.ts";
+import { findDeletedAt, idsOf, readNode } from "../tree/ancestors.ts";
+import { allocateOrder, initialOrders } from "../tree/siblings.ts";
+import {
+  DETACHED_AT,
+  planAttach,
+  planDetached,
+  planWithinDepth,
+  type TreePosition,
+} from "../tree/tree-writes.ts";
 import { copyTitle } from "./copy-title.ts";
 import type { CreateDeps } from "./create.ts";
 
@@ -53,17 +59,17 @@ export async function duplicateDocument(
   id: string,
   { withAccesses, withDescendants, language, copyContent }: DuplicateOptions,
 ): Promise<string> {
-  const seen = await openDocument(deps, user, id, "duplicate");
-  const { document } = seen;
+  const documentAccess = await authorize(deps, user, id, "duplicate");
+  const { document } = documentAccess;
   const originals = withDescendants ? await readSubtree(deps, document) : [document];
-  const copiesAccesses = withAccesses && isPrivileged(seen.role);
-  if (copiesAccesses) await settleMoves(deps, originals);
-  const accesses = copiesAccesses ? await accessesOfOthers(deps, originals, user.id) : new Map();
+  const copiesAccesses = withAccesses && isPrivileged(documentAccess.role);
+  if (copiesAccesses) await completeMoves(deps, originals);
+  const accesses = copiesAccesses ? await readAccessesOfOthers(deps, originals, user.id) : new Map();
 
-  const parent = placeOf(seen);
-  const above = parent === null ? [] : idsOf(seen.ancestors);
+  const parent = parentForCopy(documentAccess);
+  const above = parent === null ? [] : idsOf(documentAccess.ancestors);
   const at = new Date(deps.clock.now()).toISOString();
-  const copies = copiesOf(deps, originals, above).map(({ original, ...lies }): StoredDocument => {
+  const copies = planTreeFields(deps, originals, above).map(({ original, ...lies }): StoredDocument => {
     const { excerpt } = original;
     const { link_reach, link_role } = withAccesses ? original : UNSHARED;
     const rows: readonly StoredAccess[] = accesses.get(original.id) ?? [];
@@ -73,12 +79,12 @@ export async function duplicateDocument(
       ...{ ...documentKey(lies.id), ...lies, title: copyTitle(original.title, language), excerpt },
       ...{ link_reach, link_role, creator: user.id, duplicated_from: original.id },
       ...{ created_at: at, updated_at: at, deleted_at: original.id === id ? DETACHED_AT : null },
-      ...{ place: 1, revision: 1, accesses: rows.length + made },
+      ...{ position_version: 1, revision: 1, accesses: rows.length + made },
       owners: rows.filter(({ role }) => role === "owner").length + made,
     };
   });
 
-  await inTurn(copies, DOCUMENTS_AT_ONCE, (some) =>
+  await forEachBatch(copies, DOCUMENTS_AT_ONCE, (some) =>
     commitChange(deps, async () => ({
       writes: some.flatMap(planDetached),
       ...{ events: [], result: undefined },
@@ -88,13 +94,13 @@ export async function duplicateDocument(
     const to = copies[index];
     return to === undefined ? [] : [{ from, to }];
   });
-  await inTurn(pairs, CONTENTS_AT_ONCE, (some) =>
+  await forEachBatch(pairs, CONTENTS_AT_ONCE, (some) =>
     Promise.all(some.map(({ from, to }) => copyContent?.(from, to))),
   );
   const granted = pairs.flatMap(({ from, to }) =>
     (accesses.get(from.id) ?? []).map((access: StoredAccess) => ({ access, to: to.id })),
   );
-  await inTurn(granted, ACCESSES_AT_ONCE, (some) =>
+  await forEachBatch(granted, ACCESSES_AT_ONCE, (some) =>
     commitChange(deps, async () => ({
       writes: some.flatMap(({ access, to }) => planCopiedAccess(access, to, at)),
       ...{ events: [], result: undefined },
@@ -106,21 +112,24 @@ export async function duplicateDocument(
 const UNSHARED = { link_reach: "restricted", link_role: "reader" } as const;
 
 /** Where the copy comes: beside the document for who may write there, else it is a root of its maker's. */
-function placeOf({ document, role }: Seen): string | null {
+function parentForCopy({ document, role }: DocumentAccess): string | null {
   const writes = role !== null && ROLES.indexOf(role) >= ROLES.indexOf("editor");
   return writes ? document.parent : null;
 }
 
-type Lies = Pick<StoredDocument, "id" | "parent" | "order" | "chain" | "height" | "numchild">;
+type TreeFields = Pick<StoredDocument, "id" | "parent" | "order" | "chain" | "height" | "numchild">;
 
 /** How the copies lie in each other; parents come first. */
-function copiesOf(
+function planTreeFields(
   { ids }: Pick<CreateDeps, "ids">,
   originals: readonly StoredDocument[],
   above: readonly string[],
-): ({ original: StoredDocument } & Lies)[] {
-  const made = new Map<string, { original: StoredDocument } & { -readonly [K in keyof Lies]: Lies[K] }>();
-  const orders = ordersOf(originals.length);
+): ({ original: StoredDocument } & TreeFields)[] {
+  const made = new Map<
+    string,
+    { original: StoredDocument } & { -readonly [K in keyof TreeFields]: TreeFields[K] }
+  >();
+  const orders = initialOrders(originals.length);
   for (const original of originals) {
     const parent = original.parent === null ? undefined : made.get(original.parent);
     if (parent !== undefined) parent.numchild += 1;
@@ -145,13 +154,13 @@ async function attach(
   parent: string | null,
 ): Promise<string> {
   const [copy] = copies;
-  if (copy === undefined) throw noDocument();
+  if (copy === undefined) throw documentNotFound();
   return commitChange(deps, async () => {
-    const target = await lastIn(deps, parent);
+    const target = await resolveLastPosition(deps, parent);
     return {
       writes: [
-        ...withinLevels(() => planAttach(copy, target)),
-        ...(target.parent === undefined ? planFirstAccess(deps, copy.id, user.id, "owner") : []),
+        ...planWithinDepth(() => planAttach(copy, target)),
+        ...(target.parent === undefined ? planInitialAccess(deps, copy.id, user.id, "owner") : []),
       ],
       events: [
         documentEvent("documents.created", { ...copy, parent }, user, {
@@ -163,13 +172,13 @@ async function attach(
   });
 }
 
-async function lastIn(deps: CreateDeps, id: string | null): Promise<Target> {
-  const parent = id === null ? undefined : await readPlaced(deps, id);
-  if (id !== null && (parent === undefined || deletedAt(parent) !== null)) throw noDocument();
-  return { parent, ...(await orderAt(deps, id, "last")) };
+async function resolveLastPosition(deps: CreateDeps, id: string | null): Promise<TreePosition> {
+  const parent = id === null ? undefined : await readNode(deps, id);
+  if (id !== null && (parent === undefined || findDeletedAt(parent) !== null)) throw documentNotFound();
+  return { parent, ...(await allocateOrder(deps, id, "last")) };
 }
 
-async function inTurn<Item>(
+async function forEachBatch<Item>(
   items: readonly Item[],
   atOnce: number,
   work: (some: readonly Item[]) => Promise<unknown>,

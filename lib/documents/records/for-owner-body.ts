@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { textField } from "../fields.ts";
-import { foldedEmail } from "../tables/users.ts";
+import { normalizeEmail } from "../tables/users.ts";
 import { TITLE_MAX_LENGTH } from "./body.ts";
 
 const SUB_MAX_LENGTH = 255;
@@ -19,7 +19,7 @@ export const forOwnerBody = z.object({
     .max(SUB_MAX_LENGTH)
     .regex(/^[!-~]*$/, "Enter a valid sub. This value should be ASCII only.")
     .describe("What the identity provider calls the owner"),
-  email: z.string().trim().min(1).max(EMAIL_MAX_LENGTH).transform(foldedEmail).pipe(z.email()),
+  email: z.string().trim().min(1).max(EMAIL_MAX_LENGTH).transform(normalizeEmail).pipe(z.email()),
   language: z
     .string()
     .max(LANGUAGE_MAX_LENGTH)

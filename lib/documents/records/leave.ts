@@ -1,10 +1,10 @@
 import type { Write } from "../../platform/tables.ts";
-import { openDocument, relationsOf } from "../authorization/document-access.ts";
+import { authorize, readRelations } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { sharedEvent } from "../events/document-event.ts";
-import { countAccesses } from "../grants/grants.ts";
-import { settleMoves } from "../grants/staged-accesses.ts";
-import { isBelow } from "../lists/document-index.ts";
+import { adjustAccessCounts } from "../grants/grants.ts";
+import { completeMoves } from "../grants/staged-accesses.ts";
+import { hasVisitedAncestor } from "../lists/document-index.ts";
 import type { ListDeps } from "../lists/list-documents.ts";
 import { accessesTable, accessId, accessKey, relationKey, relationsTable } from "../tables/accesses.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
@@ -22,19 +22,19 @@ const LEFT_AT_ONCE = 10;
  * last, so that whoever is interrupted can leave again. Throws `not_found`, `forbidden`. Reference 1.6.
  */
 export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: string): Promise<void> {
-  const { ancestors } = await openDocument(deps, user, id, "leave");
-  const above = [...(await relationsOf(deps, user, ancestors)).values()];
-  const marks: readonly Mark[] = above.some(({ role }) => role !== undefined)
+  const { ancestors } = await authorize(deps, user, id, "leave");
+  const above = [...(await readRelations(deps, user, ancestors)).values()];
+  const marks: readonly Flag[] = above.some(({ role }) => role !== undefined)
     ? ["trace", "masked"]
     : ["trace", "masked", "favorite"];
-  const below = await deps.documentLists.look(deps, async ({ known, rowsOf }) => {
+  const below = await deps.documentLists.read(deps, async ({ index, rowsOf }) => {
     const { byDocument } = await rowsOf(user.id);
-    await known.load(deps, [id]);
-    const mark = known.newMark();
-    const top = known.get(id);
-    if (top !== undefined) top.mark = mark;
+    await index.load(deps, [id]);
+    const visit = index.newVisit();
+    const top = index.get(id);
+    if (top !== undefined) top.visit = visit;
     return [...byDocument].flatMap(([document, row]) =>
-      row.known !== undefined && isBelow(row.known, mark) ? [document] : [],
+      row.document !== undefined && hasVisitedAncestor(row.document, visit) ? [document] : [],
     );
   });
   for (let from = 0; from < below.length; from += LEFT_AT_ONCE)
@@ -42,13 +42,13 @@ export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: strin
   await leaveEach(deps, user, [id], marks);
 }
 
-type Mark = "trace" | "masked" | "favorite";
+type Flag = "trace" | "masked" | "favorite";
 
 function leaveEach(
   deps: LeaveDeps,
   user: StoredUser,
   documents: readonly string[],
-  marks: readonly Mark[],
+  marks: readonly Flag[],
 ): Promise<void> {
   return commitChange(deps, async () => {
     const keys = documents.map((document) => relationKey(user.id, document));
@@ -56,12 +56,12 @@ function leaveEach(
       deps.tables.batchGet(relationsTable, keys),
       deps.tables.batchGet(documentsTable, documents.map(documentKey)),
     ]);
-    await settleMoves(deps, shared);
+    await completeMoves(deps, shared);
     const byId = new Map(shared.map((one) => [one.id, one]));
     const writes = relations.flatMap((relation): Write[] => {
       const { sk: document, role } = relation;
       const one = byId.get(document);
-      if (one === undefined || (role === undefined && marks.every((mark) => relation[mark] !== true)))
+      if (one === undefined || (role === undefined && marks.every((visit) => relation[visit] !== true)))
         return [];
       const left: Write = {
         ...{ op: "update", table: relationsTable, key: relationKey(user.id, document) },
@@ -73,7 +73,7 @@ function leaveEach(
       return [
         left,
         { op: "delete", table: accessesTable, key: access, when: [["role", "=", role]] },
-        countAccesses(one, -1, role === "owner" ? -1 : 0),
+        adjustAccessCounts(one, -1, role === "owner" ? -1 : 0),
       ];
     });
     const events = relations.flatMap(({ sk: document, role }) => {

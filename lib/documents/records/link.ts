@@ -7,7 +7,7 @@ import {
   type LinkRole,
   type LinkSelectOptions,
 } from "../access/links.ts";
-import { openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import { type AuthorizationDeps, authorize, type Viewer } from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { linkEvent } from "../events/document-event.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
@@ -29,13 +29,13 @@ export interface LinkSettings {
  * `unauthorized`, `forbidden`; `bad_request` where it is less than the link of what the document lies in. Reference 1.6.
  */
 export async function configureLink(
-  deps: CommitDeps & SeenDeps,
+  deps: CommitDeps & AuthorizationDeps,
   viewer: Viewer,
   id: string,
   { link_reach, link_role }: LinkBody,
 ): Promise<LinkSettings> {
   return commitChange(deps, async () => {
-    const { document, abilities } = await openDocument(deps, viewer, id, "link_configuration");
+    const { document, abilities } = await authorize(deps, viewer, id, "link_configuration");
     checkLink(abilities.link_select_options, link_reach, link_role ?? null);
     const set: LinkSettings = { link_reach, link_role: link_role ?? document.link_role };
     const updated_at = new Date(deps.clock.now()).toISOString();
@@ -45,7 +45,7 @@ export async function configureLink(
           ...{ op: "update", table: documentsTable, key: documentKey(id) },
           change: { set: { ...set, updated_at }, add: { revision: 1 } },
           when: [
-            ["place", "=", document.place],
+            ["position_version", "=", document.position_version],
             ["deleted_at", "=", null],
           ],
         },

@@ -2,23 +2,28 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { openDocument, type SeenDeps, seenBy, type Viewer } from "../authorization/document-access.ts";
+import {
+  type AuthorizationDeps,
+  authorize,
+  resolveAccess,
+  type Viewer,
+} from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { documentEvent } from "../events/document-event.ts";
-import { settleLater } from "../events/updated-event.ts";
-import { settleMoves, stageAccesses } from "../grants/staged-accesses.ts";
-import { planChangeOfTree, type RightsMoved } from "../grants/tree-change.ts";
+import { scheduleMoveCompletion } from "../events/updated-event.ts";
+import { completeMoves, stageAccesses } from "../grants/staged-accesses.ts";
+import { planTreeChange, type TreeChange } from "../grants/tree-change.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
-import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/ancestors.ts";
+import { ancestorsAndSelf, type DocumentNode, findDeletedAt, readNode } from "../tree/ancestors.ts";
 import {
+  getParentNode,
   isChildPosition,
-  isWithin,
+  isSameOrDescendant,
   POSITIONS,
   type Position,
-  parentOf,
-  targetOf,
+  resolveTarget,
 } from "../tree/move-target.ts";
-import { type Along, planMove, type Target, withinLevels } from "../tree/tree-writes.ts";
+import { type ExtraUpdate, planMove, planWithinDepth, type TreePosition } from "../tree/tree-writes.ts";
 
 const NO_UUID = "Must be a valid UUID.";
 
@@ -27,11 +32,14 @@ export const moveBody = z.object({
   target_document_id: z
     .guid({ error: ({ input }) => (input == null ? undefined : NO_UUID) })
     .transform((id) => id.toLowerCase()),
-  position: z.enum(POSITIONS).default("last-child").describe("Of the document, as seen from the target"),
+  position: z
+    .enum(POSITIONS)
+    .default("last-child")
+    .describe("Of the document, as documentAccess from the target"),
 });
 export type MoveBody = z.infer<typeof moveBody>;
 
-export type MoveDeps = CommitDeps & SeenDeps & Pick<Ports, "ids" | "timers">;
+export type MoveDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids" | "timers">;
 
 /** Writes of one transaction at most; the rest of it is for what tells of the move. With more, rights are staged. */
 const WRITES_MAX = 85;
@@ -50,26 +58,26 @@ export async function moveDocument(
 ): Promise<void> {
   let isStaged = false;
   await commitChange(deps, async () => {
-    const moved = await openDocument(deps, viewer, id, "move");
-    const beside = await readPlaced(deps, target_document_id);
-    if (beside === undefined || deletedAt(beside) !== null)
+    const moved = await authorize(deps, viewer, id, "move");
+    const beside = await readNode(deps, target_document_id);
+    if (beside === undefined || findDeletedAt(beside) !== null)
       throw refused("Target parent document does not exist.");
     await checkAllowed(deps, viewer, beside, position);
-    if (isWithin(beside, id)) throw refused("Cannot move a document to its own descendant.");
-    const target = await targetOf(deps, beside, position);
-    await settleMoves(deps, lineOf(moved));
-    const rights = await rightsMoved(deps, moved, target);
+    if (isSameOrDescendant(beside, id)) throw refused("Cannot move a document to its own descendant.");
+    const target = await resolveTarget(deps, beside, position);
+    await completeMoves(deps, ancestorsAndSelf(moved));
+    const rights = await planRights(deps, moved, target);
     const at = new Date(deps.clock.now()).toISOString();
-    const move = (along?: Along): Write[] => withinLevels(() => planMove(moved, target, at, along));
-    let writes = [...move(rights?.along), ...(rights?.writes ?? [])];
+    const move = (along?: ExtraUpdate): Write[] => planWithinDepth(() => planMove(moved, target, at, along));
+    let writes = [...move(rights?.documentUpdate), ...(rights?.writes ?? [])];
     isStaged = rights !== undefined && writes.length > WRITES_MAX;
     if (rights !== undefined && isStaged) {
-      const moving = deps.ids.random();
+      const moveId = deps.ids.random();
       // Set before anything is stored: whatever becomes of the move, it removes what is left.
-      await settleLater(deps, id, moving);
-      const areStaged = await stageAccesses(deps, id, moving, rights.accesses);
-      const { set, when } = rights.along;
-      writes = [...move({ set: { ...set, moving }, when }), ...areStaged];
+      await scheduleMoveCompletion(deps, id, moveId);
+      const areStaged = await stageAccesses(deps, id, moveId, rights.accesses);
+      const { set, when } = rights.documentUpdate;
+      writes = [...move({ set: { ...set, pending_move: moveId }, when }), ...areStaged];
     }
     const { document } = moved;
     const now = { id, title: document.title, parent: target.parent?.document.id ?? null };
@@ -84,33 +92,37 @@ export async function moveDocument(
   const document = await deps.tables.get(documentsTable, documentKey(id));
   if (document === undefined) return;
   // The move is done, and its rights hold: what is left has a timer.
-  await settleMoves(deps, [document]).catch((error: unknown) =>
+  await completeMoves(deps, [document]).catch((error: unknown) =>
     deps.log.warn("the accesses of a moved document are settled later", { document: id, error }),
   );
 }
 
 /** Whoever puts something into a document, or beside one in it, may move that, too; the roots are nobody's. */
 async function checkAllowed(
-  deps: SeenDeps,
+  deps: AuthorizationDeps,
   viewer: Viewer,
-  beside: Placed,
+  beside: DocumentNode,
   position: Position,
 ): Promise<void> {
   const isChild = isChildPosition(position);
-  const into = isChild ? beside : parentOf(beside);
-  if (into === undefined || (await seenBy(deps, viewer, into)).abilities.move) return;
+  const into = isChild ? beside : getParentNode(beside);
+  if (into === undefined || (await resolveAccess(deps, viewer, into)).abilities.move) return;
   const how = isChild ? "as a child to this target document" : "as a sibling of this target document";
   throw refused(`You do not have permission to move documents ${how}.`);
 }
 
-const rootOf = (place: Placed): StoredDocument => lineOf(place)[0] ?? place.document;
+const rootOf = (node: DocumentNode): StoredDocument => ancestorsAndSelf(node)[0] ?? node.document;
 
 /** What becomes of the document's own rights; undefined where it stays in its tree. */
-async function rightsMoved(deps: MoveDeps, moved: Placed, target: Target): Promise<RightsMoved | undefined> {
+async function planRights(
+  deps: MoveDeps,
+  moved: DocumentNode,
+  target: TreePosition,
+): Promise<TreeChange | undefined> {
   const formerRoot = rootOf(moved);
-  if (target.parent === undefined) return planChangeOfTree(deps, moved.document, formerRoot);
+  if (target.parent === undefined) return planTreeChange(deps, moved.document, formerRoot);
   const stays = moved.document.parent !== null && rootOf(target.parent).id === formerRoot.id;
-  return stays ? undefined : planChangeOfTree(deps, moved.document);
+  return stays ? undefined : planTreeChange(deps, moved.document);
 }
 
 /** Of one text, as clients know it here. */

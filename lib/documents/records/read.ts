@@ -1,6 +1,11 @@
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
-import { noted } from "../changes/change-log.ts";
+import {
+  type AuthorizationDeps,
+  authorize,
+  type DocumentAccess,
+  type Viewer,
+} from "../authorization/document-access.ts";
+import { withChangeRow } from "../changes/change-log.ts";
 import { relationKey, relationsTable } from "../tables/accesses.ts";
 
 /**
@@ -8,14 +13,14 @@ import { relationKey, relationsTable } from "../tables/accesses.ts";
  * `unauthorized`, `forbidden`. Reference 1.2.
  */
 export async function readDocument(
-  deps: SeenDeps & Pick<Ports, "ids">,
+  deps: AuthorizationDeps & Pick<Ports, "ids">,
   viewer: Viewer,
   id: string,
-): Promise<Seen> {
-  const seen = await openDocument(deps, viewer, id, "retrieve");
-  if (viewer === undefined || seen.relation?.trace === true) return seen;
+): Promise<DocumentAccess> {
+  const access = await authorize(deps, viewer, id, "retrieve");
+  if (viewer === undefined || access.relation?.trace === true) return access;
   const key = relationKey(viewer.id, id);
   const change = { set: { document: id, trace: true } } as const;
-  await deps.tables.write(noted(deps, [{ op: "update", table: relationsTable, key, change }]));
-  return seen;
+  await deps.tables.write(withChangeRow(deps, [{ op: "update", table: relationsTable, key, change }]));
+  return access;
 }

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { ABILITIES } from "../access/abilities.ts";
 import { LINK_REACHES, LINK_ROLES } from "../access/links.ts";
 import { ROLES } from "../access/roles.ts";
-import type { Seen } from "../authorization/document-access.ts";
-import { lineOf, pathOf } from "../tree/ancestors.ts";
+import type { DocumentAccess } from "../authorization/document-access.ts";
+import { ancestorsAndSelf, toTreePath } from "../tree/ancestors.ts";
 import type { Branch } from "./tree.ts";
 
 const reach = z.enum(LINK_REACHES);
@@ -53,28 +53,28 @@ export const treeNode: z.ZodType<TreeNode> = documentRecord
   })
   .meta({ id: "TreeNode" });
 
-export const toTree = ({ seen, children }: Branch): TreeNode => ({
-  ...toDocument(seen),
+export const toTree = ({ access, children }: Branch): TreeNode => ({
+  ...toDocument(access),
   children: children.map(toTree),
 });
 
-export function toDocument(seen: Seen): DocumentRecord {
-  const { document, ancestors, standing, abilities, role, relation } = seen;
+export function toDocument(access: DocumentAccess): DocumentRecord {
+  const { document, ancestors, context, abilities, role, relation } = access;
   const { id, created_at, creator, excerpt, link_role, link_reach, numchild, title, updated_at } = document;
-  const live = lineOf(seen).filter(
+  const live = ancestorsAndSelf(access).filter(
     ({ deleted_at }) => deleted_at === null || deleted_at === document.deleted_at,
   );
   return {
     ...{ id, abilities: abilities as unknown as DocumentRecord["abilities"] },
-    ancestors_link_reach: standing.ancestorsLink.reach,
-    ancestors_link_role: standing.ancestorsLink.role,
-    computed_link_reach: standing.link.reach,
-    computed_link_role: standing.link.role,
-    ...{ created_at, creator, deleted_at: seen.deletedAt, depth: ancestors.length + 1, excerpt },
+    ancestors_link_reach: context.ancestorsLink.reach,
+    ancestors_link_role: context.ancestorsLink.role,
+    computed_link_reach: context.link.reach,
+    computed_link_role: context.link.role,
+    ...{ created_at, creator, deleted_at: access.deletedAt, depth: ancestors.length + 1, excerpt },
     is_favorite: relation?.favorite === true,
     ...{ link_role, link_reach },
     nb_accesses_ancestors: live.reduce((sum, { accesses }) => sum + accesses, 0),
     nb_accesses_direct: document.accesses,
-    ...{ numchild, path: pathOf(seen), title, updated_at, user_role: role },
+    ...{ numchild, path: toTreePath(access), title, updated_at, user_role: role },
   };
 }

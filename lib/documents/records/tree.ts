@@ -1,20 +1,20 @@
 import {
-  denied,
-  isPastCutoff,
-  noDocument,
-  relationsOf,
-  type Seen,
-  type SeenDeps,
-  seenWith,
+  type AuthorizationDeps,
+  accessDenied,
+  type DocumentAccess,
+  documentNotFound,
+  evaluateAccess,
+  isPastTrashCutoff,
+  readRelations,
   type Viewer,
 } from "../authorization/document-access.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
-import { deletedAt, lineOf, type Placed, readPlaced } from "../tree/ancestors.ts";
+import { ancestorsAndSelf, type DocumentNode, findDeletedAt, readNode } from "../tree/ancestors.ts";
 import { childIds } from "../tree/children.ts";
 
 /** A document, with its children where its branch is open. */
 export interface Branch {
-  readonly seen: Seen;
+  readonly access: DocumentAccess;
   readonly children: readonly Branch[];
 }
 
@@ -26,45 +26,48 @@ export const NODES_MAX = 2_500;
  * children of each on the way and its own. The owner of a deleted document sees it with the children that were deleted
  * with it. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.3.
  */
-export async function readTree(deps: SeenDeps, viewer: Viewer, id: string): Promise<Branch> {
-  const place = await readPlaced(deps, id);
-  if (place === undefined) throw noDocument();
-  const at = deletedAt(place);
-  if (at !== null && isPastCutoff(deps, at)) throw noDocument();
-  const line = lineOf(place);
-  const children = await childrenOfEach(deps, at === null ? line : [place.document]);
-  const relations = await relationsOf(deps, viewer, [...line, ...children.flat()]);
-  const see = (one: Placed): Seen => seenWith(deps, viewer, one, relations);
+export async function readTree(deps: AuthorizationDeps, viewer: Viewer, id: string): Promise<Branch> {
+  const node = await readNode(deps, id);
+  if (node === undefined) throw documentNotFound();
+  const at = findDeletedAt(node);
+  if (at !== null && isPastTrashCutoff(deps, at)) throw documentNotFound();
+  const line = ancestorsAndSelf(node);
+  const children = await readChildrenOfEach(deps, at === null ? line : [node.document]);
+  const relations = await readRelations(deps, viewer, [...line, ...children.flat()]);
+  const see = (one: DocumentNode): DocumentAccess => evaluateAccess(deps, viewer, one, relations);
 
   const onTheWay = line.map((document, level) => see({ document, ancestors: line.slice(0, level) }));
-  const seen = onTheWay.at(-1);
-  if (seen?.abilities.tree !== true) throw denied(viewer);
+  const access = onTheWay.at(-1);
+  if (access?.abilities.tree !== true) throw accessDenied(viewer);
   if (at !== null) {
     const own = children.flat().map((document) => see({ document, ancestors: line }));
-    return { seen, children: own.map((one) => ({ seen: one, children: [] })) };
+    return { access, children: own.map((one) => ({ access: one, children: [] })) };
   }
   const top = onTheWay.findIndex(({ abilities }) => abilities.tree);
-  const branchOf = (level: number, self: Seen): Branch => {
+  const branchOf = (level: number, self: DocumentAccess): Branch => {
     const ancestors = line.slice(0, level + 1);
     const next = onTheWay[level + 1];
     return {
-      seen: self,
+      access: self,
       children: (children[level] ?? []).map((document) =>
         next !== undefined && document.id === next.document.id
           ? branchOf(level + 1, next)
-          : { seen: see({ document, ancestors }), children: [] },
+          : { access: see({ document, ancestors }), children: [] },
       ),
     };
   };
-  return branchOf(top, onTheWay[top] ?? seen);
+  return branchOf(top, onTheWay[top] ?? access);
 }
 
 /** The live children of each document of a line, in their order, among them the next one of the line. */
-async function childrenOfEach(deps: SeenDeps, line: readonly StoredDocument[]): Promise<StoredDocument[][]> {
+async function readChildrenOfEach(
+  deps: AuthorizationDeps,
+  line: readonly StoredDocument[],
+): Promise<StoredDocument[][]> {
   const found = await Promise.all(
     line.map(({ id, numchild }) => (numchild === 0 ? [] : childIds(deps, id, NODES_MAX))),
   );
-  const most = evenly(found.map(({ length }) => length));
+  const most = shareEvenly(found.map(({ length }) => length));
   const onTheWay = new Map(line.map((document) => [document.id, document]));
   const kept = found.map((ids, level) => {
     const next = line[level + 1]?.id;
@@ -85,7 +88,7 @@ async function childrenOfEach(deps: SeenDeps, line: readonly StoredDocument[]): 
 }
 
 /** How many of each list there is room for, when the longest give way first. */
-function evenly(lengths: readonly number[]): number {
+function shareEvenly(lengths: readonly number[]): number {
   let room = NODES_MAX;
   const sorted = lengths.toSorted((one, other) => one - other);
   for (const [at, length] of sorted.entries()) {

@@ -16,15 +16,15 @@ import { answerAsk } from "../../workflows/steps/script-asks.ts";
 import { ROLES, type Role } from "../access/roles.ts";
 import { readContent } from "../content/read.ts";
 import type { ContentAccess } from "../content/text-access.ts";
-import { planFirstAccess } from "../grants/grants.ts";
+import { planInitialAccess } from "../grants/grants.ts";
 import { createChild, createDocument } from "../records/create.ts";
 import { deleteDocument } from "../records/delete.ts";
 import { readDocument } from "../records/read.ts";
 import { listThreads } from "../threads/read.ts";
 import { childIds } from "../tree/children.ts";
 import { createToken } from "../users/tokens.ts";
-import { getUser, owner } from "../users/users.ts";
-import { answerDocuments } from "./handle-document-call.ts";
+import { getOrCreateOwner, getUser } from "../users/users.ts";
+import { handleDocumentCall } from "./handle-document-call.ts";
 
 let open: TestDeps;
 afterEach(() => open.close());
@@ -66,7 +66,7 @@ async function run(
   });
   if (content !== undefined) {
     const answer: AnswerDocuments = (question, by) =>
-      answerDocuments({ ...open.deps, documentContent: content }, question, by);
+      handleDocumentCall({ ...open.deps, documentContent: content }, question, by);
     const deps = { ...open.deps, answerDocuments: answer };
     Object.assign(open.deps, {
       answerDocuments: answer,
@@ -79,7 +79,7 @@ async function run(
 
 const answerOf = (answer: Answer | undefined): string =>
   answer?.records?.[0]?.answer ?? `error: ${answer?.error}`;
-const boss = () => owner(open.deps, "owner@weft.local");
+const boss = () => getOrCreateOwner(open.deps, "owner@weft.local");
 const root = async (title = "Runbooks") =>
   (await createDocument(open.deps, await boss(), { title })).document.id;
 
@@ -224,13 +224,13 @@ describe("text and comments of a script", () => {
     };
     const deps = { ...open.deps, documentContent: busy };
     for (const _time of ["first", "again"]) {
-      await answerDocuments(deps, { of: "more text", id, text: "mine" }, by);
-      await answerDocuments(deps, { of: "new comment", id, text: "mine" }, by);
+      await handleDocumentCall(deps, { of: "more text", id, text: "mine" }, by);
+      await handleDocumentCall(deps, { of: "new comment", id, text: "mine" }, by);
     }
     expect(content.texts.get(id)).toBe("1\n2\n3\nmine");
     expect(await listThreads(open.deps, await boss(), id)).toHaveLength(1);
     tries = Number.NEGATIVE_INFINITY;
-    const again = answerDocuments(deps, { of: "more text", id, text: "x" }, { ...by, call: id });
+    const again = handleDocumentCall(deps, { of: "more text", id, text: "x" }, { ...by, call: id });
     await expect(again).rejects.toThrow("changed meanwhile");
   });
 
@@ -280,7 +280,7 @@ describe("whom a script works as", () => {
   it.each(["stranger", ...ROLES] as const)("as a %s may do what that allows, and no more", async (role) => {
     const said = await answers(all, { settings, content: contentOf() }, async (id) => {
       const user = await bot();
-      if (role !== "stranger") await open.deps.tables.write(planFirstAccess(open.deps, id, user, role));
+      if (role !== "stranger") await open.deps.tables.write(planInitialAccess(open.deps, id, user, role));
     });
     const refused = "error: You do not have permission to perform this action.";
     expect(said.map((answer) => answer === refused)).toEqual([0, 1, 2, 3].map((at) => at >= may[role]));

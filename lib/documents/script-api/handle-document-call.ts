@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { openDocument } from "../authorization/document-access.ts";
+import { authorize } from "../authorization/document-access.ts";
 import type { CommitDeps } from "../changes/commit.ts";
 import type { Cause, ContentAccess } from "../content/text-access.ts";
 import { type CreateDeps, createChild, createDocument } from "../records/create.ts";
@@ -8,10 +8,10 @@ import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { COMMENT_MAX_BYTES } from "../threads/body.ts";
 import { createThread } from "../threads/threads.ts";
-import { owner, usersByEmail } from "../users/users.ts";
+import { getOrCreateOwner, usersByEmail } from "../users/users.ts";
 
 /** What scripts of workflows ask. */
-export type Question =
+export type DocumentCall =
   | {
       readonly of: "new document";
       readonly title: string;
@@ -22,13 +22,13 @@ export type Question =
   | { readonly of: "more text" | "new comment"; readonly id: string; readonly text: string };
 
 /** Which call asks, and what led to it. */
-export interface Asker {
+export interface CallOrigin {
   /** A UUID: the same however often the call is made again. */
   readonly call: string;
   readonly cause: Cause;
 }
 
-export type AskedDeps = CreateDeps &
+export type DocumentCallDeps = CreateDeps &
   Pick<Ports, "claims"> & {
     readonly documentContent?: ContentAccess;
   };
@@ -43,25 +43,29 @@ const TRIES_MAX = 10;
  * alone. Gives a text, or the id of what was made, which is made once for each call. Throws ApiError for what is
  * refused.
  */
-export async function answerDocuments(deps: AskedDeps, question: Question, by: Asker): Promise<string> {
-  const user = await workflowUser(deps);
-  const caused = causedBy(deps, by);
-  switch (question.of) {
+export async function handleDocumentCall(
+  deps: DocumentCallDeps,
+  call: DocumentCall,
+  origin: CallOrigin,
+): Promise<string> {
+  const user = await resolveWorkflowUser(deps);
+  const caused = withCause(deps, origin);
+  switch (call.of) {
     case "new document":
-      return make(caused, user, question, by);
+      return createDocumentOnce(caused, user, call, origin);
     case "text of document":
-      return read(caused, user, question.id);
+      return read(caused, user, call.id);
     case "more text":
-      return append(caused, user, question, by);
+      return append(caused, user, call, origin);
     case "new comment":
-      return (await createThread(caused, user, question.id, asBlocks(question.text), by.call)).id;
+      return (await createThread(caused, user, call.id, toCommentBlocks(call.text), origin.call)).id;
   }
 }
 
 /** Throws `bad_request` where nobody, or more than one, has the address. */
-async function workflowUser(deps: AskedDeps): Promise<StoredUser> {
+async function resolveWorkflowUser(deps: DocumentCallDeps): Promise<StoredUser> {
   const { workflowsEmail, ownerEmail } = deps.documents;
-  if (workflowsEmail === "") return owner(deps, ownerEmail);
+  if (workflowsEmail === "") return getOrCreateOwner(deps, ownerEmail);
   const [user, ...others] = (await usersByEmail(deps, workflowsEmail)).filter(({ is_active }) => is_active);
   if (user !== undefined && others.length === 0) return user;
   const how = user === undefined ? "no user has" : "several users have";
@@ -69,7 +73,7 @@ async function workflowUser(deps: AskedDeps): Promise<StoredUser> {
 }
 
 /** What it changes tells of the run that asked, one hop further on: workflows that set off themselves come to an end. */
-function causedBy<Asked extends CommitDeps>(deps: Asked, { cause }: Asker): Asked {
+function withCause<Asked extends CommitDeps>(deps: Asked, { cause }: CallOrigin): Asked {
   const { effects } = deps;
   return {
     ...deps,
@@ -84,42 +88,45 @@ function causedBy<Asked extends CommitDeps>(deps: Asked, { cause }: Asker): Aske
 }
 
 /** Rooms of editors are known by version 4 alone. Reference 11.7. */
-const asRandom = (id: string): string => `${id.slice(0, 14)}4${id.slice(15)}`;
+const toUuidV4 = (id: string): string => `${id.slice(0, 14)}4${id.slice(15)}`;
 
-async function make(
-  deps: AskedDeps,
+async function createDocumentOnce(
+  deps: DocumentCallDeps,
   user: StoredUser,
-  { title, content = "", parent }: Extract<Question, { of: "new document" }>,
-  { call, cause }: Asker,
+  { title, content = "", parent }: Extract<DocumentCall, { of: "new document" }>,
+  { call, cause }: CallOrigin,
 ): Promise<string> {
-  const id = asRandom(call);
+  const id = toUuidV4(call);
   const access = content === "" ? undefined : contentOf(deps);
-  if (!(await isMade(deps, user, id))) {
-    const above =
-      parent === undefined ? undefined : await openDocument(deps, user, parent, "children_create");
+  if (!(await isAlreadyCreated(deps, user, id))) {
+    const above = parent === undefined ? undefined : await authorize(deps, user, parent, "children_create");
     try {
       await (above === undefined
         ? createDocument(deps, user, { id, title })
         : createChild(deps, user, above, { id, title }));
     } catch (error) {
       // The same call may have come twice at the same time.
-      if (!(await isMade(deps, user, id))) throw error;
+      if (!(await isAlreadyCreated(deps, user, id))) throw error;
     }
   }
   if (access !== undefined)
-    await access.append(user, id, content, { ifNone: true, cause }).catch(unlessTaken);
+    await access.append(user, id, content, { ifNone: true, cause }).catch(ignoreConflict);
   return id;
 }
 
 /** The same call, come twice, has written it; or somebody has who was faster. */
-function unlessTaken(error: unknown): void {
+function ignoreConflict(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
 const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "conflict";
 
 /** Throws `conflict` where somebody else has the id. */
-async function isMade({ tables }: AskedDeps, user: StoredUser, id: string): Promise<boolean> {
+async function isAlreadyCreated(
+  { tables }: DocumentCallDeps,
+  user: StoredUser,
+  id: string,
+): Promise<boolean> {
   const document = await tables.get(documentsTable, documentKey(id));
   if (document === undefined) return false;
   if (document.creator !== user.id)
@@ -127,8 +134,8 @@ async function isMade({ tables }: AskedDeps, user: StoredUser, id: string): Prom
   return true;
 }
 
-async function read(deps: AskedDeps, user: StoredUser, id: string): Promise<string> {
-  await openDocument(deps, user, id, "content_retrieve");
+async function read(deps: DocumentCallDeps, user: StoredUser, id: string): Promise<string> {
+  await authorize(deps, user, id, "content_retrieve");
   const text = (await contentOf(deps).read(id)) ?? "";
   if (text.length > READ_MAX_CHARS)
     throw new ApiError("bad_request", `The document has more than ${READ_MAX_CHARS} characters`);
@@ -136,14 +143,14 @@ async function read(deps: AskedDeps, user: StoredUser, id: string): Promise<stri
 }
 
 async function append(
-  deps: AskedDeps,
+  deps: DocumentCallDeps,
   user: StoredUser,
-  { id, text }: Extract<Question, { of: "more text" | "new comment" }>,
-  { call, cause }: Asker,
+  { id, text }: Extract<DocumentCall, { of: "more text" | "new comment" }>,
+  { call, cause }: CallOrigin,
 ): Promise<string> {
   const mark = `runs/${cause.run_id}/documents/${call}`;
   for (let attempt = 1; ; attempt += 1) {
-    await openDocument(deps, user, id, "content_patch");
+    await authorize(deps, user, id, "content_patch");
     const access = contentOf(deps);
     if (await deps.claims.isTaken(mark)) return id;
     try {
@@ -158,14 +165,14 @@ async function append(
 }
 
 /** Throws `bad_request` where documents have no content yet that could be read. */
-function contentOf({ documentContent }: AskedDeps): ContentAccess {
+function contentOf({ documentContent }: DocumentCallDeps): ContentAccess {
   if (documentContent === undefined)
     throw new ApiError("bad_request", "the content of documents is not available here");
   return documentContent;
 }
 
 /** A paragraph a line, as editors keep comments; JSON text. Throws `bad_request` where it is too long. */
-function asBlocks(text: string): string {
+function toCommentBlocks(text: string): string {
   const blocks = text.split(/\r?\n/).map((line) => ({
     type: "paragraph",
     content: line === "" ? [] : [{ type: "text", text: line, styles: {} }],

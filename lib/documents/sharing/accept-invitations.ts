@@ -3,8 +3,8 @@ import type { Write } from "../../platform/tables.ts";
 import { higherRole } from "../access/roles.ts";
 import { type Change, type CommitDeps, commitChange } from "../changes/commit.ts";
 import { sharedEvent } from "../events/document-event.ts";
-import { ACCESSES_MAX, planGrant, planRole } from "../grants/grants.ts";
-import { settleMoves } from "../grants/staged-accesses.ts";
+import { ACCESSES_MAX, planGrant, planRoleChange } from "../grants/grants.ts";
+import { completeMoves } from "../grants/staged-accesses.ts";
 import { accessesTable, accessId, accessKey } from "../tables/accesses.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 import {
@@ -28,10 +28,10 @@ export async function acceptInvitations(deps: CommitDeps, user: StoredUser): Pro
   if (user.email === null) return;
   const invited = await readAll(deps, invitedTable, { pk: invitedPartition(user.email) }, ACCEPTED_MAX);
   for (const { sk: document, id } of invited) await accept(deps, user, document, id);
-  if (user.untaken === undefined || invited.length === ACCEPTED_MAX) return;
+  if (user.invitations_pending === undefined || invited.length === ACCEPTED_MAX) return;
   // Last of all: where the process dies before, the user's next request finds what is left.
-  const change = { remove: ["untaken"], add: { revision: 1 } };
-  await deps.tables.update(usersTable, userKey(user.id), change, [["untaken", "=", true]]);
+  const change = { remove: ["invitations_pending"], add: { revision: 1 } };
+  await deps.tables.update(usersTable, userKey(user.id), change, [["invitations_pending", "=", true]]);
 }
 
 const NOTHING: Change<void> = { writes: [], events: [], result: undefined };
@@ -45,8 +45,8 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
       deps.tables.get(accessesTable, accessKey(id, accessId(id, { user: user.id }))),
     ]);
     // The invitation ended with the move.
-    if (document?.moving !== undefined) {
-      await settleMoves(deps, [document]);
+    if (document?.pending_move !== undefined) {
+      await completeMoves(deps, [document]);
       return NOTHING;
     }
     if (invitation === undefined || isExpired(invitation, deps.clock.now())) return NOTHING;
@@ -64,9 +64,9 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
     const given =
       access === undefined
         ? planGrant(deps, document, { user: user.id }, role).writes
-        : planRole(document, access, role);
+        : planRoleChange(document, access, role);
     return {
-      writes: [...gone, ...(document.creator === null ? madeBy(given, id, user) : given)],
+      writes: [...gone, ...(document.creator === null ? withCreator(given, id, user) : given)],
       events: [sharedEvent(document, user, { user: user.id, team: null, role }, "given")],
       result: undefined,
     };
@@ -74,7 +74,7 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
 }
 
 /** The same writes, by which the document also gets to be somebody's work: an item is written once in a transaction. */
-function madeBy(writes: readonly Write[], document: string, user: StoredUser): Write[] {
+function withCreator(writes: readonly Write[], document: string, user: StoredUser): Write[] {
   const { pk } = documentKey(document);
   return writes.map((write) =>
     write.op === "update" && write.table === documentsTable && write.key.pk === pk

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { type RowAbilities, rowAbilitiesOf } from "../access/access-row-abilities.ts";
+import { type AccessRowAbilities, computeAccessRowAbilities } from "../access/access-row-abilities.ts";
 import { higherRole, ROLES, type Role } from "../access/roles.ts";
 import type { StoredAccess } from "../tables/accesses.ts";
 import type { StoredUser } from "../tables/users.ts";
-import { type Placed, pathOf } from "../tree/ancestors.ts";
+import { type DocumentNode, toTreePath } from "../tree/ancestors.ts";
 import { lightUserRecord, toLightUser, toUser, userRecord } from "../users/record.ts";
 
 const role = z.enum(ROLES);
@@ -38,16 +38,16 @@ export type AccessRecord = z.infer<typeof accessRecord>;
 export interface ShownAccess {
   readonly access: StoredAccess;
   /** The document that it belongs to. */
-  readonly place: Placed;
+  readonly node: DocumentNode;
   readonly user: StoredUser | undefined;
-  readonly abilities: RowAbilities;
+  readonly abilities: AccessRowAbilities;
   readonly maxAncestorsRole: Role | null;
 }
 
 /** The abilities of a row, with the row. */
-export function shownAccess(
+export function toShownAccess(
   access: StoredAccess,
-  place: Placed,
+  node: DocumentNode,
   viewer: StoredUser,
   known: {
     readonly callerRole: Role | null;
@@ -56,21 +56,21 @@ export function shownAccess(
   },
 ): ShownAccess {
   const { callerRole, user, maxAncestorsRole } = known;
-  const { document } = place;
-  const abilities = rowAbilitiesOf({
+  const { document } = node;
+  const abilities = computeAccessRowAbilities({
     ...{ callerRole, maxAncestorsRole, role: access.role, isOwn: access.user === viewer.id },
     ...{ isRoot: document.parent === null, owners: document.owners },
   });
-  return { access, place, user, abilities, maxAncestorsRole };
+  return { access, node, user, abilities, maxAncestorsRole };
 }
 
 /** `light`: for whoever may not manage accesses. */
 export function toAccess(shown: ShownAccess, { light }: { readonly light: boolean }): AccessRecord {
-  const { access, place, user, abilities, maxAncestorsRole } = shown;
+  const { access, node, user, abilities, maxAncestorsRole } = shown;
   const { id, team } = access;
   return {
     ...{ id, team, role: access.role },
-    document: { id: place.document.id, path: pathOf(place), depth: place.ancestors.length + 1 },
+    document: { id: node.document.id, path: toTreePath(node), depth: node.ancestors.length + 1 },
     user: user === undefined ? null : light ? toLightUser(user) : toUser(user),
     abilities: { ...abilities, set_role_to: [...abilities.set_role_to] },
     max_ancestors_role: maxAncestorsRole,

@@ -4,11 +4,11 @@ import type { StoredAccessRequest } from "../tables/access-requests.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { toUser, userRecord } from "../users/record.ts";
 
-const ASKED_ROLES = ["reader", "commenter", "editor", "administrator"] as const;
+const REQUESTABLE_ROLES = ["reader", "commenter", "editor", "administrator"] as const;
 const role = z.enum(ROLES);
 
 /** Body of a request. Reference 1.11. */
-export const accessRequestBody = z.object({ role: z.enum(ASKED_ROLES).default("reader") });
+export const accessRequestBody = z.object({ role: z.enum(REQUESTABLE_ROLES).default("reader") });
 
 /** Body of its acceptance: the role that was asked for where none is named. */
 export const acceptRequestBody = z.object({ role: role.nullish() });

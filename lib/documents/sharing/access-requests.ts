@@ -2,11 +2,11 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
 import { higherRole, isPrivileged, type Role, rolesUpTo } from "../access/roles.ts";
-import { denied, findSeen, type Seen } from "../authorization/document-access.ts";
+import { accessDenied, type DocumentAccess, findDocument } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
 import { documentEvent, sharedEvent } from "../events/document-event.ts";
-import { ACCESSES_MAX, planGrant, planRole } from "../grants/grants.ts";
-import { settleMoves } from "../grants/staged-accesses.ts";
+import { ACCESSES_MAX, planGrant, planRoleChange } from "../grants/grants.ts";
+import { completeMoves } from "../grants/staged-accesses.ts";
 import { planMail } from "../mail/queue.ts";
 import {
   accessRequestId,
@@ -19,38 +19,38 @@ import type { StoredDocument } from "../tables/documents.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import { findUser } from "../users/users.ts";
 import { type AccessRequestRecord, toAccessRequest } from "./access-request-record.ts";
-import { byCreation, type SharingDeps } from "./deps.ts";
+import { compareByCreation, type SharingDeps } from "./deps.ts";
 
 /** Owners and administrators that a request is mailed to. */
-const ASKED_MAX = 50;
+const MAILED_MANAGERS_MAX = 50;
 
 /** Requests are for roots: what lies in one inherits its accesses. Throws `not_found`. */
-async function findRoot(deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> {
-  const seen = await findSeen(deps, viewer, id);
-  if (seen.document.parent !== null) throw new ApiError("not_found", "Document not found.");
-  return seen;
+async function findRoot(deps: SharingDeps, viewer: StoredUser, id: string): Promise<DocumentAccess> {
+  const documentAccess = await findDocument(deps, viewer, id);
+  if (documentAccess.document.parent !== null) throw new ApiError("not_found", "Document not found.");
+  return documentAccess;
 }
 
 /** Throws `not_found`, and `forbidden` for who is neither administrator nor owner. */
-async function openManaged(deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> {
-  const seen = await findRoot(deps, viewer, id);
-  if (!seen.abilities.accesses_manage) throw denied(viewer);
-  return seen;
+async function authorizeManager(deps: SharingDeps, viewer: StoredUser, id: string): Promise<DocumentAccess> {
+  const documentAccess = await findRoot(deps, viewer, id);
+  if (!documentAccess.abilities.accesses_manage) throw accessDenied(viewer);
+  return documentAccess;
 }
 
 /**
  * Asks for a role on a root, once; its owners and administrators get a mail. Throws `bad_request` where the caller is one
  * of them or has asked before, `not_found`. Reference 1.11.
  */
-export async function askForAccess(
+export async function requestAccess(
   deps: SharingDeps,
   viewer: StoredUser,
   document: string,
   role: Role,
 ): Promise<void> {
   await commitChange(deps, async () => {
-    const seen = await findRoot(deps, viewer, document);
-    if (isPrivileged(seen.role))
+    const documentAccess = await findRoot(deps, viewer, document);
+    if (isPrivileged(documentAccess.role))
       throw new ApiError("bad_request", "You already have privileged access to this document.");
     const id = accessRequestId(document, viewer.id);
     const key = accessRequestKey(document, id);
@@ -58,29 +58,29 @@ export async function askForAccess(
       throw new ApiError("bad_request", "You already ask to access to this document.");
     const created_at = new Date(deps.clock.now()).toISOString();
     const item: StoredAccessRequest = { ...key, id, document, user: viewer.id, role, created_at };
-    const asked = await managersOf(deps, seen.document);
+    const asked = await readManagers(deps, documentAccess.document);
     return {
       writes: [
         { op: "put", table: accessRequestsTable, item, when: [["pk", "missing"]] },
         ...asked.flatMap(({ email, language }) =>
           planMail(deps, {
             ...{ kind: "asked", to: email, language, role },
-            ...{ document: seen.document, sender: viewer },
+            ...{ document: documentAccess.document, sender: viewer },
           }),
         ),
       ],
-      events: [documentEvent("documents.access_requested", seen.document, viewer, { role })],
+      events: [documentEvent("documents.access_requested", documentAccess.document, viewer, { role })],
       result: undefined,
     };
   });
 }
 
 /** Those who can answer: the first of them. */
-async function managersOf(deps: SharingDeps, document: StoredDocument): Promise<StoredUser[]> {
-  await settleMoves(deps, [document]);
+async function readManagers(deps: SharingDeps, document: StoredDocument): Promise<StoredUser[]> {
+  await completeMoves(deps, [document]);
   const rows = await readAll(deps, accessesTable, { pk: document.id });
   const ids = rows.flatMap(({ user, role }) => (user !== null && isPrivileged(role) ? [user] : []));
-  const users = await deps.tables.batchGet(usersTable, ids.slice(0, ASKED_MAX).map(userKey));
+  const users = await deps.tables.batchGet(usersTable, ids.slice(0, MAILED_MANAGERS_MAX).map(userKey));
   return users.filter(({ is_active }) => is_active);
 }
 
@@ -94,17 +94,17 @@ export async function listAccessRequests(
   id: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly count: number; readonly results: readonly AccessRequestRecord[] }> {
-  const seen = await findRoot(deps, viewer, id);
+  const documentAccess = await findRoot(deps, viewer, id);
   const own = await deps.tables.get(
     accessRequestsTable,
     accessRequestKey(id, accessRequestId(id, viewer.id)),
   );
-  const all = seen.abilities.accesses_manage
+  const all = documentAccess.abilities.accesses_manage
     ? await readAll(deps, accessRequestsTable, { pk: id })
     : own === undefined
       ? []
       : [own];
-  const sorted = all.toSorted(byCreation);
+  const sorted = all.toSorted(compareByCreation);
   const page = sorted.slice(offset, offset + limit);
   const users = await deps.tables.batchGet(
     usersTable,
@@ -115,7 +115,7 @@ export async function listAccessRequests(
     count: sorted.length,
     results: page.flatMap((request) => {
       const user = known.get(request.user);
-      return user === undefined ? [] : [toAccessRequest(request, user, seen.role)];
+      return user === undefined ? [] : [toAccessRequest(request, user, documentAccess.role)];
     }),
   };
 }
@@ -127,11 +127,11 @@ export async function getAccessRequest(
   id: string,
   requestId: string,
 ): Promise<AccessRequestRecord> {
-  const seen = await openManaged(deps, viewer, id);
+  const documentAccess = await authorizeManager(deps, viewer, id);
   const request = await readRequest(deps, id, requestId);
   const user = await findUser(deps, request.user);
   if (user === undefined) throw noRequest();
-  return toAccessRequest(request, user, seen.role);
+  return toAccessRequest(request, user, documentAccess.role);
 }
 
 /** Throws `not_found`, `forbidden`. Reference 1.11. */
@@ -141,7 +141,7 @@ export async function deleteAccessRequest(
   id: string,
   requestId: string,
 ): Promise<void> {
-  await openManaged(deps, viewer, id);
+  await authorizeManager(deps, viewer, id);
   const { pk, sk } = await readRequest(deps, id, requestId);
   await deps.tables.write([{ op: "delete", table: accessRequestsTable, key: { pk, sk } }]);
 }
@@ -158,10 +158,10 @@ export async function acceptAccessRequest(
   wanted: Role | null,
 ): Promise<void> {
   await commitChange(deps, async () => {
-    const seen = await openManaged(deps, viewer, id);
+    const documentAccess = await authorizeManager(deps, viewer, id);
     const request = await readRequest(deps, id, requestId);
     const asked = wanted ?? request.role;
-    if (seen.role === null || !rolesUpTo(seen.role).includes(asked))
+    if (documentAccess.role === null || !rolesUpTo(documentAccess.role).includes(asked))
       throw new ApiError("bad_request", "You cannot accept a role higher than your own.");
     const grantee = { user: request.user };
     const access = await deps.tables.get(accessesTable, accessKey(id, accessId(id, grantee)));
@@ -171,15 +171,15 @@ export async function acceptAccessRequest(
       when: [["pk", "exists"]],
     };
     if (access?.role === role) return { writes: [gone], events: [], result: undefined };
-    if (access === undefined && seen.document.accesses >= ACCESSES_MAX)
+    if (access === undefined && documentAccess.document.accesses >= ACCESSES_MAX)
       throw new ApiError("bad_request", "This document is shared with as many as it may be.");
     const given =
       access === undefined
-        ? planGrant(deps, seen.document, grantee, role).writes
-        : planRole(seen.document, access, role);
+        ? planGrant(deps, documentAccess.document, grantee, role).writes
+        : planRoleChange(documentAccess.document, access, role);
     return {
       writes: [gone, ...given],
-      events: [sharedEvent(seen.document, viewer, { ...grantee, team: null, role }, "given")],
+      events: [sharedEvent(documentAccess.document, viewer, { ...grantee, team: null, role }, "given")],
       result: undefined,
     };
   });

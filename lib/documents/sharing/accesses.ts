@@ -1,19 +1,24 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import { higherRole, isPrivileged, type Role } from "../access/roles.ts";
-import { denied, findSeen, openDocument, type Seen } from "../authorization/document-access.ts";
+import {
+  accessDenied,
+  authorize,
+  type DocumentAccess,
+  findDocument,
+} from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
 import { sharedEvent } from "../events/document-event.ts";
-import { ACCESSES_MAX, type Grantee, planGrant, planRevoke, planRole } from "../grants/grants.ts";
-import { settleMoves } from "../grants/staged-accesses.ts";
+import { ACCESSES_MAX, type Grantee, planGrant, planRevocation, planRoleChange } from "../grants/grants.ts";
+import { completeMoves } from "../grants/staged-accesses.ts";
 import { planMail } from "../mail/queue.ts";
 import { accessesTable, accessId, accessKey, type StoredAccess } from "../tables/accesses.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
-import { lineOf, type Placed } from "../tree/ancestors.ts";
+import { ancestorsAndSelf, type DocumentNode } from "../tree/ancestors.ts";
 import { findUser } from "../users/users.ts";
-import { type AccessRecord, type ShownAccess, shownAccess, toAccess } from "./access-record.ts";
+import { type AccessRecord, type ShownAccess, toAccess, toShownAccess } from "./access-record.ts";
 import type { AccessBody } from "./body.ts";
-import { byCreation, type SharingDeps } from "./deps.ts";
+import { compareByCreation, type SharingDeps } from "./deps.ts";
 
 /**
  * Rows of access of a document and of all that it lies in, root first; of administrators and owners alone, without
@@ -25,25 +30,25 @@ export async function listAccesses(
   viewer: StoredUser,
   id: string,
 ): Promise<AccessRecord[]> {
-  const seen = await findSeen(deps, viewer, id);
-  if (seen.role === null) return [];
-  if (!seen.abilities.accesses_view) throw denied(viewer);
-  const line = lineOf(seen);
-  await settleMoves(deps, line);
+  const documentAccess = await findDocument(deps, viewer, id);
+  if (documentAccess.role === null) return [];
+  if (!documentAccess.abilities.accesses_view) throw accessDenied(viewer);
+  const line = ancestorsAndSelf(documentAccess);
+  await completeMoves(deps, line);
   const rows = await Promise.all(line.map((document) => rowsOf(deps, document.id)));
   const users = await usersOf(deps, rows.flat());
-  const light = !isPrivileged(seen.role);
+  const light = !isPrivileged(documentAccess.role);
   const above = new Map<string, Role>();
   let callerRole: Role | null = null;
   const shown: ShownAccess[] = [];
   line.forEach((document, at) => {
-    const place: Placed = { document, ancestors: line.slice(0, at) };
+    const node: DocumentNode = { document, ancestors: line.slice(0, at) };
     const own = rows[at] ?? [];
     callerRole = higherRole(callerRole, own.find(({ user }) => user === viewer.id)?.role ?? null);
     for (const access of own) {
       const user = access.user === null ? undefined : users.get(access.user);
       const maxAncestorsRole = above.get(granteeKey(access)) ?? null;
-      shown.push(shownAccess(access, place, viewer, { callerRole, user, maxAncestorsRole }));
+      shown.push(toShownAccess(access, node, viewer, { callerRole, user, maxAncestorsRole }));
     }
     for (const access of own) {
       const role = higherRole(above.get(granteeKey(access)) ?? null, access.role);
@@ -58,7 +63,7 @@ export async function listAccesses(
 /** Oldest first. */
 async function rowsOf(deps: SharingDeps, document: string): Promise<StoredAccess[]> {
   const rows = await readAll(deps, accessesTable, { pk: document });
-  return rows.toSorted(byCreation);
+  return rows.toSorted(compareByCreation);
 }
 
 async function usersOf(
@@ -85,11 +90,11 @@ export async function createAccess(
 ): Promise<AccessRecord> {
   const { role } = body;
   const made = await commitChange(deps, async () => {
-    const seen = await openDocument(deps, viewer, id, "accesses_manage");
-    const { document } = seen;
-    await settleMoves(deps, [document]);
-    const { grantee, user } = await granteeOf(deps, body);
-    if (role === "owner" && !seen.abilities.invite_owner)
+    const documentAccess = await authorize(deps, viewer, id, "accesses_manage");
+    const { document } = documentAccess;
+    await completeMoves(deps, [document]);
+    const { grantee, user } = await resolveGrantee(deps, body);
+    if (role === "owner" && !documentAccess.abilities.invite_owner)
       throw new ApiError("forbidden", "Only owners of a document can assign other users as owners.");
     if ((await deps.tables.get(accessesTable, accessKey(id, accessId(id, grantee)))) !== undefined)
       throw refused(
@@ -107,17 +112,21 @@ export async function createAccess(
             ...{ kind: "shared", to: user.email, language: user.language, role, document, sender: viewer },
           });
     const owners = document.owners + (role === "owner" ? 1 : 0);
-    const place: Placed = { ...seen, document: { ...document, owners } };
+    const node: DocumentNode = { ...documentAccess, document: { ...document, owners } };
     return {
       writes: [...writes, ...mail],
       events: [sharedEvent(document, viewer, access, "given")],
-      result: shownAccess(access, place, viewer, { callerRole: seen.role, user, maxAncestorsRole: null }),
+      result: toShownAccess(access, node, viewer, {
+        callerRole: documentAccess.role,
+        user,
+        maxAncestorsRole: null,
+      }),
     };
   });
   return toAccess(made, { light: false });
 }
 
-async function granteeOf(
+async function resolveGrantee(
   deps: SharingDeps,
   { user_id, team }: AccessBody,
 ): Promise<{ readonly grantee: Grantee; readonly user: StoredUser | undefined }> {
@@ -139,8 +148,8 @@ export async function getAccess(
   id: string,
   accessId: string,
 ): Promise<AccessRecord> {
-  const { shown } = await openAccess(deps, viewer, id, accessId);
-  if (!shown.abilities.retrieve) throw denied(viewer);
+  const { shown } = await loadAccess(deps, viewer, id, accessId);
+  if (!shown.abilities.retrieve) throw accessDenied(viewer);
   return toAccess(shown, { light: false });
 }
 
@@ -153,20 +162,20 @@ export async function updateAccess(
   { role }: { readonly role?: Role | undefined },
 ): Promise<AccessRecord> {
   await commitChange(deps, async () => {
-    const { seen, shown } = await openAccess(deps, viewer, id, accessId);
+    const { documentAccess, shown } = await loadAccess(deps, viewer, id, accessId);
     const { access, abilities } = shown;
     const wanted = role ?? access.role;
-    if (!abilities.update || !abilities.set_role_to.includes(wanted)) throw denied(viewer);
+    if (!abilities.update || !abilities.set_role_to.includes(wanted)) throw accessDenied(viewer);
     const changed = { ...access, role: wanted };
     return wanted === access.role
       ? { writes: [], events: [], result: undefined }
       : {
-          writes: planRole(seen.document, access, wanted),
-          events: [sharedEvent(seen.document, viewer, changed, "changed")],
+          writes: planRoleChange(documentAccess.document, access, wanted),
+          events: [sharedEvent(documentAccess.document, viewer, changed, "changed")],
           result: undefined,
         };
   });
-  return toAccess((await openAccess(deps, viewer, id, accessId)).shown, { light: false });
+  return toAccess((await loadAccess(deps, viewer, id, accessId)).shown, { light: false });
 }
 
 /**
@@ -180,28 +189,28 @@ export async function deleteAccess(
   accessId: string,
 ): Promise<void> {
   await commitChange(deps, async () => {
-    const { seen, shown } = await openAccess(deps, viewer, id, accessId);
-    if (!shown.abilities.destroy) throw denied(viewer);
+    const { documentAccess, shown } = await loadAccess(deps, viewer, id, accessId);
+    if (!shown.abilities.destroy) throw accessDenied(viewer);
     return {
-      writes: planRevoke(seen.document, shown.access),
-      events: [sharedEvent(seen.document, viewer, shown.access, "taken")],
+      writes: planRevocation(documentAccess.document, shown.access),
+      events: [sharedEvent(documentAccess.document, viewer, shown.access, "taken")],
       result: undefined,
     };
   });
 }
 
 /** A row as somebody stands to it who has a role on its live document. */
-async function openAccess(
+async function loadAccess(
   deps: SharingDeps,
   viewer: StoredUser,
   id: string,
   accessId: string,
-): Promise<{ readonly seen: Seen; readonly shown: ShownAccess }> {
-  const seen = await openDocument(deps, viewer, id, "accesses_view");
-  await settleMoves(deps, [seen.document]);
+): Promise<{ readonly documentAccess: DocumentAccess; readonly shown: ShownAccess }> {
+  const documentAccess = await authorize(deps, viewer, id, "accesses_view");
+  await completeMoves(deps, [documentAccess.document]);
   const access = await deps.tables.get(accessesTable, accessKey(id, accessId));
   if (access === undefined) throw new ApiError("not_found", "No DocumentAccess matches the given query.");
   const user = access.user === null ? undefined : await findUser(deps, access.user);
-  const known = { callerRole: seen.role, user, maxAncestorsRole: null };
-  return { seen, shown: shownAccess(access, seen, viewer, known) };
+  const known = { callerRole: documentAccess.role, user, maxAncestorsRole: null };
+  return { documentAccess, shown: toShownAccess(access, documentAccess, viewer, known) };
 }

@@ -1,11 +1,11 @@
 import type { Ports } from "../../platform/ports.ts";
-import type { SeenDeps } from "../authorization/document-access.ts";
+import type { AuthorizationDeps } from "../authorization/document-access.ts";
 import type { CommitDeps } from "../changes/commit.ts";
 
-export type SharingDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+export type SharingDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
 /** Oldest first; of the same time, by their ids. */
-export const byCreation = (
+export const compareByCreation = (
   one: { readonly created_at: string; readonly id: string },
   other: { readonly created_at: string; readonly id: string },
 ): number => (one.created_at + one.id < other.created_at + other.id ? -1 : 1);

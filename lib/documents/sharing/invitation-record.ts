@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { ROLES } from "../access/roles.ts";
 import { isExpired, type StoredInvitation } from "../tables/invitations.ts";
-import { foldedEmail } from "../tables/users.ts";
+import { normalizeEmail } from "../tables/users.ts";
 
 const EMAIL_MAX_LENGTH = 254;
 
-const email = z.email().max(EMAIL_MAX_LENGTH).transform(foldedEmail);
+const email = z.email().max(EMAIL_MAX_LENGTH).transform(normalizeEmail);
 
 /** Body of an invitation. Reference 1.10. */
 export const invitationBody = z.object({ email, role: z.enum(ROLES).default("reader") });

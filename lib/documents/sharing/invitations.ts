@@ -2,23 +2,23 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Role } from "../access/roles.ts";
-import { findSeen, openDocument, type Seen } from "../authorization/document-access.ts";
+import { authorize, type DocumentAccess, findDocument } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
 import { sharedEvent } from "../events/document-event.ts";
-import { settleMoves } from "../grants/staged-accesses.ts";
+import { completeMoves } from "../grants/staged-accesses.ts";
 import { planMail } from "../mail/queue.ts";
 import {
   invitationKey,
   invitationsTable,
   invitedKey,
   invitedTable,
-  planUninvite,
+  planInvitationRemoval,
   type StoredInvitation,
 } from "../tables/invitations.ts";
-import { foldedEmail, type StoredUser } from "../tables/users.ts";
+import { normalizeEmail, type StoredUser } from "../tables/users.ts";
 import { usersByEmail } from "../users/users.ts";
 import { acceptInvitations } from "./accept-invitations.ts";
-import { byCreation, type SharingDeps } from "./deps.ts";
+import { compareByCreation, type SharingDeps } from "./deps.ts";
 import {
   type InvitationBody,
   type InvitationChange,
@@ -30,10 +30,10 @@ import {
 export const INVITATIONS_MAX = 1_000;
 
 /** Only for whoever manages accesses, be it by a role on what the document lies in. */
-async function openManaged(deps: SharingDeps, viewer: StoredUser, id: string): Promise<Seen> {
-  const seen = await openDocument(deps, viewer, id, "accesses_manage");
-  await settleMoves(deps, [seen.document]);
-  return seen;
+async function authorizeManager(deps: SharingDeps, viewer: StoredUser, id: string): Promise<DocumentAccess> {
+  const documentAccess = await authorize(deps, viewer, id, "accesses_manage");
+  await completeMoves(deps, [documentAccess.document]);
+  return documentAccess;
 }
 
 /**
@@ -46,11 +46,11 @@ export async function listInvitations(
   id: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly count: number; readonly results: readonly InvitationRecord[] }> {
-  const seen = await findSeen(deps, viewer, id);
-  if (!seen.abilities.accesses_manage) return { count: 0, results: [] };
-  await settleMoves(deps, [seen.document]);
+  const documentAccess = await findDocument(deps, viewer, id);
+  if (!documentAccess.abilities.accesses_manage) return { count: 0, results: [] };
+  await completeMoves(deps, [documentAccess.document]);
   const all = await readAll(deps, invitationsTable, { pk: id });
-  const sorted = all.toSorted(byCreation).toReversed();
+  const sorted = all.toSorted(compareByCreation).toReversed();
   const now = deps.clock.now();
   return {
     count: sorted.length,
@@ -69,13 +69,13 @@ export async function createInvitation(
   { email, role }: InvitationBody,
 ): Promise<InvitationRecord> {
   const invitation = await commitChange(deps, async () => {
-    const seen = await openManaged(deps, viewer, id);
-    mayGive(seen, role);
-    await mayInvite(deps, id, email);
+    const documentAccess = await authorizeManager(deps, viewer, id);
+    requireGrantableRole(documentAccess, role);
+    await requireInvitableEmail(deps, id, email);
     if ((await readAll(deps, invitationsTable, { pk: id })).length >= INVITATIONS_MAX)
       throw refused("__all__", `There are ${INVITATIONS_MAX} invitations to this document: delete some.`);
     const { writes, made } = planInvitation(deps, { document: id, email, role, issuer: viewer.id });
-    const { document } = seen;
+    const { document } = documentAccess;
     const mail = { kind: "invited", to: email, language: viewer.language, role, document } as const;
     return {
       writes: [...writes, ...planMail(deps, { ...mail, sender: viewer })],
@@ -116,7 +116,7 @@ export async function getInvitation(
   id: string,
   invitationId: string,
 ): Promise<InvitationRecord> {
-  await openManaged(deps, viewer, id);
+  await authorizeManager(deps, viewer, id);
   return toInvitation(await readInvitation(deps, id, invitationId), deps.clock.now());
 }
 
@@ -129,13 +129,13 @@ export async function updateInvitation(
   change: InvitationChange,
 ): Promise<InvitationRecord> {
   const changed = await commitChange(deps, async () => {
-    const seen = await openManaged(deps, viewer, id);
+    const documentAccess = await authorizeManager(deps, viewer, id);
     const before = await readInvitation(deps, id, invitationId);
     const { role = before.role, email = before.email } = change;
-    if (role !== before.role) mayGive(seen, role);
+    if (role !== before.role) requireGrantableRole(documentAccess, role);
     const result: StoredInvitation = { ...before, role, email, revision: before.revision + 1 };
     const moves = email !== before.email;
-    if (moves) await mayInvite(deps, id, email);
+    if (moves) await requireInvitableEmail(deps, id, email);
     if (!moves && role === before.role) return { writes: [], events: [], result: before };
     const writes: Write[] = [
       {
@@ -161,9 +161,9 @@ export async function deleteInvitation(
   invitationId: string,
 ): Promise<void> {
   await commitChange(deps, async () => {
-    await openManaged(deps, viewer, id);
+    await authorizeManager(deps, viewer, id);
     const invitation = await readInvitation(deps, id, invitationId);
-    return { writes: planUninvite(invitation), events: [], result: undefined };
+    return { writes: planInvitationRemoval(invitation), events: [], result: undefined };
   });
 }
 
@@ -173,14 +173,14 @@ async function readInvitation(deps: SharingDeps, document: string, id: string): 
   return invitation;
 }
 
-function mayGive({ abilities }: Seen, role: Role): void {
+function requireGrantableRole({ abilities }: DocumentAccess, role: Role): void {
   if (role === "owner" && !abilities.invite_owner)
     throw refused("role", "Only owners of a document can invite other users as owners.");
 }
 
 /** Throws `bad_request` for an address that is a user's, or has an invitation. */
-async function mayInvite(deps: SharingDeps, document: string, email: string): Promise<void> {
-  const isOwners = email === foldedEmail(deps.documents.ownerEmail);
+async function requireInvitableEmail(deps: SharingDeps, document: string, email: string): Promise<void> {
+  const isOwners = email === normalizeEmail(deps.documents.ownerEmail);
   if (isOwners || (await usersByEmail(deps, email)).length > 0)
     throw refused("email", "This email is already associated to a registered user.");
   if ((await deps.tables.get(invitedTable, invitedKey(email, document))) !== undefined)

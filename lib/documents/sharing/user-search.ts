@@ -1,18 +1,18 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { findSeen, type SeenDeps } from "../authorization/document-access.ts";
+import { type AuthorizationDeps, findDocument } from "../authorization/document-access.ts";
 import { accessesTable, relationsTable } from "../tables/accesses.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
-import { domainOf, type Listed, type UserDirectory } from "../users/directory.ts";
-import { editDistance, folded, similarity, trigrams } from "../users/string-similarity.ts";
+import { type DirectoryUser, domainOf, type UserDirectory } from "../users/directory.ts";
+import { editDistance, foldText, similarity, trigrams } from "../users/string-similarity.ts";
 import { usersByEmail } from "../users/users.ts";
 
 const QUERY_MAX_LENGTH = 254;
 const DISTANCE_MAX = 3;
 const SIMILARITY_MIN = 0.2;
 
-export type SearchDeps = SeenDeps & { readonly userDirectory: UserDirectory };
+export type SearchDeps = AuthorizationDeps & { readonly userDirectory: UserDirectory };
 
 export interface UserSearch {
   readonly q?: string | undefined;
@@ -32,10 +32,13 @@ export async function searchUsers(
   const asked = q.trim();
   if (asked === "") return [];
   checkLength(asked, deps.documents.shown.API_USERS_SEARCH_QUERY_MIN_LENGTH);
-  const text = folded(asked);
-  const found = text.includes("@") ? await byAddress(deps, text) : await byLikeness(deps, viewer, text);
-  const left = document_id === undefined ? new Set<string>() : await members(deps, viewer, document_id);
-  return firstActive(
+  const text = foldText(asked);
+  const found = text.includes("@")
+    ? await findByAddress(deps, text)
+    : await findBySimilarity(deps, viewer, text);
+  const left =
+    document_id === undefined ? new Set<string>() : await readVisibleMembers(deps, viewer, document_id);
+  return readFirstActive(
     deps,
     found.filter((id) => !left.has(id)),
   );
@@ -49,12 +52,16 @@ function checkLength(text: string, least: number): void {
 }
 
 /** Who has an access already, as far as the viewer may know. */
-async function members(deps: SearchDeps, viewer: StoredUser, id: string): Promise<ReadonlySet<string>> {
-  const seen = await findSeen(deps, viewer, id).catch((error: unknown) => {
+async function readVisibleMembers(
+  deps: SearchDeps,
+  viewer: StoredUser,
+  id: string,
+): Promise<ReadonlySet<string>> {
+  const documentAccess = await findDocument(deps, viewer, id).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === "not_found") return undefined;
     throw error;
   });
-  return seen?.abilities.accesses_view === true ? usersWithAccess(deps, id) : new Set();
+  return documentAccess?.abilities.accesses_view === true ? readUsersWithAccess(deps, id) : new Set();
 }
 
 interface Ranked {
@@ -66,7 +73,7 @@ const byEmail = (one: Ranked, other: Ranked): number =>
   one.email < other.email ? -1 : one.email > other.email ? 1 : one.id < other.id ? -1 : 1;
 
 /** Ids of users whose address is that or nearly so, the nearest first. */
-async function byAddress(deps: SearchDeps, text: string): Promise<string[]> {
+async function findByAddress(deps: SearchDeps, text: string): Promise<string[]> {
   const near = (await deps.userDirectory.all()).flatMap(({ id, email }) => {
     const distance = email === "" ? undefined : editDistance(text, email, DISTANCE_MAX);
     return distance === undefined ? [] : [{ id, email, distance }];
@@ -77,11 +84,11 @@ async function byAddress(deps: SearchDeps, text: string): Promise<string[]> {
 }
 
 /** Ids of users near to the viewer whose address or name is like it, those first who share a document. */
-async function byLikeness(deps: SearchDeps, viewer: StoredUser, text: string): Promise<string[]> {
-  const [all, sharing] = await Promise.all([deps.userDirectory.all(), sharingWith(deps, viewer.id)]);
+async function findBySimilarity(deps: SearchDeps, viewer: StoredUser, text: string): Promise<string[]> {
+  const [all, sharing] = await Promise.all([deps.userDirectory.all(), findCollaborators(deps, viewer.id)]);
   const domain = domainOf(viewer.email ?? "");
   const wanted = trigrams(text);
-  const likenessOf = (listed: Listed): number =>
+  const likenessOf = (listed: DirectoryUser): number =>
     Math.max(...listed.trigrams().map((each) => similarity(wanted, each)));
   return all
     .flatMap((listed) => {
@@ -101,7 +108,7 @@ async function byLikeness(deps: SearchDeps, viewer: StoredUser, text: string): P
 }
 
 /** The first of them who may come in. */
-async function firstActive(deps: SearchDeps, ids: readonly string[]): Promise<StoredUser[]> {
+async function readFirstActive(deps: SearchDeps, ids: readonly string[]): Promise<StoredUser[]> {
   const limit = deps.documents.usersListLimit;
   const found: StoredUser[] = [];
   for (let at = 0; at < ids.length && found.length < limit; at += limit) {
@@ -119,7 +126,10 @@ const DOCUMENTS_MAX = 100;
 const ACCESSES_MAX = 200;
 
 /** Who has an access to a document beside somebody, and since when the latest of those is. */
-async function sharingWith(deps: Pick<Ports, "tables">, user: string): Promise<ReadonlyMap<string, string>> {
+async function findCollaborators(
+  deps: Pick<Ports, "tables">,
+  user: string,
+): Promise<ReadonlyMap<string, string>> {
   const relations = await readAll(deps, relationsTable, { pk: user }, RELATIONS_MAX);
   const documents = relations
     .filter(({ role }) => role !== undefined)
@@ -139,7 +149,10 @@ async function sharingWith(deps: Pick<Ports, "tables">, user: string): Promise<R
 }
 
 /** Users who have an access to the document itself. */
-async function usersWithAccess(deps: Pick<Ports, "tables">, document: string): Promise<ReadonlySet<string>> {
+async function readUsersWithAccess(
+  deps: Pick<Ports, "tables">,
+  document: string,
+): Promise<ReadonlySet<string>> {
   const accesses = await readAll(deps, accessesTable, { pk: document });
   return new Set(accesses.flatMap(({ user }) => (user === null ? [] : [user])));
 }

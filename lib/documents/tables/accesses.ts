@@ -26,7 +26,8 @@ export const accessId = (
 export const accessKey = (document: string, id: string): Key => ({ pk: document, sk: id });
 
 /** Accesses that a document has after a move count from there until they are moved to the document's own partition. */
-export const stagedAccesses = (document: string, moving: string): string => `${document}/moving/${moving}`;
+export const stagedAccessesPartition = (document: string, moveId: string): string =>
+  `${document}/pending-move/${moveId}`;
 
 /** What a document is to a person: looked up with those of its ancestors, in one read. */
 export interface StoredRelation extends Key {

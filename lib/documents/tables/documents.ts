@@ -28,7 +28,7 @@ export interface StoredDocument extends Key {
   /** Ancestors, root first, as they were when this was last written: whoever reads them checks them. */
   readonly chain: readonly string[];
   /** Moves with each change of parent, order or deletion: what leans on where a document is has it as a condition. */
-  readonly place: number;
+  readonly position_version: number;
   /** Levels below it at most. It is never too low; it may be too high once what was below it has gone. */
   readonly height: number;
   /** Children that are not deleted. */
@@ -42,21 +42,21 @@ export interface StoredDocument extends Key {
    * The move after which its accesses are those staged for it, until they have replaced its own rows. Nothing while its
    * own rows count.
    */
-  readonly moving?: string;
+  readonly pending_move?: string;
   /** Moves with each change of what the document itself says. */
   readonly revision: number;
   /** Its latest content; none was ever saved without it. */
   readonly content?: ContentHead;
   /** Where the next look for old versions begins; the empty text is their beginning. */
-  readonly thinned_to?: string;
+  readonly retention_cursor?: string;
   /** When `documents.updated` is to tell of edits, milliseconds since the epoch, and of what: nothing without it. */
-  readonly untold_at?: number;
-  readonly untold_by?: string | null;
+  readonly pending_update_at?: number;
+  readonly pending_update_by?: string | null;
   /** Runs that led to them. */
-  readonly untold_hop?: number;
-  readonly untold_content?: true;
-  readonly untold_title?: true;
-  readonly untold_excerpt?: true;
+  readonly pending_update_hop?: number;
+  readonly pending_update_content?: true;
+  readonly pending_update_title?: true;
+  readonly pending_update_excerpt?: true;
 }
 
 export const documentsTable: TableSpec<StoredDocument> = { name: "documents", indexes: {} };

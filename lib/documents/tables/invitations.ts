@@ -37,7 +37,7 @@ export const isExpired = ({ created_at }: Pick<StoredInvitation, "created_at">, 
   now > Date.parse(created_at) + INVITATION_VALIDITY_DURATION_MS;
 
 /** What takes an invitation away: it does not hold where it has changed. */
-export const planUninvite = ({ pk, sk, email, document, revision }: StoredInvitation): Write[] => [
+export const planInvitationRemoval = ({ pk, sk, email, document, revision }: StoredInvitation): Write[] => [
   { op: "delete", table: invitationsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
   { op: "delete", table: invitedTable, key: invitedKey(email, document) },
 ];

@@ -31,5 +31,5 @@ export interface StoredMail extends Key {
 export const mailsTable: TableSpec<StoredMail> = { name: "document-mails", indexes: {} };
 
 /** All that wait are one partition, in the order in which they are due. */
-export const WAITING_MAILS = "waiting";
-export const mailKey = (dueAt: string, id: string): Key => ({ pk: WAITING_MAILS, sk: `${dueAt}/${id}` });
+export const QUEUED_MAILS = "waiting";
+export const mailKey = (dueAt: string, id: string): Key => ({ pk: QUEUED_MAILS, sk: `${dueAt}/${id}` });

@@ -19,13 +19,13 @@ export const threadsTable: TableSpec<StoredThread> = { name: "document-threads",
 export const threadKey = (document: string, id: string): Key => ({ pk: document, sk: id });
 
 /** What the threads of a document come to. */
-export interface StoredRoom extends Key {
+export interface ThreadUsage extends Key {
   readonly threads: number;
   readonly bytes: number;
 }
 
-export const roomsTable: TableSpec<StoredRoom> = { name: "document-threads", indexes: {} };
-export const roomKey = (document: string): Key => ({ pk: `${document}/room`, sk: "room" });
+export const threadUsageTable: TableSpec<ThreadUsage> = { name: "document-threads", indexes: {} };
+export const threadUsageKey = (document: string): Key => ({ pk: `${document}/room`, sk: "room" });
 
 /** Everybody who answered with the same emoji. */
 export type StoredReaction = {

@@ -12,7 +12,7 @@ export interface StoredUser extends Key {
   readonly is_active: boolean;
   readonly is_first_connection: boolean;
   /** Nobody has looked yet what their address is invited to. */
-  readonly untaken?: true;
+  readonly invitations_pending?: true;
   readonly created_at: string;
   readonly revision: number;
 }
@@ -31,9 +31,9 @@ export const subKey = (sub: string): Key => ({ pk: `sub:${sub}`, sk: "user" });
  * An address as it is compared: without regard to the case of A to Z. Other letters stay as they are, since some become
  * ASCII letters in lower case (the Kelvin sign becomes k) and would open the account of somebody else.
  */
-export const foldedEmail = (email: string): string =>
+export const normalizeEmail = (email: string): string =>
   email.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
-export const emailPartition = (email: string): string => `email:${foldedEmail(email)}`;
+export const emailPartition = (email: string): string => `email:${normalizeEmail(email)}`;
 export const emailKey = (email: string, id: string): Key => ({ pk: emailPartition(email), sk: id });
 
 /** What a person is found by in a search. It is small: all of them are read together. */

@@ -1,16 +1,20 @@
 import type { Write } from "../../platform/tables.ts";
-import { denied, type Seen, type Viewer } from "../authorization/document-access.ts";
+import { accessDenied, type DocumentAccess, type Viewer } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
 import { documentEvent } from "../events/document-event.ts";
 import { commentsTable, type StoredComment, threadKey, threadsTable } from "../tables/threads.ts";
 import { commentAbilities } from "./abilities.ts";
-import { type CommentPath, openComment, openThread, type ThreadPath } from "./read.ts";
+import { type CommentPath, loadComment, loadThread, type ThreadPath } from "./read.ts";
 import { type CommentRecord, toComment } from "./record.ts";
-import { commentBytes, REACTION_BYTES, takeRoom } from "./size-limits.ts";
+import { commentBytes, REACTION_BYTES, reserveSpace } from "./size-limits.ts";
 import { newComment, type ThreadDeps } from "./threads.ts";
 
 /** Takes room for a change of a thread that is still there, or gives it back. Throws `bad_request` where there is none. */
-export async function roomInThread(deps: ThreadDeps, path: ThreadPath, bytes: number): Promise<Write[]> {
+export async function reserveThreadSpace(
+  deps: ThreadDeps,
+  path: ThreadPath,
+  bytes: number,
+): Promise<Write[]> {
   const { id, thread } = path;
   return [
     {
@@ -18,7 +22,7 @@ export async function roomInThread(deps: ThreadDeps, path: ThreadPath, bytes: nu
       change: { add: { bytes } },
       when: [["pk", "exists"]],
     },
-    await takeRoom(deps, id, { bytes }),
+    await reserveSpace(deps, id, { bytes }),
   ];
 }
 
@@ -41,20 +45,20 @@ export async function createComment(
   path: ThreadPath,
   body: string,
 ): Promise<CommentRecord> {
-  const { seen, comment } = await commitChange(deps, async () => {
-    const { seen } = await openThread(deps, viewer, path);
+  const { access, comment } = await commitChange(deps, async () => {
+    const { access } = await loadThread(deps, viewer, path);
     const comment = newComment(deps, viewer, path, body);
     const ids = { thread_id: path.thread, comment_id: comment.id };
     return {
       writes: [
-        ...(await roomInThread(deps, path, commentBytes(body))),
+        ...(await reserveThreadSpace(deps, path, commentBytes(body))),
         { op: "put", table: commentsTable, item: comment },
       ],
-      events: [documentEvent("documents.commented", seen.document, viewer, ids)],
-      result: { seen, comment },
+      events: [documentEvent("documents.commented", access.document, viewer, ids)],
+      result: { access, comment },
     };
   });
-  return toComment(deps, seen, comment);
+  return toComment(deps, access, comment);
 }
 
 /** Changes a comment, which its author alone may; nothing is saved where nothing is given. Throws `bad_request`, `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
@@ -64,33 +68,33 @@ export async function updateComment(
   path: CommentPath,
   body: string | undefined,
 ): Promise<CommentRecord> {
-  type Changed = { readonly seen: Seen; readonly comment: StoredComment };
-  const { seen, comment } = await commitChange<Changed>(deps, async () => {
-    const { seen, comment } = await openComment(deps, viewer, path);
-    if (!commentAbilities(seen, comment).partial_update) throw denied(viewer);
-    if (body === undefined) return { writes: [], events: [], result: { seen, comment } };
+  type Changed = { readonly access: DocumentAccess; readonly comment: StoredComment };
+  const { access, comment } = await commitChange<Changed>(deps, async () => {
+    const { access, comment } = await loadComment(deps, viewer, path);
+    if (!commentAbilities(access, comment).partial_update) throw accessDenied(viewer);
+    if (body === undefined) return { writes: [], events: [], result: { access, comment } };
     const set = { body, updated_at: new Date(deps.clock.now()).toISOString() };
     const more = commentBytes(body) - commentBytes(comment.body);
     return {
-      writes: [...(await roomInThread(deps, path, more)), commentUpdate(comment, set)],
+      writes: [...(await reserveThreadSpace(deps, path, more)), commentUpdate(comment, set)],
       events: [],
-      result: { seen, comment: { ...comment, ...set } },
+      result: { access, comment: { ...comment, ...set } },
     };
   });
-  return toComment(deps, seen, comment);
+  return toComment(deps, access, comment);
 }
 
 /** Removes a comment; its thread stays. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
 export async function deleteComment(deps: ThreadDeps, viewer: Viewer, path: CommentPath): Promise<void> {
   await commitChange(deps, async () => {
-    const { seen, comment } = await openComment(deps, viewer, path);
-    if (!commentAbilities(seen, comment).destroy) throw denied(viewer);
+    const { access, comment } = await loadComment(deps, viewer, path);
+    if (!commentAbilities(access, comment).destroy) throw accessDenied(viewer);
     const { pk, sk, revision, reactions } = comment;
     const reactors = reactions.reduce((sum, { users }) => sum + users.length, 0);
     const bytes = commentBytes(comment.body) + reactors * REACTION_BYTES;
     return {
       writes: [
-        ...(await roomInThread(deps, path, -bytes)),
+        ...(await reserveThreadSpace(deps, path, -bytes)),
         { op: "delete", table: commentsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
       ],
       events: [],

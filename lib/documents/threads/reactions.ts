@@ -1,10 +1,10 @@
 import { ApiError } from "../../errors.ts";
-import { denied, type Viewer } from "../authorization/document-access.ts";
+import { accessDenied, type Viewer } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
 import type { StoredComment, StoredReaction } from "../tables/threads.ts";
 import { commentAbilities } from "./abilities.ts";
-import { commentUpdate, roomInThread } from "./comments.ts";
-import { type CommentPath, openComment } from "./read.ts";
+import { commentUpdate, reserveThreadSpace } from "./comments.ts";
+import { type CommentPath, loadComment } from "./read.ts";
 import { REACTION_BYTES } from "./size-limits.ts";
 import type { ThreadDeps } from "./threads.ts";
 
@@ -61,11 +61,11 @@ async function change(
   next: (comment: StoredComment, user: string) => readonly StoredReaction[],
 ): Promise<void> {
   await commitChange(deps, async () => {
-    const { seen, comment } = await openComment(deps, viewer, path);
-    if (viewer === undefined || !commentAbilities(seen, comment).reactions) throw denied(viewer);
+    const { access, comment } = await loadComment(deps, viewer, path);
+    if (viewer === undefined || !commentAbilities(access, comment).reactions) throw accessDenied(viewer);
     const reactions = next(comment, viewer.id);
     return {
-      writes: [commentUpdate(comment, { reactions }), ...(await roomInThread(deps, path, bytes))],
+      writes: [commentUpdate(comment, { reactions }), ...(await reserveThreadSpace(deps, path, bytes))],
       events: [],
       result: undefined,
     };

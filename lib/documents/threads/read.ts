@@ -1,6 +1,11 @@
 import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
-import { openDocument, type Seen, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import {
+  type AuthorizationDeps,
+  authorize,
+  type DocumentAccess,
+  type Viewer,
+} from "../authorization/document-access.ts";
 import {
   commentKey,
   commentsTable,
@@ -10,9 +15,9 @@ import {
   threadsTable,
 } from "../tables/threads.ts";
 import {
-  allComments,
   type CommentRecord,
-  commentsIn,
+  readAllComments,
+  readComments,
   type ThreadRecord,
   toComment,
   toComments,
@@ -30,35 +35,43 @@ export interface CommentPath extends ThreadPath {
 }
 
 /** A thread as somebody stands to its document. Throws `not_found`, and what openDocument throws. */
-export async function openThread(
-  deps: SeenDeps,
+export async function loadThread(
+  deps: AuthorizationDeps,
   viewer: Viewer,
   { id, thread: threadId }: ThreadPath,
-): Promise<{ readonly seen: Seen; readonly thread: StoredThread }> {
-  const seen = await openDocument(deps, viewer, id, "comment");
+): Promise<{ readonly access: DocumentAccess; readonly thread: StoredThread }> {
+  const access = await authorize(deps, viewer, id, "comment");
   const thread = await deps.tables.get(threadsTable, threadKey(id, threadId));
   if (thread === undefined) throw new ApiError("not_found", "No Thread matches the given query.");
-  return { seen, thread };
+  return { access, thread };
 }
 
 /** A comment likewise: of this thread, and of no other. */
-export async function openComment(
-  deps: SeenDeps,
+export async function loadComment(
+  deps: AuthorizationDeps,
   viewer: Viewer,
   path: CommentPath,
-): Promise<{ readonly seen: Seen; readonly thread: StoredThread; readonly comment: StoredComment }> {
-  const opened = await openThread(deps, viewer, path);
+): Promise<{
+  readonly access: DocumentAccess;
+  readonly thread: StoredThread;
+  readonly comment: StoredComment;
+}> {
+  const opened = await loadThread(deps, viewer, path);
   const comment = await deps.tables.get(commentsTable, commentKey(path.id, path.thread, path.comment));
   if (comment === undefined) throw new ApiError("not_found", "No Comment matches the given query.");
   return { ...opened, comment };
 }
 
 /** All threads of a document, newest first, resolved ones too. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
-export async function listThreads(deps: SeenDeps, viewer: Viewer, id: string): Promise<ThreadRecord[]> {
-  const seen = await openDocument(deps, viewer, id, "comment");
+export async function listThreads(
+  deps: AuthorizationDeps,
+  viewer: Viewer,
+  id: string,
+): Promise<ThreadRecord[]> {
+  const access = await authorize(deps, viewer, id, "comment");
   const threads = await readAll(deps, threadsTable, { pk: id });
   if (threads.length === 0) return [];
-  const shown = await toThreads(deps, seen, threads, await allComments(deps, id));
+  const shown = await toThreads(deps, access, threads, await readAllComments(deps, id));
   return shown.toSorted(newestFirst);
 }
 
@@ -68,28 +81,36 @@ function newestFirst(one: ThreadRecord, other: ThreadRecord): number {
 }
 
 /** Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
-export async function readThread(deps: SeenDeps, viewer: Viewer, path: ThreadPath): Promise<ThreadRecord> {
-  const { seen, thread } = await openThread(deps, viewer, path);
-  const [shown] = await toThreads(deps, seen, [thread], await commentsIn(deps, path.id, path.thread));
+export async function readThread(
+  deps: AuthorizationDeps,
+  viewer: Viewer,
+  path: ThreadPath,
+): Promise<ThreadRecord> {
+  const { access, thread } = await loadThread(deps, viewer, path);
+  const [shown] = await toThreads(deps, access, [thread], await readComments(deps, path.id, path.thread));
   if (shown === undefined) throw new Error("a thread was not shown");
   return shown;
 }
 
 /** A page of a thread's comments, oldest first, and how many there are. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
 export async function listComments(
-  deps: SeenDeps,
+  deps: AuthorizationDeps,
   viewer: Viewer,
   path: ThreadPath,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ readonly count: number; readonly results: readonly CommentRecord[] }> {
-  const { seen } = await openThread(deps, viewer, path);
-  const comments = await commentsIn(deps, path.id, path.thread);
+  const { access } = await loadThread(deps, viewer, path);
+  const comments = await readComments(deps, path.id, path.thread);
   const page = comments.slice(offset, offset + limit);
-  return { count: comments.length, results: await toComments(deps, seen, page) };
+  return { count: comments.length, results: await toComments(deps, access, page) };
 }
 
 /** Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
-export async function readComment(deps: SeenDeps, viewer: Viewer, path: CommentPath): Promise<CommentRecord> {
-  const { seen, comment } = await openComment(deps, viewer, path);
-  return toComment(deps, seen, comment);
+export async function readComment(
+  deps: AuthorizationDeps,
+  viewer: Viewer,
+  path: CommentPath,
+): Promise<CommentRecord> {
+  const { access, comment } = await loadComment(deps, viewer, path);
+  return toComment(deps, access, comment);
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { Seen } from "../authorization/document-access.ts";
+import type { DocumentAccess } from "../authorization/document-access.ts";
 import { commentsOf, commentsTable, type StoredComment, type StoredThread } from "../tables/threads.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import { lightUserRecord, toLightUser } from "../users/record.ts";
@@ -52,14 +52,14 @@ export const threadRecord = z
 export type CommentRecord = z.infer<typeof commentRecord>;
 export type ThreadRecord = z.infer<typeof threadRecord>;
 
-type People = ReadonlyMap<string, StoredUser>;
+type UsersById = ReadonlyMap<string, StoredUser>;
 
 /** Everybody whom threads and comments name, in one read. */
-async function peopleOf(
+async function readUsers(
   { tables }: Pick<Ports, "tables">,
   threads: readonly StoredThread[],
   comments: readonly StoredComment[],
-): Promise<People> {
+): Promise<UsersById> {
   const ids = new Set(
     [
       ...threads.map(({ creator }) => creator),
@@ -71,12 +71,12 @@ async function peopleOf(
   return new Map(users.map((user) => [user.id, user]));
 }
 
-const nameOf = (people: People, id: string | null) => {
+const nameOf = (people: UsersById, id: string | null) => {
   const user = id === null ? undefined : people.get(id);
   return user === undefined ? null : toLightUser(user);
 };
 
-function shownComment(seen: Seen, people: People, comment: StoredComment): CommentRecord {
+function toCommentRecord(access: DocumentAccess, people: UsersById, comment: StoredComment): CommentRecord {
   const { id, user, body, created_at, updated_at, reactions } = comment;
   return {
     ...{ id, user: nameOf(people, user), body: JSON.parse(body) as unknown, created_at, updated_at },
@@ -84,53 +84,53 @@ function shownComment(seen: Seen, people: People, comment: StoredComment): Comme
       ...reaction,
       users: users.map((one) => nameOf(people, one)).filter((name) => name !== null),
     })),
-    abilities: { ...commentAbilities(seen, comment) },
+    abilities: { ...commentAbilities(access, comment) },
   };
 }
 
 /** Comments of a document as whoever looks at it sees them. */
 export async function toComments(
   deps: Pick<Ports, "tables">,
-  seen: Seen,
+  access: DocumentAccess,
   comments: readonly StoredComment[],
 ): Promise<CommentRecord[]> {
-  const people = await peopleOf(deps, [], comments);
-  return comments.map((comment) => shownComment(seen, people, comment));
+  const people = await readUsers(deps, [], comments);
+  return comments.map((comment) => toCommentRecord(access, people, comment));
 }
 
 export async function toComment(
   deps: Pick<Ports, "tables">,
-  seen: Seen,
+  access: DocumentAccess,
   comment: StoredComment,
 ): Promise<CommentRecord> {
-  return shownComment(seen, await peopleOf(deps, [], [comment]), comment);
+  return toCommentRecord(access, await readUsers(deps, [], [comment]), comment);
 }
 
 /** Threads of a document likewise; `comments` may hold more than theirs. */
 export async function toThreads(
   deps: Pick<Ports, "tables">,
-  seen: Seen,
+  access: DocumentAccess,
   threads: readonly StoredThread[],
   comments: readonly StoredComment[],
 ): Promise<ThreadRecord[]> {
-  const people = await peopleOf(deps, threads, comments);
+  const people = await readUsers(deps, threads, comments);
   const byThread = Map.groupBy(comments, ({ thread }) => thread);
   return threads.map((thread) => {
     const { id, created_at, updated_at, creator, resolved, resolved_at, resolved_by } = thread;
     const own = byThread.get(id) ?? [];
     return {
       ...{ id, created_at, updated_at, creator: nameOf(people, creator) },
-      abilities: { ...threadAbilities(seen, thread) },
-      comments: own.map((comment) => shownComment(seen, people, comment)),
+      abilities: { ...threadAbilities(access, thread) },
+      comments: own.map((comment) => toCommentRecord(access, people, comment)),
       ...{ resolved, resolved_at, resolved_by, metadata: {} },
     };
   });
 }
 
 /** Comments of a thread, oldest first: as many as there is room for. */
-export const commentsIn = (deps: Pick<Ports, "tables">, document: string, thread: string) =>
+export const readComments = (deps: Pick<Ports, "tables">, document: string, thread: string) =>
   readAll(deps, commentsTable, { pk: document, sk: { beginsWith: commentsOf(thread) } });
 
 /** Of all threads of a document, each thread's oldest first. */
-export const allComments = (deps: Pick<Ports, "tables">, document: string) =>
+export const readAllComments = (deps: Pick<Ports, "tables">, document: string) =>
   readAll(deps, commentsTable, { pk: document });

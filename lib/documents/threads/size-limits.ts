@@ -1,12 +1,12 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { roomKey, roomsTable } from "../tables/threads.ts";
+import { threadUsageKey, threadUsageTable } from "../tables/threads.ts";
 
 /** Threads of a document at most: they are listed whole. */
 export const THREADS_MAX = 1_000;
 /** What all threads of a document take in an answer at most, bytes: one of Lambda holds 6 MB. */
-export const ROOM_MAX_BYTES = 5_000_000;
+export const THREADS_MAX_BYTES = 5_000_000;
 /** What a thread or a comment takes besides its text, and a person among those who reacted. */
 export const RECORD_BYTES = 700;
 export const REACTION_BYTES = 250;
@@ -15,26 +15,26 @@ export const REACTION_BYTES = 250;
  * Takes room for threads of a document, or gives it back: a write that fails where others took it meanwhile. Throws
  * `bad_request` where there is none left.
  */
-export async function takeRoom(
+export async function reserveSpace(
   { tables }: Pick<Ports, "tables">,
   document: string,
   { threads = 0, bytes }: { readonly threads?: number; readonly bytes: number },
 ): Promise<Write> {
-  const key = roomKey(document);
-  const room = await tables.get(roomsTable, key);
+  const key = threadUsageKey(document);
+  const room = await tables.get(threadUsageTable, key);
   if (threads > 0 && (room?.threads ?? 0) + threads > THREADS_MAX)
     throw new ApiError("bad_request", `A document has at most ${THREADS_MAX} threads: delete some first.`);
-  if (bytes > 0 && (room?.bytes ?? 0) + bytes > ROOM_MAX_BYTES)
+  if (bytes > 0 && (room?.bytes ?? 0) + bytes > THREADS_MAX_BYTES)
     throw new ApiError("bad_request", "The document has no room for more comments: delete some first.");
   if (room === undefined) {
     const item = { ...key, threads, bytes };
-    return { op: "put", table: roomsTable, item, when: [["pk", "missing"]] };
+    return { op: "put", table: threadUsageTable, item, when: [["pk", "missing"]] };
   }
   return {
-    ...{ op: "update", table: roomsTable, key, change: { add: { threads, bytes } } },
+    ...{ op: "update", table: threadUsageTable, key, change: { add: { threads, bytes } } },
     when: [
       ["threads", "<=", threads > 0 ? THREADS_MAX - threads : THREADS_MAX],
-      ["bytes", "<=", bytes > 0 ? ROOM_MAX_BYTES - bytes : ROOM_MAX_BYTES],
+      ["bytes", "<=", bytes > 0 ? THREADS_MAX_BYTES - bytes : THREADS_MAX_BYTES],
     ],
   };
 }

@@ -1,6 +1,11 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { denied, openDocument, type SeenDeps, type Viewer } from "../authorization/document-access.ts";
+import {
+  type AuthorizationDeps,
+  accessDenied,
+  authorize,
+  type Viewer,
+} from "../authorization/document-access.ts";
 import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { documentEvent } from "../events/document-event.ts";
 import {
@@ -12,11 +17,11 @@ import {
   threadsTable,
 } from "../tables/threads.ts";
 import { threadAbilities } from "./abilities.ts";
-import { openThread, readThread, type ThreadPath } from "./read.ts";
-import { commentsIn, type ThreadRecord } from "./record.ts";
-import { commentBytes, RECORD_BYTES, takeRoom } from "./size-limits.ts";
+import { loadThread, readThread, type ThreadPath } from "./read.ts";
+import { readComments, type ThreadRecord } from "./record.ts";
+import { commentBytes, RECORD_BYTES, reserveSpace } from "./size-limits.ts";
 
-export type ThreadDeps = CommitDeps & SeenDeps & Pick<Ports, "ids">;
+export type ThreadDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
 /** A comment as it is first written. */
 export function newComment(
@@ -46,7 +51,7 @@ export async function createThread(
   thread = deps.ids.ordered(),
 ): Promise<ThreadRecord> {
   await commitChange(deps, async () => {
-    const { document } = await openDocument(deps, viewer, id, "comment");
+    const { document } = await authorize(deps, viewer, id, "comment");
     if ((await deps.tables.get(threadsTable, threadKey(id, thread))) !== undefined)
       return { writes: [], events: [], result: undefined };
     const comment = newComment(deps, viewer, { id, thread }, body);
@@ -58,7 +63,7 @@ export async function createThread(
     };
     return {
       writes: [
-        await takeRoom(deps, id, { threads: 1, bytes }),
+        await reserveSpace(deps, id, { threads: 1, bytes }),
         { op: "put", table: threadsTable, item, when: [["pk", "missing"]] },
         { op: "put", table: commentsTable, item: comment },
       ],
@@ -77,9 +82,9 @@ const REMOVED_AT_ONCE = 90;
 /** Removes a thread with its comments. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
 export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: ThreadPath): Promise<void> {
   const left = await commitChange(deps, async () => {
-    const { seen, thread } = await openThread(deps, viewer, path);
-    if (!threadAbilities(seen, thread).destroy) throw denied(viewer);
-    const comments = await commentsIn(deps, path.id, path.thread);
+    const { access, thread } = await loadThread(deps, viewer, path);
+    if (!threadAbilities(access, thread).destroy) throw accessDenied(viewer);
+    const comments = await readComments(deps, path.id, path.thread);
     const removals = comments.map(
       ({ pk, sk }): Write => ({ op: "delete", table: commentsTable, key: { pk, sk } }),
     );
@@ -90,7 +95,7 @@ export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: Threa
           ...{ op: "delete", table: threadsTable, key: threadKey(path.id, path.thread) },
           when: [["bytes", "=", thread.bytes]],
         },
-        await takeRoom(deps, path.id, { threads: -1, bytes: -thread.bytes }),
+        await reserveSpace(deps, path.id, { threads: -1, bytes: -thread.bytes }),
         ...removals.slice(0, REMOVED_AT_ONCE),
       ],
       events: [],
@@ -110,8 +115,8 @@ export async function resolveThread(
   resolved: boolean,
 ): Promise<void> {
   await commitChange(deps, async () => {
-    const { seen, thread } = await openThread(deps, viewer, path);
-    if (!threadAbilities(seen, thread)[resolved ? "resolve" : "unresolve"]) throw denied(viewer);
+    const { access, thread } = await loadThread(deps, viewer, path);
+    if (!threadAbilities(access, thread)[resolved ? "resolve" : "unresolve"]) throw accessDenied(viewer);
     const at = new Date(deps.clock.now()).toISOString();
     const by = resolved
       ? { resolved_at: at, resolved_by: viewer?.id ?? null }

@@ -1,6 +1,6 @@
-import type { Placed } from "./ancestors.ts";
-import { type Beside, orderAt, type SiblingDeps } from "./siblings.ts";
-import type { Target } from "./tree-writes.ts";
+import type { DocumentNode } from "./ancestors.ts";
+import { allocateOrder, type SiblingDeps, type SiblingPosition } from "./siblings.ts";
+import type { TreePosition } from "./tree-writes.ts";
 
 /** Where a document may be moved to, as seen from the target. Reference 3.3. */
 export const POSITIONS = [
@@ -17,16 +17,16 @@ export const isChildPosition = (position: Position): boolean =>
   position === "first-child" || position === "last-child";
 
 /** The parent of a document with its own ancestors; undefined for a root. */
-export function parentOf({ ancestors }: Placed): Placed | undefined {
+export function getParentNode({ ancestors }: DocumentNode): DocumentNode | undefined {
   const document = ancestors.at(-1);
   return document === undefined ? undefined : { document, ancestors: ancestors.slice(0, -1) };
 }
 
 /** Whether a document is another, or lies in it. */
-export const isWithin = ({ document, ancestors }: Placed, id: string): boolean =>
+export const isSameOrDescendant = ({ document, ancestors }: DocumentNode, id: string): boolean =>
   document.id === id || ancestors.some((ancestor) => ancestor.id === id);
 
-const ENDS: Readonly<Partial<Record<Position, Beside>>> = {
+const ENDS: Readonly<Partial<Record<Position, SiblingPosition>>> = {
   "first-child": "first",
   "last-child": "last",
   "first-sibling": "first",
@@ -34,9 +34,13 @@ const ENDS: Readonly<Partial<Record<Position, Beside>>> = {
 };
 
 /** The place that a position beside or below a document means. */
-export async function targetOf(deps: SiblingDeps, target: Placed, position: Position): Promise<Target> {
-  const parent = isChildPosition(position) ? target : parentOf(target);
+export async function resolveTarget(
+  deps: SiblingDeps,
+  target: DocumentNode,
+  position: Position,
+): Promise<TreePosition> {
+  const parent = isChildPosition(position) ? target : getParentNode(target);
   const side = position === "left" ? "left" : "right";
   const beside = ENDS[position] ?? { of: target.document, side };
-  return { parent, ...(await orderAt(deps, parent?.document.id ?? null, beside)) };
+  return { parent, ...(await allocateOrder(deps, parent?.document.id ?? null, beside)) };
 }

@@ -13,5 +13,5 @@ export const toSegment = (number: number): string =>
   number.toString(RADIX).toUpperCase().padStart(SEGMENT_LENGTH, "0");
 
 /** The number of a segment; undefined for the key of a document that was stored before keys were segments. */
-export const numberOf = (order: string): number | undefined =>
+export const parseSegment = (order: string): number | undefined =>
   SEGMENT.test(order) ? Number.parseInt(order, RADIX) : undefined;

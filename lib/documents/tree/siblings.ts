@@ -10,12 +10,15 @@ import {
   documentsTable,
   type StoredDocument,
 } from "../tables/documents.ts";
-import { numberOf, SEGMENTS, toSegment } from "./path-segment.ts";
+import { parseSegment, SEGMENTS, toSegment } from "./path-segment.ts";
 
 export type SiblingDeps = CommitDeps & Pick<Ports, "ids">;
 
 /** Where a document comes among the children of a parent: at an end, or beside one of them. */
-export type Beside = "first" | "last" | { readonly of: StoredDocument; readonly side: "left" | "right" };
+export type SiblingPosition =
+  | "first"
+  | "last"
+  | { readonly of: StoredDocument; readonly side: "left" | "right" };
 
 /** A free key for a child, and what must be written along with it. */
 export interface Slot {
@@ -44,40 +47,44 @@ const TRIES_MAX = 200;
  * condition: where two came at the same time, one comes again. Where there is no number left in the place, the siblings
  * around it are spread first.
  */
-export async function orderAt(deps: SiblingDeps, parent: string | null, beside: Beside): Promise<Slot> {
+export async function allocateOrder(
+  deps: SiblingDeps,
+  parent: string | null,
+  beside: SiblingPosition,
+): Promise<Slot> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const arrangement = beside === "last" ? 0 : await arrangementOf(deps, parent);
-    const { left, right } = await around(deps, parent, beside, tries > 0);
-    const number = between(deps, left, right);
+    const arrangement = beside === "last" ? 0 : await readArrangementVersion(deps, parent);
+    const { left, right } = await findNeighbors(deps, parent, beside, tries > 0);
+    const number = pickNumberBetween(deps, left, right);
     if (number !== undefined) {
       // Whoever comes last comes after all that are being spread: there is nothing to wait for.
-      const writes = right === undefined ? [] : [rearrange(parent, arrangement)];
+      const writes = right === undefined ? [] : [bumpArrangementVersion(parent, arrangement)];
       return { order: toSegment(number), writes };
     }
-    await spread(deps, parent, left);
+    await spreadSiblings(deps, parent, left);
   }
   throw new Error("there is no place among the siblings");
 }
 
 /** A key for one that comes back to where it was, or right beside it where that has been taken. */
-export async function orderAgain(deps: SiblingDeps, parent: string, order: string): Promise<Slot> {
-  if (numberOf(order) === undefined) return orderAt(deps, parent, "last");
+export async function reclaimOrder(deps: SiblingDeps, parent: string, order: string): Promise<Slot> {
+  if (parseSegment(order) === undefined) return allocateOrder(deps, parent, "last");
   const taken = await deps.tables.get(childrenTable, { pk: childrenOf(parent), sk: order });
   const sibling = taken && (await deps.tables.get(documentsTable, documentKey(taken.id)));
   return sibling === undefined
     ? { order, writes: [] }
-    : orderAt(deps, parent, { of: sibling, side: "right" });
+    : allocateOrder(deps, parent, { of: sibling, side: "right" });
 }
 
 /** Keys of so many siblings that nobody else has put there yet. */
-export const ordersOf = (count: number): string[] =>
+export const initialOrders = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => toSegment(START + at * STEP));
 
 /** The keys of those who will be next to each other's new sibling; undefined at an end. */
-async function around(
+async function findNeighbors(
   deps: SiblingDeps,
   parent: string | null,
-  beside: Beside,
+  beside: SiblingPosition,
   isAgain: boolean,
 ): Promise<{ readonly left?: string | undefined; readonly right?: string | undefined }> {
   const pk = childrenOf(parent);
@@ -94,21 +101,21 @@ async function around(
   // Making room may have given it another key.
   const { order } = (isAgain ? await deps.tables.get(documentsTable, documentKey(of.id)) : undefined) ?? of;
   // A root that was stored before roots had an order has none.
-  if (parent === null && numberOf(order) === undefined) return { left: await next({}, true) };
+  if (parent === null && parseSegment(order) === undefined) return { left: await next({}, true) };
   if (side === "left") return { left: await next({ before: order }, true), right: order };
   return { left: order, right: await next({ after: order }, false) };
 }
 
 /** A number between those of two keys, undefined where there is none. */
-function between(
+function pickNumberBetween(
   { ids }: SiblingDeps,
   left: string | undefined,
   right: string | undefined,
 ): number | undefined {
   const random = Number.parseInt(ids.random().slice(-8), 16) % STEP;
   if (left === undefined && right === undefined) return START + random;
-  const low = left === undefined ? -1 : numberOf(left);
-  const high = right === undefined ? SEGMENTS : numberOf(right);
+  const low = left === undefined ? -1 : parseSegment(left);
+  const high = right === undefined ? SEGMENTS : parseSegment(right);
   if (low === undefined || high === undefined || high - low < 2) return undefined;
   const room = high - low - 1;
   if (right === undefined && room > 2 * STEP) return low + STEP + random;
@@ -117,12 +124,12 @@ function between(
 }
 
 /** How often the children of a parent were given keys elsewhere than at the end. */
-async function arrangementOf(deps: SiblingDeps, parent: string | null): Promise<number> {
+async function readArrangementVersion(deps: SiblingDeps, parent: string | null): Promise<number> {
   return (await deps.tables.get(childrenTable, arrangementKey(parent)))?.version ?? 0;
 }
 
 /** Holds if no child has come among the others, and none was spread, since `version` was read. */
-const rearrange = (parent: string | null, version: number): Write => ({
+const bumpArrangementVersion = (parent: string | null, version: number): Write => ({
   ...{ op: "put", table: childrenTable },
   item: { ...arrangementKey(parent), id: "", version: version + 1 },
   when: [version === 0 ? ["pk", "missing"] : ["version", "=", version]],
@@ -132,10 +139,14 @@ const rearrange = (parent: string | null, version: number): Write => ({
  * Spreads the siblings around a place, which is after the key `left` or before all, or some of them: as few as there is
  * room for. They stay in their order all the time. What lies in them is not touched.
  */
-async function spread(deps: SiblingDeps, parent: string | null, left: string | undefined): Promise<void> {
+async function spreadSiblings(
+  deps: SiblingDeps,
+  parent: string | null,
+  left: string | undefined,
+): Promise<void> {
   await commitChange(deps, async () => {
-    const version = await arrangementOf(deps, parent);
-    const moves = await movesAround(deps, parent, left);
+    const version = await readArrangementVersion(deps, parent);
+    const moves = await planKeyMoves(deps, parent, left);
     const some = moves.slice(0, SPREAD_AT_ONCE);
     const documents = await deps.tables.batchGet(
       documentsTable,
@@ -150,13 +161,13 @@ async function spread(deps: SiblingDeps, parent: string | null, left: string | u
     if (some.length === 0 || !isHere) return { writes: [], events: [], result: undefined };
     return {
       writes: [
-        rearrange(parent, version),
-        ...childWrites(childrenOf(parent), some),
+        bumpArrangementVersion(parent, version),
+        ...toChildWrites(childrenOf(parent), some),
         ...some.map(
           ({ id, to }): Write => ({
             ...{ op: "update", table: documentsTable, key: documentKey(id) },
-            change: { set: { order: to }, add: { place: 1 } },
-            when: [["place", "=", known.get(id)?.place ?? 0]],
+            change: { set: { order: to }, add: { position_version: 1 } },
+            when: [["position_version", "=", known.get(id)?.position_version ?? 0]],
           }),
         ),
       ],
@@ -172,7 +183,7 @@ interface KeyMove {
 }
 
 /** Who gets which key, one after the other: whenever it stops, all are in their order. */
-async function movesAround(
+async function planKeyMoves(
   deps: SiblingDeps,
   parent: string | null,
   left: string | undefined,
@@ -184,11 +195,11 @@ async function movesAround(
     const before = left === undefined ? [] : (await side({ to: left }, true, reach + 1)).toReversed();
     const after = await side(left === undefined ? {} : { after: left }, false, reach + 1);
     const isWhole = before.length <= reach && after.length <= reach;
-    const all = [...before, ...after].map(({ id, sk }) => ({ id, from: sk, number: numberOf(sk) }));
+    const all = [...before, ...after].map(({ id, sk }) => ({ id, from: sk, number: parseSegment(sk) }));
     const isOld = all.some(({ number }) => number === undefined);
     if (isOld && !isWhole) continue;
     const numbers = all.map(({ number = SEGMENTS }) => number);
-    const high = isOld ? SEGMENTS / 2 : highest(numbers, after.length > reach, after.length === 0);
+    const high = isOld ? SEGMENTS / 2 : findUpperBound(numbers, after.length > reach, after.length === 0);
     const some = all.slice(before.length > reach ? 1 : 0, after.length > reach ? -1 : undefined);
     const [first = 0] = numbers;
     // With none before them they go no further than there is need for: there stays room for a first child.
@@ -207,14 +218,14 @@ async function movesAround(
 }
 
 /** What the numbers stay below: the first that is not spread, or what may come to the end meanwhile. */
-function highest(numbers: readonly number[], isBounded: boolean, isEnd: boolean): number {
+function findUpperBound(numbers: readonly number[], isBounded: boolean, isEnd: boolean): number {
   const last = numbers.at(-1) ?? 0;
   if (isBounded) return last;
   return isEnd || last + 2 * STEP >= SEGMENTS ? last + 1 : last + STEP;
 }
 
 /** A key that one leaves and another gets is written once. */
-function childWrites(pk: string, moves: readonly KeyMove[]): Write[] {
+function toChildWrites(pk: string, moves: readonly KeyMove[]): Write[] {
   const left = new Map(moves.map(({ from, id }) => [from, id]));
   const table = childrenTable;
   const puts = moves.map(({ id, to }): Write => {

@@ -9,8 +9,8 @@ import {
   documentsTable,
   type StoredDocument,
 } from "../tables/documents.ts";
-import { idsOf, lineOf, type Placed } from "./ancestors.ts";
-import { numberOf } from "./path-segment.ts";
+import { ancestorsAndSelf, type DocumentNode, idsOf } from "./ancestors.ts";
+import { parseSegment } from "./path-segment.ts";
 import type { Slot } from "./siblings.ts";
 
 /** Levels of a tree would be more than there may be. */
@@ -19,7 +19,7 @@ export class TooDeep extends Error {}
 const TOO_DEEP = "There are as many levels as there may be.";
 
 /** What is planned, or `bad_request` where a tree would be deeper than it may be. Reference 2.1. */
-export function withinLevels<Planned>(plan: () => Planned): Planned {
+export function planWithinDepth<Planned>(plan: () => Planned): Planned {
   try {
     return plan();
   } catch (error) {
@@ -29,7 +29,7 @@ export function withinLevels<Planned>(plan: () => Planned): Planned {
 }
 
 /** Writes to several documents, each of which is one item of a transaction however much is asked of it. */
-class Documents {
+class DocumentWrites {
   readonly #asked = new Map<
     string,
     {
@@ -46,13 +46,13 @@ class Documents {
   }
 
   /** It is where it was when it was read, and live. */
-  lean({ id, place }: StoredDocument): void {
+  requireUnmoved({ id, position_version }: StoredDocument): void {
     const { when } = this.#of(id);
-    if (when.length === 0) when.push(["place", "=", place], ["deleted_at", "=", null]);
+    if (when.length === 0) when.push(["position_version", "=", position_version], ["deleted_at", "=", null]);
   }
 
   /** It reaches at least so many levels down. */
-  reach({ id, height }: StoredDocument, levels: number): void {
+  raiseHeight({ id, height }: StoredDocument, levels: number): void {
     const asked = this.#of(id);
     if (levels <= height) return;
     asked.when.push(["height", "=", height]);
@@ -65,7 +65,7 @@ class Documents {
   }
 
   /** What was a child of it is deleted. */
-  loses(id: string): void {
+  removeChild(id: string): void {
     this.add(id, "numchild", -1);
     this.#of(id).set.has_deleted_children = true;
   }
@@ -83,44 +83,48 @@ class Documents {
 }
 
 /** Where a document comes to lie: in a parent, or among the roots. */
-export interface Target extends Slot {
-  readonly parent: Placed | undefined;
+export interface TreePosition extends Slot {
+  readonly parent: DocumentNode | undefined;
 }
 
 /** What lies at a target leans on: nothing above it moves or is deleted meanwhile, and it is not too deep there. */
-function leanOn(documents: Documents, { parent }: Target, height: number): void {
+function requireTarget(documents: DocumentWrites, { parent }: TreePosition, height: number): void {
   if (parent === undefined) return;
-  const line = lineOf(parent);
+  const line = ancestorsAndSelf(parent);
   if (line.length + 1 + height > DEPTH_MAX) throw new TooDeep();
   line.forEach((above, at) => {
-    documents.lean(above);
-    documents.reach(above, line.length - at + height);
+    documents.requireUnmoved(above);
+    documents.raiseHeight(above, line.length - at + height);
   });
   documents.add(parent.document.id, "numchild", 1);
 }
 
-const chainIn = ({ parent }: Target): string[] => (parent === undefined ? [] : idsOf(lineOf(parent)));
+const chainIn = ({ parent }: TreePosition): string[] =>
+  parent === undefined ? [] : idsOf(ancestorsAndSelf(parent));
 
-type New = Omit<
+type NewDocument = Omit<
   StoredDocument,
-  "pk" | "sk" | "parent" | "order" | "chain" | "place" | "height" | "numchild" | "revision"
+  "pk" | "sk" | "parent" | "order" | "chain" | "position_version" | "height" | "numchild" | "revision"
 >;
 
 /** A new document at a target, and its writes: they do not hold where its id or its key is taken. */
-export function planInsert(made: New, target: Target): { document: StoredDocument; writes: Write[] } {
+export function planInsert(
+  made: NewDocument,
+  target: TreePosition,
+): { document: StoredDocument; writes: Write[] } {
   const document: StoredDocument = {
     ...{ ...documentKey(made.id), ...made, parent: target.parent?.document.id ?? null },
     ...{
       order: target.order,
       chain: chainIn(target),
-      place: 1,
+      position_version: 1,
       height: 0,
       numchild: 0,
       revision: 1,
     },
   };
-  const documents = new Documents();
-  leanOn(documents, target, 0);
+  const documents = new DocumentWrites();
+  requireTarget(documents, target, 0);
   const writes: Write[] = [
     { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
     ...documents.writes(),
@@ -137,13 +141,13 @@ function putChild({ parent, order, id }: Pick<StoredDocument, "parent" | "order"
 
 function dropChild({ parent, order, id }: StoredDocument): Write[] {
   // A root that was stored before roots had an order is in no list of them.
-  if (parent === null && numberOf(order) === undefined) return [];
+  if (parent === null && parseSegment(order) === undefined) return [];
   const key = { pk: childrenOf(parent), sk: order };
   return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
 }
 
 /** What else is written to a document along with its move, and what must hold of it. */
-export interface Along {
+export interface ExtraUpdate {
   readonly set: Readonly<Record<string, number | string>>;
   readonly when: readonly Condition[];
 }
@@ -152,9 +156,14 @@ export interface Along {
  * Moves a live document with all that lies in it, however much that is: it and its parents are written, what is below
  * finds its way by itself. The target lies outside of it.
  */
-export function planMove({ document }: Placed, target: Target, at: string, along?: Along): Write[] {
-  const documents = new Documents();
-  leanOn(documents, target, document.height);
+export function planMove(
+  { document }: DocumentNode,
+  target: TreePosition,
+  at: string,
+  along?: ExtraUpdate,
+): Write[] {
+  const documents = new DocumentWrites();
+  requireTarget(documents, target, document.height);
   if (document.parent !== null) documents.add(document.parent, "numchild", -1);
   const parent = target.parent?.document.id ?? null;
   const { order } = target;
@@ -163,10 +172,10 @@ export function planMove({ document }: Placed, target: Target, at: string, along
       ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
       change: {
         set: { parent, order, chain: chainIn(target), updated_at: at, ...along?.set },
-        add: { place: 1, revision: 1 },
+        add: { position_version: 1, revision: 1 },
       },
       when: [
-        ["place", "=", document.place],
+        ["position_version", "=", document.position_version],
         ["height", "=", document.height],
         ["deleted_at", "=", null],
         ...(along?.when ?? []),
@@ -194,18 +203,21 @@ export function planDetached(document: StoredDocument): Write[] {
 }
 
 /** Puts the root of a detached tree to its place: all of it is there at once. */
-export function planAttach(document: StoredDocument, target: Target): Write[] {
-  const documents = new Documents();
-  leanOn(documents, target, document.height);
-  const { id, place } = document;
+export function planAttach(document: StoredDocument, target: TreePosition): Write[] {
+  const documents = new DocumentWrites();
+  requireTarget(documents, target, document.height);
+  const { id, position_version } = document;
   const parent = target.parent?.document.id ?? null;
   const { order } = target;
   return [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(id) },
-      change: { set: { parent, order, chain: chainIn(target), deleted_at: null }, add: { place: 1 } },
+      change: {
+        set: { parent, order, chain: chainIn(target), deleted_at: null },
+        add: { position_version: 1 },
+      },
       when: [
-        ["place", "=", place],
+        ["position_version", "=", position_version],
         ["deleted_at", "=", DETACHED_AT],
       ],
     },
@@ -216,16 +228,16 @@ export function planAttach(document: StoredDocument, target: Target): Write[] {
 }
 
 /** Deletes a live document, and with it what lies in it. Reference 3.1. */
-export function planDelete({ document }: Placed, at: string): Write[] {
-  const { id, parent, place } = document;
-  const documents = new Documents();
-  if (parent !== null) documents.loses(parent);
+export function planDelete({ document }: DocumentNode, at: string): Write[] {
+  const { id, parent, position_version } = document;
+  const documents = new DocumentWrites();
+  if (parent !== null) documents.removeChild(parent);
   return [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(id) },
-      change: { set: { deleted_at: at, updated_at: at }, add: { place: 1, revision: 1 } },
+      change: { set: { deleted_at: at, updated_at: at }, add: { position_version: 1, revision: 1 } },
       when: [
-        ["place", "=", place],
+        ["position_version", "=", position_version],
         ["deleted_at", "=", null],
       ],
     },
@@ -241,17 +253,17 @@ export function planDelete({ document }: Placed, at: string): Write[] {
 }
 
 /** Brings back what was itself deleted, to its place among its siblings; a root has kept it. Reference 3.2. */
-export function planRestore({ document }: Placed, slot: Slot | undefined): Write[] {
-  const { id, parent, place } = document;
+export function planRestore({ document }: DocumentNode, slot: Slot | undefined): Write[] {
+  const { id, parent, position_version } = document;
   const order = slot?.order ?? document.order;
-  const documents = new Documents();
+  const documents = new DocumentWrites();
   if (parent !== null) documents.add(parent, "numchild", 1);
   return [
     {
       ...{ op: "update", table: documentsTable, key: documentKey(id) },
-      change: { set: { deleted_at: null, order }, add: { place: 1, revision: 1 } },
+      change: { set: { deleted_at: null, order }, add: { position_version: 1, revision: 1 } },
       when: [
-        ["place", "=", place],
+        ["position_version", "=", position_version],
         ["deleted_at", "<>", null],
       ],
     },

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { commitChange } from "../changes/commit.ts";
 import { childrenOf, childrenTable, DEPTH_MAX, documentKey, documentsTable } from "../tables/documents.ts";
-import { deletedAt, lineOf, type Placed, pathOf, readPlaced } from "./ancestors.ts";
-import { isWithin, POSITIONS, type Position, targetOf } from "./move-target.ts";
-import { orderAgain, orderAt } from "./siblings.ts";
+import { ancestorsAndSelf, type DocumentNode, findDeletedAt, readNode, toTreePath } from "./ancestors.ts";
+import { isSameOrDescendant, POSITIONS, type Position, resolveTarget } from "./move-target.ts";
+import { allocateOrder, reclaimOrder } from "./siblings.ts";
 import { planDelete, planInsert, planMove, planRestore, TooDeep } from "./tree-writes.ts";
 
 let test: TestDeps;
@@ -19,8 +19,8 @@ const at = (): string => new Date(test.clock.now()).toISOString();
 const change = <Result>(plan: () => Promise<{ writes: ReturnType<typeof planMove>; result: Result }>) =>
   commitChange(test.deps, async () => ({ ...(await plan()), events: [] }));
 
-async function known(id: string): Promise<Placed> {
-  const found = await readPlaced(test.deps, id);
+async function known(id: string): Promise<DocumentNode> {
+  const found = await readNode(test.deps, id);
   if (found === undefined) throw new Error(`there is no document ${id}`);
   return found;
 }
@@ -29,7 +29,7 @@ function create(parent?: string): Promise<string> {
   const id = test.deps.ids.random();
   return change(async () => {
     const above = parent === undefined ? undefined : await known(parent);
-    const target = { parent: above, ...(await orderAt(test.deps, parent ?? null, "last")) };
+    const target = { parent: above, ...(await allocateOrder(test.deps, parent ?? null, "last")) };
     const { writes } = planInsert(
       {
         ...{ id, title: null, excerpt: null, link_reach: "restricted", link_role: "reader", creator: null },
@@ -52,8 +52,8 @@ function create(parent?: string): Promise<string> {
 const move = (id: string, target: string, position: Position): Promise<boolean> =>
   change(async () => {
     const [moved, beside] = await Promise.all([known(id), known(target)]);
-    if (isWithin(beside, id)) return { writes: [], result: false };
-    return { writes: planMove(moved, await targetOf(test.deps, beside, position), at()), result: true };
+    if (isSameOrDescendant(beside, id)) return { writes: [], result: false };
+    return { writes: planMove(moved, await resolveTarget(test.deps, beside, position), at()), result: true };
   });
 
 const remove = (id: string): Promise<void> =>
@@ -63,7 +63,7 @@ const restore = (id: string): Promise<void> =>
   change(async () => {
     const place = await known(id);
     const { parent, order } = place.document;
-    const again = parent === null ? undefined : await orderAgain(test.deps, parent, order);
+    const again = parent === null ? undefined : await reclaimOrder(test.deps, parent, order);
     return { writes: planRestore(place, again), result: undefined };
   });
 
@@ -93,11 +93,11 @@ describe("a tree", () => {
     const leaf = await create(child);
     await move(child, other, "last-child");
     const place = await known(leaf);
-    expect(lineOf(place).map(({ id }) => id)).toEqual([other, child, leaf]);
-    expect(pathOf(place)).toHaveLength(21);
-    expect(pathOf(place).startsWith(pathOf(await known(child)))).toBe(true);
+    expect(ancestorsAndSelf(place).map(({ id }) => id)).toEqual([other, child, leaf]);
+    expect(toTreePath(place)).toHaveLength(21);
+    expect(toTreePath(place).startsWith(toTreePath(await known(child)))).toBe(true);
     await move(child, root, "right");
-    expect(lineOf(await known(leaf)).map(({ id }) => id)).toEqual([child, leaf]);
+    expect(ancestorsAndSelf(await known(leaf)).map(({ id }) => id)).toEqual([child, leaf]);
     expect(await childrenIds(other)).toEqual([]);
   });
 
@@ -108,7 +108,8 @@ describe("a tree", () => {
       const outcome = await Promise.all([move(one, below, "first-child"), move(other, one, "last-child")]);
       expect(outcome.filter(Boolean)).toHaveLength(1);
       const lines = await Promise.all([one, other, below].map(known));
-      for (const place of lines) expect(new Set(lineOf(place)).size).toBe(lineOf(place).length);
+      for (const place of lines)
+        expect(new Set(ancestorsAndSelf(place)).size).toBe(ancestorsAndSelf(place).length);
     }
   });
 
@@ -141,18 +142,18 @@ describe("a tree", () => {
     const [child, sibling] = [await create(root), await create(root)];
     const leaf = await create(child);
     await remove(leaf);
-    const first = deletedAt(await known(leaf));
+    const first = findDeletedAt(await known(leaf));
     test.clock.advance(1_000);
     await remove(child);
     expect(await childrenIds(root)).toEqual([sibling]);
     expect((await known(root)).document.numchild).toBe(1);
-    expect(deletedAt(await known(leaf))).toBe(first);
-    const second = deletedAt(await known(child));
+    expect(findDeletedAt(await known(leaf))).toBe(first);
+    const second = findDeletedAt(await known(child));
     await restore(leaf);
-    expect(deletedAt(await known(leaf))).toBe(second);
+    expect(findDeletedAt(await known(leaf))).toBe(second);
     await restore(child);
     expect(await childrenIds(root)).toEqual([child, sibling]);
-    expect([deletedAt(await known(leaf)), deletedAt(await known(child))]).toEqual([null, null]);
+    expect([findDeletedAt(await known(leaf)), findDeletedAt(await known(child))]).toEqual([null, null]);
   });
 });
 
@@ -269,8 +270,8 @@ describe("any row of changes", () => {
           const line: string[] = [];
           for (let up: string | undefined = id; up !== undefined; up = model.parents.get(up))
             line.unshift(up);
-          expect(lineOf(place).map((document) => document.id)).toEqual(line);
-          expect(deletedAt(place) === null).toBe(model.isLive(id));
+          expect(ancestorsAndSelf(place).map((document) => document.id)).toEqual(line);
+          expect(findDeletedAt(place) === null).toBe(model.isLive(id));
           expect(await childrenIds(id)).toEqual(model.children.get(id));
           expect(place.document.numchild).toBe(model.children.get(id)?.length);
         }
@@ -283,7 +284,7 @@ describe("any row of changes", () => {
 
 /** Documents as a client puts them in order by their paths, each of which is another. */
 async function sortedByPath(ids: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(ids.map(async (id) => ({ id, path: pathOf(await known(id)) })));
+  const found = await Promise.all(ids.map(async (id) => ({ id, path: toTreePath(await known(id)) })));
   for (const { path } of found) expect(path).toMatch(/^(?:[0-9A-Z]{7})+$/);
   expect(new Set(found.map(({ path }) => path)).size).toBe(found.length);
   return found.toSorted((one, other) => (one.path < other.path ? -1 : 1)).map(({ id }) => id);
@@ -334,7 +335,7 @@ describe("paths", () => {
     expect(await sortedByPath([first, last, inside, ...between])).toEqual([first, ...between, last, inside]);
     // There is still room for as many before them.
     expect((await known(first)).document.order > "1000000").toBe(true);
-    expect(pathOf(await known(inside)).startsWith(pathOf(await known(last)))).toBe(true);
+    expect(toTreePath(await known(inside)).startsWith(toTreePath(await known(last)))).toBe(true);
   });
 
   it("differ for all that come to the same place at the same time", async () => {
@@ -356,7 +357,7 @@ describe("paths", () => {
     const made: string[] = [];
     for (let number = 0; number < 30; number += 1) made.push(await create(parent));
     await storeAsBefore(parent, made);
-    expect(pathOf(await known(made[0] ?? ""))).toHaveLength(14);
+    expect(toTreePath(await known(made[0] ?? ""))).toHaveLength(14);
     const added = await create(parent);
     const [root] = [await create()];
     expect(await move(root, made[3] ?? "", "left")).toBe(true);

@@ -1,9 +1,9 @@
 import type { Principal } from "../../http/route.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { OidcSettings } from "../../settings/oidc-settings.ts";
-import { issuerTokens } from "./oidc-tokens.ts";
-import { userOf } from "./oidc-users.ts";
-import { isTokenValid, tokenOfCredential, userOfToken } from "./verify-token.ts";
+import { createOidcTokenVerifier } from "./oidc-tokens.ts";
+import { resolveOidcUser } from "./oidc-users.ts";
+import { isTokenValid, tokenIdOfCredential, verifyToken } from "./verify-token.ts";
 
 interface Authenticator {
   authenticate(token: string, scope?: string): Promise<Principal | undefined>;
@@ -11,7 +11,7 @@ interface Authenticator {
 }
 
 /** The credential of all tokens of the issuer: it does not say which ones it has revoked, so they are valid until they expire. */
-const ISSUED = "issued";
+const OIDC_CREDENTIAL = "issued";
 
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
@@ -24,27 +24,30 @@ export function withAccessTokens(
   deps: Pick<Ports, "tables" | "ids" | "clock" | "log">,
   oidc: OidcSettings | undefined,
 ): Authenticator {
-  const issued = oidc === undefined ? undefined : issuerTokens(oidc, deps);
+  const issued = oidc === undefined ? undefined : createOidcTokenVerifier(oidc, deps);
   return {
     authenticate: async (token, scope) => {
-      const known = (await own.authenticate(token)) ?? (await madeFor(deps, token));
+      const known = (await own.authenticate(token)) ?? (await verifyAccessToken(deps, token));
       if (known !== undefined || oidc === undefined || scope !== "documents" || !JWT.test(token))
         return known;
-      const identified = await issued?.identify(token);
-      const user = identified === undefined ? undefined : await userOf(deps, oidc, identified);
+      const identified = await issued?.verify(token);
+      const user = identified === undefined ? undefined : await resolveOidcUser(deps, oidc, identified);
       if (user === undefined || identified === undefined) return undefined;
-      const credential = { id: ISSUED, expiresAt: identified.expiresAt };
+      const credential = { id: OIDC_CREDENTIAL, expiresAt: identified.expiresAt };
       return { kind: "user", id: user.id, scopes: ["documents"], credential };
     },
     isValid: async (id) => {
-      if (id === ISSUED) return true;
-      const token = tokenOfCredential(id);
+      if (id === OIDC_CREDENTIAL) return true;
+      const token = tokenIdOfCredential(id);
       return token === undefined ? own.isValid(id) : isTokenValid(deps, token);
     },
   };
 }
 
-async function madeFor(deps: Pick<Ports, "tables" | "clock">, token: string): Promise<Principal | undefined> {
-  const user = await userOfToken(deps, token);
+async function verifyAccessToken(
+  deps: Pick<Ports, "tables" | "clock">,
+  token: string,
+): Promise<Principal | undefined> {
+  const user = await verifyToken(deps, token);
   return user === undefined ? undefined : { kind: "user", ...user };
 }

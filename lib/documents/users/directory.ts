@@ -6,17 +6,17 @@ import {
   DIRECTORY_VERSION,
   type DirectoryEntry,
   directoryKey,
-  foldedEmail,
+  normalizeEmail,
   type StoredUser,
   userDirectoryTable,
 } from "../tables/users.ts";
-import { folded, trigrams } from "./string-similarity.ts";
+import { foldText, trigrams } from "./string-similarity.ts";
 
 /** Users that a search looks at: of more, those with the first ids. By their exact address all are found. */
 const DIRECTORY_MAX = 50_000;
 
 /** A user as a search compares them: in small letters without accents. */
-export interface Listed {
+export interface DirectoryUser {
   readonly id: string;
   /** Empty where there is none. */
   readonly email: string;
@@ -27,7 +27,7 @@ export interface Listed {
 
 export interface UserDirectory {
   /** Everybody, whether they may come in or not. */
-  all(): Promise<readonly Listed[]>;
+  all(): Promise<readonly DirectoryUser[]>;
 }
 
 /** What a search knows of a user, who is new or has another address or name. */
@@ -41,7 +41,7 @@ export function planDirectoryEntry({ id, email, full_name }: StoredUser): Write[
 
 /** All users, read whole and kept for as long as none of them changes. */
 export function userDirectory({ tables }: Pick<Ports, "tables">): UserDirectory {
-  let kept: { readonly version: number; readonly all: Promise<readonly Listed[]> } | undefined;
+  let kept: { readonly version: number; readonly all: Promise<readonly DirectoryUser[]> } | undefined;
   return {
     all: async () => {
       const version = (await tables.get(userDirectoryTable, DIRECTORY_VERSION))?.version ?? 0;
@@ -57,20 +57,20 @@ export function userDirectory({ tables }: Pick<Ports, "tables">): UserDirectory 
   };
 }
 
-async function readDirectory(deps: Pick<Ports, "tables">): Promise<readonly Listed[]> {
+async function readDirectory(deps: Pick<Ports, "tables">): Promise<readonly DirectoryUser[]> {
   const entries = await readAll(deps, userDirectoryTable, { pk: DIRECTORY });
-  return entries.slice(0, DIRECTORY_MAX).map(toListed);
+  return entries.slice(0, DIRECTORY_MAX).map(toDirectoryUser);
 }
 
-function toListed({ sk: id, email, full_name }: DirectoryEntry): Listed {
+function toDirectoryUser({ sk: id, email, full_name }: DirectoryEntry): DirectoryUser {
   let known: readonly [Uint32Array, Uint32Array] | undefined;
-  const address = folded(email ?? "");
+  const address = foldText(email ?? "");
   return {
     id,
     email: address,
     domain: domainOf(email ?? ""),
     trigrams: () => {
-      known ??= [trigrams(address), trigrams(folded(full_name ?? ""))];
+      known ??= [trigrams(address), trigrams(foldText(full_name ?? ""))];
       return known;
     },
   };
@@ -78,4 +78,4 @@ function toListed({ sk: id, email, full_name }: DirectoryEntry): Listed {
 
 /** What stands after the last `@` of an address; empty without one. Letters that only look alike are not the same. */
 export const domainOf = (email: string): string =>
-  email.includes("@") ? foldedEmail(email.slice(email.lastIndexOf("@") + 1)) : "";
+  email.includes("@") ? normalizeEmail(email.slice(email.lastIndexOf("@") + 1)) : "";

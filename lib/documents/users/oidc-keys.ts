@@ -5,9 +5,9 @@ import type { OidcSettings } from "../../settings/oidc-settings.ts";
 
 /** Keys are read again after this, or when a token names one that is not known; not sooner than after a rest. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
-const REST_MS = 30_000;
+const REFRESH_COOLDOWN_MS = 30_000;
 /** The rest after a reading that failed. */
-const FAILED_REST_MS = 5_000;
+const FAILED_REFRESH_COOLDOWN_MS = 5_000;
 const KEYS_MAX_BYTES = 256 * 1024;
 
 type KeyDeps = Pick<Ports, "clock" | "log">;
@@ -16,12 +16,12 @@ type KeyDeps = Pick<Ports, "clock" | "log">;
  * Finds the key of a token among those of the issuer, whatever the token itself says of where its key is. Known keys
  * hold on while the issuer does not answer. Throws jose's errors, and `unavailable` where no keys are known.
  */
-export function issuerKeys(
+export function createKeyResolver(
   { jwksEndpoint, timeoutMs }: Pick<OidcSettings, "jwksEndpoint" | "timeoutMs">,
   { clock, log }: KeyDeps,
 ): JWTVerifyGetKey {
   let known: { readonly find: JWTVerifyGetKey; readonly at: number } | undefined;
-  let restUntil = Number.NEGATIVE_INFINITY;
+  let cooldownUntil = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
 
   const read = async (): Promise<void> => {
@@ -29,14 +29,14 @@ export function issuerKeys(
     try {
       const keys = await fetchKeys(jwksEndpoint, timeoutMs);
       known = { find: createLocalJWKSet(keys), at: clock.now() };
-      restUntil = clock.now() + REST_MS;
+      cooldownUntil = clock.now() + REFRESH_COOLDOWN_MS;
     } catch (error) {
-      restUntil = clock.now() + FAILED_REST_MS;
+      cooldownUntil = clock.now() + FAILED_REFRESH_COOLDOWN_MS;
       log.warn("the keys of the token issuer cannot be read", { endpoint: jwksEndpoint, error });
     }
   };
-  const readUnlessResting = async (): Promise<void> => {
-    if (reading === undefined && clock.now() < restUntil) return;
+  const refreshUnlessCoolingDown = async (): Promise<void> => {
+    if (reading === undefined && clock.now() < cooldownUntil) return;
     reading ??= read().finally(() => {
       reading = undefined;
     });
@@ -44,17 +44,17 @@ export function issuerKeys(
   };
 
   return async (header, token) => {
-    if (known === undefined || clock.now() - known.at > KEYS_MAX_AGE_MS) await readUnlessResting();
+    if (known === undefined || clock.now() - known.at > KEYS_MAX_AGE_MS) await refreshUnlessCoolingDown();
     if (known === undefined)
       throw new ApiError("unavailable", "The issuer of the token does not answer, try again shortly", {
-        retryAfterSeconds: FAILED_REST_MS / 1_000,
+        retryAfterSeconds: FAILED_REFRESH_COOLDOWN_MS / 1_000,
       });
     const { find } = known;
     try {
       return await find(header, token);
     } catch (error) {
       if ((error as { code?: unknown }).code !== "ERR_JWKS_NO_MATCHING_KEY") throw error;
-      await readUnlessResting();
+      await refreshUnlessCoolingDown();
       return known.find(header, token);
     }
   };

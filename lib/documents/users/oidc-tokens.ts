@@ -2,10 +2,10 @@ import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { OidcSettings } from "../../settings/oidc-settings.ts";
-import { issuerKeys } from "./oidc-keys.ts";
+import { createKeyResolver } from "./oidc-keys.ts";
 
 /** Whose token it is, as its issuer says. */
-export interface Identified {
+export interface OidcIdentity {
   readonly sub: string;
   /** Null where there is none, or the issuer has not verified it. */
   readonly email: string | null;
@@ -15,9 +15,9 @@ export interface Identified {
   readonly expiresAt: number;
 }
 
-export interface IssuerTokens {
+export interface OidcTokenVerifier {
   /** Undefined for what is no valid token of the issuer. Throws `unavailable`. */
-  identify(token: string): Promise<Identified | undefined>;
+  verify(token: string): Promise<OidcIdentity | undefined>;
 }
 
 /** Signatures by the issuer's private key alone: a public one must never count as a shared secret. */
@@ -32,17 +32,20 @@ const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 const NAME_MAX_LENGTH = 100;
 
 /** Reads the tokens of an issuer. */
-export function issuerTokens(settings: OidcSettings, deps: Pick<Ports, "clock" | "log">): IssuerTokens {
-  const keys = issuerKeys(settings, deps);
+export function createOidcTokenVerifier(
+  settings: OidcSettings,
+  deps: Pick<Ports, "clock" | "log">,
+): OidcTokenVerifier {
+  const keys = createKeyResolver(settings, deps);
   return {
-    identify: async (token) => {
-      const claims = await verified(token, keys, settings, deps);
-      return claims === undefined ? undefined : identifiedBy(claims, settings);
+    verify: async (token) => {
+      const claims = await verifyClaims(token, keys, settings, deps);
+      return claims === undefined ? undefined : toIdentity(claims, settings);
     },
   };
 }
 
-async function verified(
+async function verifyClaims(
   token: string,
   keys: JWTVerifyGetKey,
   { issuer, audiences }: OidcSettings,
@@ -65,17 +68,17 @@ async function verified(
   }
 }
 
-function identifiedBy(
+function toIdentity(
   claims: JWTPayload,
   { fullNameFields, shortNameField, requireVerifiedEmail }: OidcSettings,
-): Identified | undefined {
+): OidcIdentity | undefined {
   const { sub } = claims;
   if (typeof sub !== "string" || sub.length > SUB_MAX_LENGTH || !/^[!-~]+$/.test(sub)) return undefined;
   const { email, email_verified } = claims;
   const isVerified = email_verified === true || (email_verified === undefined && !requireVerifiedEmail);
   const isAddress = typeof email === "string" && EMAIL.test(email) && isVerified;
   const nameOf = (fields: readonly string[]): string | null => {
-    const parts = fields.map((field) => textOf(claims, field)).filter((part) => part !== "");
+    const parts = fields.map((field) => readTextClaim(claims, field)).filter((part) => part !== "");
     return parts.join(" ").slice(0, NAME_MAX_LENGTH) || null;
   };
   return {
@@ -86,7 +89,7 @@ function identifiedBy(
   };
 }
 
-function textOf(claims: JWTPayload, field: string): string {
+function readTextClaim(claims: JWTPayload, field: string): string {
   const value = Object.hasOwn(claims, field) ? claims[field] : undefined;
   return typeof value === "string" ? value.trim().slice(0, NAME_MAX_LENGTH) : "";
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { editDistance, folded, similarity, trigrams } from "./string-similarity.ts";
+import { editDistance, foldText, similarity, trigrams } from "./string-similarity.ts";
 
 /** The whole table, as textbooks have it. */
 function plainDistance(one: string, other: string): number {
@@ -49,5 +49,5 @@ describe("the likeness of two texts", () => {
 });
 
 it("a text is folded to small letters without accents", () => {
-  expect(folded("ÀÉÎÕÜ Straße Łódź Æsir @x")).toBe("aeiou strasse lodz aesir @x");
+  expect(foldText("ÀÉÎÕÜ Straße Łódź Æsir @x")).toBe("aeiou strasse lodz aesir @x");
 });

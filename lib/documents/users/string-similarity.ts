@@ -5,7 +5,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const OTHER_LETTERS = /[ßæœøđðħıłþ]/g;
 
 /** A text in small letters, without accents. */
-export function folded(text: string): string {
+export function foldText(text: string): string {
   // Most addresses have nothing to be taken off.
   const small = text.toLowerCase();
   if (/^[ -~]*$/.test(small)) return small;

@@ -3,8 +3,8 @@ import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { accessTokensTable, userIdentitiesTable, usersTable } from "../tables/users.ts";
 import { toUser } from "./record.ts";
 import { createToken, listTokens, revokeToken } from "./tokens.ts";
-import { OWNER_ID, owner, planUser, userBySub, usersByEmail } from "./users.ts";
-import { userOfToken } from "./verify-token.ts";
+import { getOrCreateOwner, OWNER_ID, planUser, userBySub, usersByEmail } from "./users.ts";
+import { verifyToken } from "./verify-token.ts";
 
 let test: TestDeps;
 
@@ -17,14 +17,14 @@ describe("a token", () => {
   it("opens what it is for, for whoever has the address, and is kept by its hash alone", async () => {
     const { token, record } = await createToken(test.deps, { email: "Ada@example.com", name: "Ada" });
     const [user] = await usersByEmail(test.deps, "ada@EXAMPLE.com");
-    expect(await userOfToken(test.deps, token)).toEqual({
+    expect(await verifyToken(test.deps, token)).toEqual({
       id: user?.id,
       scopes: ["automation", "documents"],
       credential: { id: `token:${record.id}`, expiresAt: undefined },
     });
     expect(record).toMatchObject({ user: user?.id, name: "Ada", email: "Ada@example.com" });
     const again = await createToken(test.deps, { email: "ada@example.com", scopes: ["documents"] });
-    expect(await userOfToken(test.deps, again.token)).toEqual({
+    expect(await verifyToken(test.deps, again.token)).toEqual({
       id: user?.id,
       scopes: ["documents"],
       credential: { id: `token:${again.record.id}`, expiresAt: undefined },
@@ -44,17 +44,17 @@ describe("a token", () => {
       token.toUpperCase(),
       "x".repeat(4_000),
     ])
-      expect(await userOfToken(test.deps, wrong)).toBeUndefined();
-    expect(await userOfToken(test.deps, token)).toBeDefined();
+      expect(await verifyToken(test.deps, wrong)).toBeUndefined();
+    expect(await verifyToken(test.deps, token)).toBeDefined();
     test.clock.advance(60_000);
-    expect(await userOfToken(test.deps, token)).toBeUndefined();
+    expect(await verifyToken(test.deps, token)).toBeUndefined();
     const lasting = await createToken(test.deps, { email: "a@example.com" });
     const key = { pk: record.user, sk: "user" };
     await test.deps.tables.update(usersTable, key, { set: { is_active: false } });
-    expect(await userOfToken(test.deps, lasting.token)).toBeUndefined();
+    expect(await verifyToken(test.deps, lasting.token)).toBeUndefined();
     await test.deps.tables.update(usersTable, key, { set: { is_active: true } });
     await revokeToken(test.deps, lasting.record.id);
-    expect(await userOfToken(test.deps, lasting.token)).toBeUndefined();
+    expect(await verifyToken(test.deps, lasting.token)).toBeUndefined();
     await expect(revokeToken(test.deps, lasting.record.id)).rejects.toMatchObject({ code: "not_found" });
     expect((await listTokens(test.deps)).map(({ id }) => id)).toEqual([record.id]);
   });
@@ -96,7 +96,9 @@ describe("users", () => {
   });
 
   it("have an owner, who is made once", async () => {
-    const all = await Promise.all(Array.from({ length: 8 }, () => owner(test.deps, "owner@example.com")));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => getOrCreateOwner(test.deps, "owner@example.com")),
+    );
     expect(new Set(all.map(({ id }) => id))).toEqual(new Set([OWNER_ID]));
     expect(await usersByEmail(test.deps, "owner@example.com")).toHaveLength(1);
   });

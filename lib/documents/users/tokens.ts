@@ -5,7 +5,7 @@ import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { accessTokensTable, SCOPES, TOKEN_ENTRIES, tokenEntriesTable, tokenKey } from "../tables/users.ts";
 import { findUser, planUser, type UserDeps, usersByEmail } from "./users.ts";
-import { hashOf, TOKEN_PREFIX } from "./verify-token.ts";
+import { hashToken, TOKEN_PREFIX } from "./verify-token.ts";
 
 const TOKEN_BYTES = 32;
 const TOKENS_MAX = 10_000;
@@ -56,7 +56,7 @@ export async function createToken(
       ? planUser(deps, { email, full_name: name || null })
       : { user: known[0], writes: [] };
   const token = `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString("base64url")}`;
-  const key = tokenKey(hashOf(token));
+  const key = tokenKey(hashToken(token));
   const created_at = new Date(deps.clock.now()).toISOString();
   const fields = { id: deps.ids.random(), user: user.id, name, scopes: [...scopes], created_at, expires_at };
   const entry = { pk: TOKEN_ENTRIES, sk: fields.id, hash: key.pk };

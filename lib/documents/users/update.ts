@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Change } from "../../platform/tables.ts";
-import { notAllowed } from "../access/errors.ts";
+import { permissionDenied } from "../access/errors.ts";
 import type { DocumentSettings } from "../settings.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import type { UserDeps } from "./users.ts";
@@ -17,8 +17,8 @@ export type UserBody = z.infer<typeof userBody>;
 const SHOWN_MAX = 100;
 
 /** Throws `forbidden` for everybody but the user themselves. */
-export function selfAlone(viewer: StoredUser, id: string): void {
-  if (viewer.id !== id) throw notAllowed();
+export function requireSelf(viewer: StoredUser, id: string): void {
+  if (viewer.id !== id) throw permissionDenied();
 }
 
 /**
@@ -31,7 +31,7 @@ export async function updateUser(
   id: string,
   { language }: UserBody,
 ): Promise<StoredUser> {
-  selfAlone(viewer, id);
+  requireSelf(viewer, id);
   if (language === undefined) return viewer;
   if (language !== null && !deps.documents.shown.LANGUAGES.some(([code]) => code === language)) {
     const message = `"${language.slice(0, SHOWN_MAX)}" is not a valid choice.`;
@@ -41,7 +41,7 @@ export async function updateUser(
 }
 
 /** The introduction is not shown any more. */
-export async function endOnboarding(deps: UpdateDeps, viewer: StoredUser): Promise<void> {
+export async function completeOnboarding(deps: UpdateDeps, viewer: StoredUser): Promise<void> {
   if (viewer.is_first_connection) await change(deps, viewer, { is_first_connection: false });
 }
 

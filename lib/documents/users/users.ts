@@ -38,7 +38,7 @@ export function planUser(
   const user: StoredUser = {
     ...{ ...userKey(id), id, sub, email, full_name, short_name, language },
     ...{ is_active: true, is_first_connection: true, revision: 1 },
-    ...(email === null ? {} : { untaken: true }),
+    ...(email === null ? {} : { invitations_pending: true }),
     created_at: new Date(deps.clock.now()).toISOString(),
   };
   const table = userIdentitiesTable;
@@ -74,7 +74,7 @@ export async function usersByEmail(deps: Pick<Ports, "tables">, email: string): 
 }
 
 /** The owner, who is made when first asked for. */
-export async function owner(deps: UserDeps, email: string): Promise<StoredUser> {
+export async function getOrCreateOwner(deps: UserDeps, email: string): Promise<StoredUser> {
   const found = await findUser(deps, OWNER_ID);
   if (found !== undefined) return found;
   const { user, writes } = planUser(deps, { id: OWNER_ID, email });

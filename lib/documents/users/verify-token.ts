@@ -14,10 +14,10 @@ import {
 /** What a token begins with: whoever finds one knows what it opens. */
 export const TOKEN_PREFIX = "weft_";
 
-export const hashOf = (token: string): string => hash("sha256", token, "hex");
+export const hashToken = (token: string): string => hash("sha256", token, "hex");
 
 /** Whose token it is; undefined for a wrong one, an ended one, and one of somebody who may not come in any more. */
-export async function userOfToken(
+export async function verifyToken(
   { tables, clock }: Pick<Ports, "tables" | "clock">,
   token: string,
 ): Promise<
@@ -29,7 +29,7 @@ export async function userOfToken(
   | undefined
 > {
   if (!token.startsWith(TOKEN_PREFIX)) return undefined;
-  const found = await tables.get(accessTokensTable, tokenKey(hashOf(token)));
+  const found = await tables.get(accessTokensTable, tokenKey(hashToken(token)));
   if (found === undefined || isExpired(found, clock)) return undefined;
   const user = await tables.get(usersTable, userKey(found.user));
   if (user?.is_active !== true) return undefined;
@@ -41,7 +41,7 @@ export async function userOfToken(
 const CREDENTIAL_PREFIX = "token:";
 
 /** The id of the token of a credential; undefined for a credential of another kind. */
-export const tokenOfCredential = (credentialId: string): string | undefined =>
+export const tokenIdOfCredential = (credentialId: string): string | undefined =>
   credentialId.startsWith(CREDENTIAL_PREFIX) ? credentialId.slice(CREDENTIAL_PREFIX.length) : undefined;
 
 /** Whether the token with this id is neither revoked nor expired. */
