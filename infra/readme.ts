@@ -7,12 +7,14 @@ import { settings } from "../lib/settings/config.ts";
 import { documentSettings } from "../lib/settings/document-settings.ts";
 import { describedByRows, functionEntries, functionRows } from "../lib/workflows/script-library/entries.ts";
 import { functions } from "../lib/workflows/script-library/library.ts";
+import { FOLDER_ORDER } from "./checks/import-rules.ts";
 import { commandGuide, exitCodeTable } from "./command-guide.ts";
 import { parameterOf } from "./template/step-settings.ts";
 import { OPENAPI_FILE } from "./write.ts";
 
 const SETTINGS_FILE = "docs/settings.md";
 const ENDPOINTS_FILE = "docs/endpoints.md";
+const ARCHITECTURE_FILE = "ARCHITECTURE.md";
 const PERFORMANCE_FILE = "docs/performance.md";
 const FUNCTIONS_FILE = "docs/functions.md";
 const FUNCTIONS_JSON_FILE = "lib/workflows/evaluation/functions.json";
@@ -171,6 +173,15 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
+/** The folder order of each service, lowest folder first. */
+function folderOrder(): string {
+  return Object.entries(FOLDER_ORDER)
+    .map(
+      ([service, names]) => `\`${service}\`, lowest first: ${names.map((name) => `\`${name}\``).join(", ")}.`,
+    )
+    .join("\n\n");
+}
+
 /** A value as code; words are left as they are. */
 function code(text: string): string {
   return text === "" || text.includes(" ") ? text : `\`${text}\``;
@@ -192,6 +203,7 @@ export async function pages(root: string): Promise<Page[]> {
   const parts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [SETTINGS_FILE]: { settings: settingsTable() },
     [ENDPOINTS_FILE]: { endpoints: endpointsTable(document) },
+    [ARCHITECTURE_FILE]: { folders: folderOrder() },
     [PERFORMANCE_FILE]: { figures: figuresTable(timed) },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
     [COMMANDS_FILE]: { commands: commandGuide(commands), exits: exitCodeTable() },
