@@ -66,6 +66,11 @@ export class Connections {
     return active !== undefined && (active.headersSent || active.req.complete);
   }
 
+  /** Whether a response on this connection is being prepared or sent. */
+  isBusy(socket: Duplex): boolean {
+    return this.#connections.get(socket as Socket)?.active !== undefined;
+  }
+
   /** Calls `start` when it is this request's turn on its connection; never if the connection closes before. */
   handle(incoming: IncomingMessage, outgoing: ServerResponse, start: () => void): void {
     const { socket } = incoming;

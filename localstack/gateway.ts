@@ -29,6 +29,7 @@ import {
 } from "./response.ts";
 import { type GatewayRoute, gatewayRoutes, honoPath, matchGreedy } from "./routes.ts";
 import type { TemplateFunction } from "./template.ts";
+import { type UpgradeHandler, Upgrades } from "./upgrades.ts";
 import { isUpload, receiveUpload } from "./uploads.ts";
 
 /** Time for a client to send its headers, its whole request, and to send another on the same connection. */
@@ -59,8 +60,10 @@ export interface GatewayOptions {
   readonly log: Log;
   /** Settles when what functions have written is on disk: only then is a change acknowledged. */
   readonly durable?: () => Promise<void>;
-  /** Takes uploads of blobs; there are none without it. */
+  /** Receives uploads of blobs; there are none without it. */
   readonly uploads?: UploadReceiver;
+  /** Handlers of WebSocket connections by their path; without any, `Upgrade` headers are ignored. */
+  readonly upgrades?: ReadonlyMap<string, UpgradeHandler>;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -71,7 +74,10 @@ export interface GatewayOptions {
   /** Replaces the time limits on what a client sends, milliseconds. */
   readonly clientTimeoutMs?: number;
   /** Replaces the limits on what clients make the gateway hold. */
-  readonly limits?: ConnectionLimits & { readonly bodyBytes?: Partial<typeof BODY_BYTES> };
+  readonly limits?: ConnectionLimits & {
+    readonly bodyBytes?: Partial<typeof BODY_BYTES>;
+    readonly upgradedMax?: number;
+  };
 }
 
 export interface Gateway {
@@ -189,10 +195,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, options.clientTimeoutMs ?? Infinity),
       // Checked with what else may be wrong with it, so that the response has the service's format.
       requireHostHeader: false,
+      shouldUpgradeCallback: (incoming) => upgrades.isUpgrade(incoming),
     },
     (incoming, outgoing) => handle(incoming, outgoing),
   );
   const connections = new Connections(server, options.limits);
+  const upgrades = new Upgrades({
+    handlers: options.upgrades ?? new Map(),
+    checkHost: wrongHost,
+    connections,
+    onError: (error) => options.log.error("an upgraded connection failed", { error }),
+    upgradedMax: options.limits?.upgradedMax,
+  });
+  upgrades.listen(server);
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
     connections.handle(incoming, outgoing, () => {
       const fault = wrongHost(incoming);
@@ -216,9 +231,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     port,
     url: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`,
-    close: (boundMs) => {
+    close: async (boundMs) => {
       state.closing = true;
-      return closeServer(server, boundMs);
+      await Promise.all([closeServer(server, boundMs), upgrades.close(boundMs)]);
     },
   };
 }

@@ -1,16 +1,11 @@
-import type { Handler, LambdaRuntime, ResponseStream } from "../lib/http/handler.ts";
+import type { Handler, LambdaRuntime, ResponseHead, ResponseStream } from "../lib/http/handler.ts";
 
 const STREAMING = Symbol("streaming handler");
 
-/** Called with status and headers before the first byte of a streamed answer. */
-export const START = Symbol("start of the answer");
+/** Called with status and headers before the first byte of a streamed response. */
+export const START = Symbol("start of the response");
 
-export interface ResponseHead {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A response stream of the gateway: Lambda's, and the place where its status and headers go. */
+/** A response stream of the gateway: Lambda's, with a method that receives status and headers. */
 export interface LocalResponseStream extends ResponseStream {
   [START](head: ResponseHead): void;
 }

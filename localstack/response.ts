@@ -1,12 +1,12 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { documentsService } from "../lib/documents/service.ts";
-import type { ProxyResult } from "../lib/http/handler.ts";
+import type { ProxyResult, ResponseHead } from "../lib/http/handler.ts";
 import { serviceAt } from "../lib/http/service.ts";
 import { isTooLongInJson } from "../lib/platform/marks.ts";
 import { rootService, workflowsService } from "../lib/workflows/service.ts";
 import type { Connections } from "./connections.ts";
-import { type LocalResponseStream, type ResponseHead, START } from "./lambda-runtime.ts";
+import { type LocalResponseStream, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
 
 /** A client that still sends when its request is refused gets so long to take in the answer, milliseconds. */
@@ -113,9 +113,9 @@ export function writeParserError(error: NodeJS.ErrnoException, socket: Duplex, i
   writeToSocket(socket, status, message);
 }
 
-/** Writes an error response to a connection that no request belongs to, and closes it. */
-export function writeToSocket(socket: Duplex, status: number, message: string): void {
-  const body = errorBody(message);
+/** Writes an error response to a connection without a response object, and closes it. */
+export function writeToSocket(socket: Duplex, status: number, message: string, path = ""): void {
+  const body = errorBody(message, path);
   const headers = { ...ERROR_HEADERS, "content-length": Buffer.byteLength(body), connection: "close" };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("")}\r\n${body}`);
@@ -124,11 +124,8 @@ export function writeToSocket(socket: Duplex, status: number, message: string): 
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** Any result of a REST proxy function. */
-interface FunctionResult extends Partial<ProxyResult> {
-  readonly isBase64Encoded?: boolean;
-  readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
-}
+/** The result of a REST proxy function, which may not be one of the HTTP layer. */
+type FunctionResult = Partial<ProxyResult>;
 
 /** Node joins a text to its headers and makes bytes of both, far slower than of a long text alone. */
 const LONG_CHARS = 64 * 1024;
@@ -159,7 +156,9 @@ export function writeResult(
   }
   const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };
   const bodiless = statusCode === 204 || statusCode === 304;
-  if (!bodiless) all["content-length"] = bytes;
+  // A function may answer HEAD without the content whose length it names.
+  const namesLength = outgoing.req.method === "HEAD" && bytes === 0 && "content-length" in all;
+  if (!bodiless && !namesLength) all["content-length"] = bytes;
   if (close) all.connection = "close";
   outgoing.writeHead(statusCode, all as Record<string, string | number | string[]>);
   outgoing.end(bodiless ? undefined : content);
@@ -181,12 +180,11 @@ export class OutgoingStream implements LocalResponseStream {
     outgoing.setMaxListeners(0);
   }
 
-  [START]({ statusCode, headers }: ResponseHead): void {
+  [START]({ statusCode, headers, multiValueHeaders = {} }: ResponseHead): void {
     if (this.#outgoing.destroyed) throw new ClientGone();
-    this.#outgoing.writeHead(
-      statusCode,
-      this.#close() ? { ...headers, connection: "close" } : { ...headers },
-    );
+    const lists = Object.entries(multiValueHeaders).map(([name, values]) => [name, [...values]] as const);
+    const close = this.#close() ? { connection: "close" } : {};
+    this.#outgoing.writeHead(statusCode, { ...headers, ...Object.fromEntries(lists), ...close });
   }
 
   write(chunk: string | Uint8Array): boolean {

@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { bearerToken, hashToken, ownerAuthenticator } from "./auth.ts";
+import {
+  type Authenticator,
+  authenticateRequest,
+  bearerToken,
+  hashToken,
+  ownerAuthenticator,
+} from "./auth.ts";
+import type { Principal, Route } from "./route.ts";
+import { testService } from "./test-service.ts";
 
-describe("the owner's token", () => {
-  it("is known by its hash alone, whole", async () => {
+describe("the token of the owner", () => {
+  it("is verified by its hash", async () => {
     const auth = ownerAuthenticator(hashToken("correct-horse-battery"));
     expect(await auth.authenticate("correct-horse-battery")).toMatchObject({ kind: "owner", id: "owner" });
     for (const wrong of [
@@ -18,7 +26,7 @@ describe("the owner's token", () => {
 });
 
 describe("a bearer header", () => {
-  it("gives its token, in any case of the scheme, and nothing for any other header", () => {
+  it("contains a token after the scheme in any case; other headers contain none", () => {
     expect(bearerToken("Bearer abc")).toBe("abc");
     expect(bearerToken("bearer  abc ")).toBe("abc");
     for (const other of [
@@ -33,5 +41,89 @@ describe("a bearer header", () => {
     ]) {
       expect(bearerToken(other)).toBeUndefined();
     }
+  });
+});
+
+const principals: Readonly<Record<string, Principal>> = {
+  owner: { kind: "owner", id: "owner" },
+  user: { kind: "user", id: "u1" },
+  service: { kind: "service", id: "collaboration" },
+  narrow: { kind: "user", id: "u2", scopes: ["other"] },
+};
+const auth: Authenticator = { authenticate: async (token) => principals[token], isValid: async () => true };
+const sessions = { cookieName: "session", authenticate: async (id: string) => principals[id] };
+
+type AuthRoute = Pick<Route, "auth" | "callers" | "service">;
+const route: AuthRoute = { service: testService, auth: "required" };
+
+/** The id of the principal, or the code of the error. */
+const authenticate = (
+  headers: Record<string, string>,
+  parts: Partial<AuthRoute> & { readonly method?: string; readonly publicUrl?: string } = {},
+): Promise<unknown> => {
+  const { method = "GET", publicUrl, ...fields } = parts;
+  return authenticateRequest(
+    { ...route, ...fields },
+    { method, headers },
+    { auth, sessions, publicUrl },
+  ).then(
+    (principal) => principal?.id,
+    (error: { code?: unknown }) => error.code,
+  );
+};
+
+describe("callers of a route", () => {
+  const token = (name: string) => ({ authorization: `Bearer ${name}` });
+
+  it("are the owner and users unless the route declares them", async () => {
+    expect(await authenticate(token("owner"))).toBe("owner");
+    expect(await authenticate(token("user"))).toBe("u1");
+    expect(await authenticate(token("service"))).toBe("forbidden");
+    expect(await authenticate(token("service"), { callers: ["service"] })).toBe("collaboration");
+    expect(await authenticate(token("user"), { callers: ["service"] })).toBe("forbidden");
+    expect(await authenticate(token("user"), { callers: ["owner"] })).toBe("forbidden");
+  });
+
+  it("need a token with the scope of the service", async () => {
+    expect(await authenticate(token("narrow"))).toBe("forbidden");
+    expect(await authenticate(token("wrong"))).toBe("unauthorized");
+    expect(await authenticate(token("wrong"), { auth: "optional" })).toBe("unauthorized");
+  });
+});
+
+describe("a session cookie", () => {
+  const cookie = { cookie: "theme=dark; session=user", host: "weft.example.org" };
+
+  it("authenticates a request without an Authorization header", async () => {
+    expect(await authenticate(cookie)).toBe("u1");
+    expect(await authenticate({ ...cookie, authorization: "Bearer owner" })).toBe("owner");
+    expect(await authenticate({ ...cookie, authorization: "Bearer wrong" })).toBe("unauthorized");
+  });
+
+  it("that is invalid counts as no credentials", async () => {
+    const ended = { ...cookie, cookie: "session=ended" };
+    expect(await authenticate(ended)).toBe("unauthorized");
+    expect(await authenticate(ended, { auth: "optional" })).toBeUndefined();
+    expect(await authenticate(cookie, { auth: "none" })).toBeUndefined();
+    expect(
+      await authenticateRequest({ ...route, auth: "optional" }, { method: "GET", headers: cookie }, { auth }),
+    ).toBe(undefined);
+  });
+
+  it("needs an Origin header that names the server for a method that may change something", async () => {
+    const own = "http://weft.example.org";
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      expect(await authenticate({ ...cookie, origin: own }, { method })).toBe("u1");
+      for (const origin of ["https://evil.example", "null", "", `${own}.evil.example`, `${own}/`])
+        expect(await authenticate({ ...cookie, origin }, { method })).toBe("forbidden");
+      expect(await authenticate(cookie, { method })).toBe("forbidden");
+      expect(await authenticate({ ...cookie, authorization: "Bearer user" }, { method })).toBe("u1");
+    }
+    for (const method of ["GET", "HEAD"])
+      expect(await authenticate({ ...cookie, origin: "https://evil.example" }, { method })).toBe("u1");
+    const publicUrl = "https://weft.example.com/base";
+    const origin = "https://weft.example.com";
+    expect(await authenticate({ ...cookie, origin }, { method: "POST", publicUrl })).toBe("u1");
+    expect(await authenticate({ ...cookie, origin: own }, { method: "POST", publicUrl })).toBe("forbidden");
   });
 });

@@ -18,19 +18,14 @@ async function read(text: string, size: number) {
   return { ...value, content: Buffer.concat(parts).toString() + value.content };
 }
 
-it.each([1, 2, 3, 7, 64, 65_536, 1_000_000])(
-  "a body is read in chunks of %i bytes",
-  async (size) => {
-    for (const length of size < 64 ? [0, 5, 66_000] : [0, 5, 65_535, 65_536, 65_537, 400_000]) {
-      const content = 'ab/+\t"\\'.repeat(length / 7 + 1).slice(0, length);
-      const json = JSON.stringify({ note: 'ü"}{', content })
-        .replaceAll("/", "\\/")
-        .replaceAll("+", "\\u002B");
-      expect(await read(json, size)).toEqual({ note: 'ü"}{', content });
-      expect(await read(` ${json} `, size)).toEqual({ note: 'ü"}{', content });
-    }
-  },
-);
+it.each([1, 2, 3, 7, 64, 65_536, 1_000_000])("a body is read in chunks of %i bytes", async (size) => {
+  for (const length of size < 64 ? [0, 5, 66_000] : [0, 5, 65_535, 65_536, 65_537, 400_000]) {
+    const content = 'ab/+\t"\\'.repeat(length / 7 + 1).slice(0, length);
+    const json = JSON.stringify({ note: 'ü"}{', content }).replaceAll("/", "\\/").replaceAll("+", "\\u002B");
+    expect(await read(json, size)).toEqual({ note: 'ü"}{', content });
+    expect(await read(` ${json} `, size)).toEqual({ note: 'ü"}{', content });
+  }
+});
 
 it.each([
   ['{"content":"', "does not parse"],
