@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { commands } from "../bin/commands.ts";
-import { settings } from "../lib/settings/config.ts";
-import { documentSettings } from "../lib/settings/document-settings.ts";
+import type { Setting } from "../lib/settings/setting-types.ts";
+import { settings } from "../lib/settings/settings.ts";
 import { describedByRows, functionEntries, functionRows } from "../lib/workflows/script-library/entries.ts";
 import { functions } from "../lib/workflows/script-library/library.ts";
 import { FOLDER_ORDER } from "./checks/import-rules.ts";
@@ -33,19 +33,16 @@ interface Operation {
   readonly security?: readonly unknown[];
 }
 
-/** The setting, its default, its meaning, and the template's parameter that gives it to functions, a row each. */
+/** A row for each setting: its name, default, meaning, and the parameter of the template that sets it for functions. */
 export function settingsTable(): string {
-  const told = Object.entries(settings.shape).map(([name, setting]) => [name, setting.meta() ?? {}] as const);
-  const rows = [...told, ...Object.entries(documentSettings)].map(([name, setting]) => {
-    const { description, default: otherwise } = setting;
-    const parameter = code(parameterOf(name) ?? "");
-    return [
-      `\`${name}\``,
-      code(typeof otherwise === "string" ? otherwise : ""),
-      description ?? "",
-      parameter,
-    ];
-  });
+  const rows = Object.entries<Setting>(settings).map(([name, setting]) => [
+    `\`${name}\``,
+    setting.documentedDefault ?? (setting.default ? `\`${setting.default}\`` : ""),
+    setting.isSecret
+      ? `${setting.description}. ${name}_FILE may name a file that contains it`
+      : setting.description,
+    code(parameterOf(name) ?? ""),
+  ]);
   return table(["Setting", "Default", "Meaning", "In Lambda"], rows);
 }
 

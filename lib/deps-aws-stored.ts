@@ -7,7 +7,8 @@ import { withStoredSettings } from "./platform/aws/stored-settings.ts";
 import { systemClock } from "./platform/clock.ts";
 import { openedOnce } from "./platform/opened-once.ts";
 import { readConfig } from "./settings/config.ts";
-import { llmKeys } from "./settings/llm-settings.ts";
+import { STORED_SETTINGS } from "./settings/document-settings.ts";
+import { llmKeys } from "./settings/llm.ts";
 
 /** The services over AWS with the owner's token and the secrets of workflows, which are in the parameter store. */
 export async function openStoredAwsDeps<Composed>(
@@ -15,7 +16,7 @@ export async function openStoredAwsDeps<Composed>(
   compose: Compose<Composed>,
 ): Promise<Composed> {
   const client = parameterStore(given);
-  const environment = await withStoredSettings(client, given);
+  const environment = await withStoredSettings(client, given, STORED_SETTINGS);
   const path = environment.WEFT_SECRETS_PATH || undefined;
   const secrets = storedSecrets({ client, path, clock: systemClock });
   const config = readConfig(environment);

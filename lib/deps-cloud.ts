@@ -21,7 +21,7 @@ import { type Runner, startRunner } from "./platform/embedded/runner/client.ts";
 import { fileSecrets } from "./platform/embedded/secrets.ts";
 import type { Queues } from "./platform/queues.ts";
 import { readConfig } from "./settings/config.ts";
-import { llmKeys } from "./settings/llm-settings.ts";
+import { llmKeys } from "./settings/llm.ts";
 import { makeBaseFolders } from "./workflows/installation/installation.ts";
 import { openRemote } from "./workflows/remote/open.ts";
 import { remoteSettings } from "./workflows/remote/settings.ts";

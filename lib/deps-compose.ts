@@ -83,7 +83,7 @@ export function composeDeps(
       environment: process.env,
     }),
     watchRoots: config.watchRoots,
-    runSlots: runSlots(ports, config.runsAtOnce),
+    runSlots: runSlots(ports, config.maxConcurrentRuns),
     shell: findShell(ports.log),
     receiverEnabled: config.receiverEnabled,
     undefinedNames: config.undefinedNames,

@@ -18,7 +18,7 @@ import { PRODUCT_VERSION } from "./platform/product-version.ts";
 import type { Resources } from "./platform/resources.ts";
 import type { StorageHealth } from "./platform/storage-health.ts";
 import type { Config } from "./settings/config.ts";
-import { llmKeys } from "./settings/llm-settings.ts";
+import { llmKeys } from "./settings/llm.ts";
 import { releaseOf } from "./upgrades/releases.ts";
 import { upgradeData } from "./upgrades/upgrade.ts";
 import { firstStart } from "./workflows/event-receiver/receiver.ts";

@@ -1,6 +1,5 @@
 import type { ThemeReader } from "./documents/configuration/theme.ts";
 import type { DocumentLists } from "./documents/lists/list-cache.ts";
-import type { DocumentSettings } from "./documents/settings.ts";
 import type { UserDirectory } from "./documents/users/directory.ts";
 import type { LastFailure } from "./events/consumer.ts";
 import type { EventEffects, Matcher } from "./events/publish.ts";
@@ -15,7 +14,8 @@ import type { Ports } from "./platform/ports.ts";
 import type { StorageHealth } from "./platform/storage-health.ts";
 import type { RankedIndex } from "./ranked-index/ranked-index.ts";
 import type { Retention } from "./settings/config.ts";
-import type { LlmSettings } from "./settings/llm-settings.ts";
+import type { DocumentSettings } from "./settings/document-config.ts";
+import type { LlmSettings } from "./settings/llm.ts";
 import type { Installation } from "./workflows/installation/installation.ts";
 import type { ListIndexes } from "./workflows/lists/list.ts";
 import type { Numbers } from "./workflows/lists/number-sequence.ts";

@@ -58,7 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
   const opened = await openPlatform(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
-  const { host, port, dataDir, worker, stepsAtOnce, publicUrl, allowedHosts } = config;
+  const { host, port, dataDir, worker, maxConcurrentSteps: stepsAtOnce, publicUrl, allowedHosts } = config;
   const marks = keepMarks({ dataDir, log });
   const root = dirname(templatePath);
   const starting = startPlatform({

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openWorkerDeps } from "../lib/deps-cloud.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
-import { readStepsAtOnce } from "../lib/settings/config.ts";
+import { readSetting } from "../lib/settings/read.ts";
 import { createFunctions } from "./functions.ts";
 import { installLambdaRuntime } from "./lambda-runtime.ts";
 import { startPollers } from "./pollers.ts";
@@ -52,7 +52,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     heldSeconds: options.leaseSeconds,
     log,
     noteLastFailure: (failure) => opened.deps.noteLastFailure(failure),
-    ...limitedSteps(template, readStepsAtOnce(environment)),
+    ...limitedSteps(template, readSetting(environment, "STEPS_CONCURRENCY_MAX")),
   });
   const queues = functions.flatMap(({ sources }) => sources.map(({ queue }) => queue));
   log.info("worker started", { stack, queues, pid: process.pid });

@@ -209,7 +209,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     name: "platform-stands-alone",
     why: "lib/platform uses nothing of ours but types",
     from: /^lib\/platform\//,
-    only: /^lib\/platform\/|^lib\/(?:conversion|settings)\//,
+    only: /^lib\/platform\/|^lib\/conversion\//,
     onlyTypes: /^lib\//,
   },
   {

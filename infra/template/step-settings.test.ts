@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readConfig, settings } from "../../lib/settings/config.ts";
-import { documentSettings } from "../../lib/settings/document-settings.ts";
-import { NOT_FOR_FUNCTIONS, parameterOf, settingParameters } from "./step-settings.ts";
+import { readConfig } from "../../lib/settings/config.ts";
+import { STORED_SETTINGS } from "../../lib/settings/document-settings.ts";
+import { settings } from "../../lib/settings/settings.ts";
+import { parameterOf, settingParameters } from "./step-settings.ts";
 
 interface Parameter {
   readonly Default: string;
@@ -9,7 +10,21 @@ interface Parameter {
   readonly AllowedValues?: readonly string[];
 }
 const parameters = settingParameters() as Record<string, Parameter>;
-const names = [...Object.keys(settings.shape), ...Object.keys(documentSettings)];
+const names = Object.keys(settings);
+
+/** Settings without a parameter: of servers and workers only, or functions get them in other ways. */
+const NOT_FOR_FUNCTIONS: ReadonlySet<string> = new Set([
+  // API Gateway serves its own domain names only.
+  "DJANGO_ALLOWED_HOSTS",
+  ...["PORT", "HOST", "WEFT_DATA_DIR", "WEFT_ACCESS_TOKEN", "WEFT_PLATFORM", "WEFT_STACK", "WEFT_WORKER"],
+  // In Lambda, each queue has a concurrency limit, and schedules are rules of the template.
+  ...["STEPS_CONCURRENCY_MAX", "SCHEDULER_ENABLED"],
+  // Files, containers and hosts are for workers.
+  ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
+  ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS"],
+  // Functions read secrets in the parameter store.
+  ...[...STORED_SETTINGS.values, ...STORED_SETTINGS.files, "LLM_API_KEY", "DJANGO_EMAIL_HOST_PASSWORD"],
+]);
 
 describe("settings of functions", () => {
   it("have a parameter of the template, or are listed as not applicable", () => {

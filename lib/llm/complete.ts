@@ -1,6 +1,6 @@
 import type { Network } from "../network/network.ts";
 import type { Secrets } from "../platform/secrets.ts";
-import type { LlmSettings } from "../settings/llm-settings.ts";
+import type { LlmSettings } from "../settings/llm.ts";
 import type { ChatAnswer, EmbeddingAnswer } from "./answer.ts";
 import { type Call, callChat, callEmbeddings } from "./calls.ts";
 import type { CallConfig } from "./config.ts";

@@ -1,5 +1,5 @@
 import type { Secrets } from "../platform/secrets.ts";
-import type { LlmProviderSettings, LlmSettings } from "../settings/llm-settings.ts";
+import type { LlmProviderSettings, LlmSettings } from "../settings/llm.ts";
 import type { CallConfig } from "./config.ts";
 import { LlmFailed } from "./failure.ts";
 

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import type { SmtpSettings } from "../settings/mail-settings.ts";
+import type { SmtpSettings } from "../settings/config.ts";
 import { isMailAddress, type Mailer } from "./mail.ts";
 import { type MailSender, messageOf } from "./mail-message.ts";
 

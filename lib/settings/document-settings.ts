@@ -1,213 +1,290 @@
-import type { Setting } from "./setting.ts";
-import { throttleSettings } from "./throttle-rates.ts";
-
-// Not schemas: so many of them would take a tenth of the time in which a server starts.
+import {
+  boolean,
+  integer,
+  mapped,
+  matching,
+  oneOf,
+  type Setting,
+  type SettingType,
+  text,
+  url,
+} from "./setting-types.ts";
+import { throttleRate, throttleSetting } from "./throttle-rates.ts";
 
 const TEXT_MAX = 2000;
 const SECRET_MAX = 16_384;
 
-function short(value: string | undefined, most = TEXT_MAX): string | undefined {
-  if (value !== undefined && value.length > most) throw new Error(`must have at most ${most} characters`);
-  return value;
-}
+const shortText = text(TEXT_MAX);
+const secret = text(SECRET_MAX);
+const shortUrl = url({ without: ["username"], maxLength: TEXT_MAX });
+const webSocketUrl = url({ protocols: ["ws", "wss"], without: ["username"], maxLength: TEXT_MAX });
+const urlOrPath = url({ without: ["username"], maxLength: TEXT_MAX, orPath: true });
 
-const plain = (description: string, otherwise = ""): Setting<string | undefined> => ({
-  ...{ description, default: otherwise },
-  read: (value) => short(value),
-});
-
-const flag = (otherwise: boolean, description: string): Setting<boolean> => ({
-  ...{ description, default: String(otherwise) },
-  read: (value = String(otherwise)) => {
-    if (["true", "1", "yes", "on"].includes(value.toLowerCase())) return true;
-    if (["false", "0", "no", "off"].includes(value.toLowerCase())) return false;
-    throw new Error("must be true or false");
-  },
-});
-
-const whole = (otherwise: number, least: number, most: number, description: string): Setting<number> => ({
-  ...{ description, default: String(otherwise) },
-  read: (value = String(otherwise)) => {
-    if (!/^\d{1,10}$/.test(value) || Number(value) < least || Number(value) > most)
-      throw new Error(`must be a whole number from ${least} to ${most}`);
-    return Number(value);
-  },
-});
-
-/** A text of a form. */
-const formed = (otherwise: string, description: string, form: RegExp, must: string): Setting<string> => ({
-  ...{ description, default: otherwise },
-  read: (value = otherwise) => {
-    if (!form.test(value)) throw new Error(`must be ${must}`);
-    return value;
-  },
-});
-
-const HTTP = ["http", "https"] as const;
-
-const address = (
-  protocols: readonly string[],
-  description: string,
-  mayBePath = false,
-): Setting<string | undefined> => ({
-  ...{ description, default: "" },
-  read: (value) => {
-    if (value === undefined || (mayBePath && value.startsWith("/"))) return short(value);
-    const url = value.length <= TEXT_MAX && URL.canParse(value) ? new URL(value) : undefined;
-    if (url === undefined || !protocols.includes(url.protocol.slice(0, -1)) || url.username !== "") {
-      const begins = protocols.map((each) => `${each}://`).join(" or ");
-      throw new Error(`must be an address that begins with ${begins}${mayBePath ? ", or with /" : ""}`);
-    }
-    return value;
-  },
-});
-
-const secret = (description: string): Setting<string | undefined> => ({
-  ...{ description: `${description}; also from a file, by the same name with _FILE`, default: "" },
-  read: (value) => short(value, SECRET_MAX),
-});
-
-const LANGUAGES = "en-us,English;fr-fr,Français;de-de,Deutsch;nl-nl,Nederlands;es-es,Español";
 const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8})*,[^,;]{1,60}$/i;
 const LANGUAGES_MAX = 100;
 
-function readLanguages(value = LANGUAGES): readonly (readonly [code: string, name: string])[] {
-  const list = value.split(";").map((each) => each.trim());
-  if (list.length > LANGUAGES_MAX || !list.every((each) => LANGUAGE.test(each)))
-    throw new Error("must be languages as code,Name with ; between, such as en-us,English;fr-fr,Français");
-  return list.map((each) => each.split(",", 2) as [code: string, name: string]);
-}
+const languages: SettingType<readonly (readonly [code: string, name: string])[]> = {
+  parse: (value) => {
+    const items = value.split(";").map((item) => item.trim());
+    if (items.length > LANGUAGES_MAX || !items.every((item) => LANGUAGE.test(item)))
+      throw new Error(
+        "must be languages as code,Name separated by semicolons, such as en-us,English;fr-fr,Français",
+      );
+    return items.map((item) => item.split(",", 2) as [code: string, name: string]);
+  },
+};
 
 const AI_BOT = '{"name":"Weft AI","color":"#8bc6ff"}';
 const COLOR = /^#[0-9a-f]{6}$/i;
 const BOT_NAME_MAX = 100;
 
-function readBot(value = AI_BOT): { readonly name: string; readonly color: string } {
-  try {
-    const { name, color, ...others } = JSON.parse(value) as Record<string, unknown>;
-    if (typeof name === "string" && name !== "" && name.length <= BOT_NAME_MAX)
-      if (typeof color === "string" && COLOR.test(color) && Object.keys(others).length === 0)
-        return { name, color };
-  } catch {
-    // Told below, as all that is none.
-  }
-  throw new Error(`must be JSON such as ${AI_BOT}`);
-}
+const bot: SettingType<{ readonly name: string; readonly color: string }> = {
+  parse: (value) => {
+    try {
+      const { name, color, ...others } = JSON.parse(value) as Record<string, unknown>;
+      if (typeof name === "string" && name !== "" && name.length <= BOT_NAME_MAX)
+        if (typeof color === "string" && COLOR.test(color) && Object.keys(others).length === 0)
+          return { name, color };
+    } catch {
+      // Invalid JSON has the same error as an invalid object.
+    }
+    throw new Error(`must be JSON such as ${AI_BOT}`);
+  },
+};
 
-const EXTENSIONS = ".docx,.md";
 const EXTENSIONS_MAX = 50;
 
-function readExtensions(value = EXTENSIONS): readonly string[] {
-  const list = value.split(",").map((each) => each.trim().toLowerCase());
-  if (list.length > EXTENSIONS_MAX || !list.every((each) => /^\.[a-z0-9]{1,10}$/.test(each)))
-    throw new Error("must be endings of files with , between, such as .docx,.md");
-  return list;
-}
+const fileExtensions: SettingType<readonly string[]> = {
+  parse: (value) => {
+    const extensions = value.split(",").map((extension) => extension.trim().toLowerCase());
+    if (extensions.length > EXTENSIONS_MAX || !extensions.every((each) => /^\.[a-z0-9]{1,10}$/.test(each)))
+      throw new Error("must be file extensions separated by commas, such as .docx,.md");
+    return extensions;
+  },
+};
 
-const ALGORITHMS = ["RSA-OAEP", "RSA-OAEP-256", "ECDH-ES"];
-const ORIGINAL_URL = "HTTP_X_ORIGINAL_URL";
-const POSTHOG = "https://eu.i.posthog.com";
-
-/** What is never shown, and what a file may hold. */
-export const DOCUMENT_SECRETS = [
-  "PRIMARY_SDK_API_KEY",
-  "MISTRAL_SDK_API_KEY",
-  "Y_PROVIDER_API_KEY",
-  "OIDC_RS_PRIVATE_KEY_STR",
-  "SERVER_TO_SERVER_API_TOKENS",
-] as const;
-
-/** Settings of the document service, further rows of the table of settings. Empty is not set. Seed: documents 2; reference 7.1. */
-export const documentSettings = {
-  PRIMARY_SDK_API_KEY: secret(
-    "Key for language models of documents, by the protocol that most providers speak",
-  ),
-  PRIMARY_SDK_BASE_URL: address(HTTP, "Address of their API"),
-  MISTRAL_SDK_API_KEY: secret(
-    "Key for language models of documents at Mistral, in place of PRIMARY_SDK_API_KEY",
-  ),
-  MISTRAL_SDK_BASE_URL: address(HTTP, "Address of their API"),
-  AI_MODEL: plain("Model that documents use"),
-  AI_BOT: {
-    ...{ description: "Name and colour of a language model's cursor, JSON", default: AI_BOT },
-    read: readBot,
-  },
-  AI_FEATURE_ENABLED: flag(false, "Whether clients show what language models do in documents"),
-  AI_FEATURE_LEGACY_ENABLED: flag(true, "Whether they show the menu of actions, where AI_FEATURE_ENABLED"),
-  AI_FEATURE_BLOCKNOTE_ENABLED: flag(false, "Whether they show the editor's own assistant, likewise"),
-  API_USERS_SEARCH_QUERY_MIN_LENGTH: whole(3, 1, 254, "Shortest text that users are looked for by"),
-  COLLABORATION_BACKEND_BASE_URL: address(
-    HTTP,
-    "Where a collaboration server of its own reaches this service",
-  ),
-  COLLABORATION_WS_URL: address(["ws", "wss"], "Where clients reach the collaboration server"),
-  COLLABORATION_WS_NOT_CONNECTED_READ_ONLY: flag(
-    false,
-    "Whether one of several editors alone may save while none of them reaches it",
-  ),
-  COLLABORATION_WS_INACTIVITY_TIMEOUT: {
-    ...{ description: "Time without a change after which clients leave it", default: "" },
-    read: (value: string | undefined): number | null => {
-      if (value === undefined) return null;
-      if (!/^[1-9]\d{0,9}$/.test(value)) throw new Error("must be a whole number of at least 1");
-      return Number(value);
-    },
-  },
-  Y_PROVIDER_API_KEY: secret("What the collaboration server calls with; such calls are not throttled"),
-  CONVERSION_FILE_EXTENSIONS_ALLOWED: {
-    ...{ description: "Files that clients offer to import", default: EXTENSIONS },
-    read: readExtensions,
-  },
-  CONVERSION_FILE_MAX_SIZE: whole(20_971_520, 1, 1_073_741_824, "Largest such file, bytes"),
-  CONVERSION_UPLOAD_ENABLED: flag(false, "Whether clients offer to import files"),
-  DOCUMENT_ALL_ENDPOINT_ENABLED: flag(true, "Whether GET documents/all/ is there"),
-  ENVIRONMENT: plain("What clients call this installation in their reports", "production"),
-  FRONTEND_THEME: plain("Theme of the browser's side"),
-  FRONTEND_CSS_URL: address(HTTP, "Style sheet that it loads besides its own", true),
-  FRONTEND_JS_URL: address(HTTP, "Script that it loads besides its own", true),
-  FRONTEND_HOMEPAGE_FEATURE_ENABLED: flag(true, "Whether those who are not signed in see a home page"),
-  FRONTEND_SILENT_LOGIN_ENABLED: flag(false, "Whether it tries to sign in without asking"),
-  THEME_CUSTOMIZATION_FILE_PATH: plain(
-    "JSON file whose parts take the place of the built-in theme: the footer and more",
-  ),
-  THEME_CUSTOMIZATION_CACHE_TIMEOUT: whole(86_400, 0, 31_536_000, "Seconds before it is read again"),
-  LANGUAGES: {
-    ...{ description: "Languages of the browser's side", default: LANGUAGES },
-    read: readLanguages,
-  },
-  LANGUAGE_CODE: formed(
-    "en-us",
-    "The one of them that is used first",
-    /^[\w-]{1,40}$/,
-    "the code of a language",
-  ),
-  MEDIA_BASE_URL: address(HTTP, "Where clients reach attachments, if not here"),
-  MEDIA_AUTH_ORIGINAL_URL_HEADER: formed(
-    ORIGINAL_URL,
-    "Header in which a gateway that asks for leave names what it was asked for, as CGI writes it",
+/** The value is the name of the HTTP header, in lower case. */
+const cgiHeader = mapped(
+  matching(
     /^HTTP_[A-Z0-9]{1,40}(?:_[A-Z0-9]{1,40}){0,20}$/,
-    `HTTP_ and a header's name in capitals, such as ${ORIGINAL_URL}`,
+    "HTTP_ and the name of a header in capitals, such as HTTP_X_ORIGINAL_URL",
   ),
-  OIDC_RS_PRIVATE_KEY_STR: secret("Private key, PEM or JWK, whose public half is at GET jwks"),
+  (value) => value.slice("HTTP_".length).replaceAll("_", "-").toLowerCase(),
+);
+
+const tokens: SettingType<readonly string[]> = mapped(secret, (value) => {
+  const items = value.split(",").map((item) => item.trim());
+  if (items.some((item) => /\s/.test(item)))
+    throw new Error("must be tokens without spaces, separated by commas");
+  return items.filter((item) => item !== "");
+});
+
+/**
+ * Further settings of the document service. All but the secrets may be set together in DOCUMENT_SETTINGS.
+ * Seed: documents 2; reference 7.1.
+ */
+export const documentSettings = {
+  PRIMARY_SDK_API_KEY: {
+    type: secret,
+    isSecret: true,
+    description: "API key of an OpenAI-compatible provider, for AI functions in documents",
+  },
+  PRIMARY_SDK_BASE_URL: { type: shortUrl, description: "Base URL of this provider" },
+  MISTRAL_SDK_API_KEY: {
+    type: secret,
+    isSecret: true,
+    description: "API key of Mistral, for AI functions in documents; an alternative to PRIMARY_SDK_API_KEY",
+  },
+  MISTRAL_SDK_BASE_URL: { type: shortUrl, description: "Base URL of Mistral's API" },
+  AI_MODEL: { type: shortText, description: "Model that AI functions in documents use" },
+  AI_BOT: { type: bot, default: AI_BOT, description: "Name and color of the AI cursor, as JSON" },
+  AI_FEATURE_ENABLED: {
+    type: boolean,
+    default: "false",
+    description: "Whether clients show AI functions in documents",
+  },
+  AI_FEATURE_LEGACY_ENABLED: {
+    type: boolean,
+    default: "true",
+    description: "Whether clients show the menu of AI actions, if AI_FEATURE_ENABLED is true",
+  },
+  AI_FEATURE_BLOCKNOTE_ENABLED: {
+    type: boolean,
+    default: "false",
+    description: "Whether clients show the editor's own AI assistant, if AI_FEATURE_ENABLED is true",
+  },
+  API_USERS_SEARCH_QUERY_MIN_LENGTH: {
+    type: integer(1, 254),
+    default: "3",
+    description: "Minimum length of a user search query",
+  },
+  COLLABORATION_BACKEND_BASE_URL: {
+    type: shortUrl,
+    description: "URL at which a separate collaboration server reaches this service",
+  },
+  COLLABORATION_WS_URL: {
+    type: webSocketUrl,
+    description: "URL at which clients reach the collaboration server",
+  },
+  COLLABORATION_WS_NOT_CONNECTED_READ_ONLY: {
+    type: boolean,
+    default: "false",
+    description: "Whether only one of several editors may save while none is connected to it",
+  },
+  COLLABORATION_WS_INACTIVITY_TIMEOUT: {
+    type: integer(1, 9_999_999_999),
+    description: "Time without a change after which clients disconnect from it",
+  },
+  Y_PROVIDER_API_KEY: {
+    type: secret,
+    isSecret: true,
+    description: "API key of the collaboration server; its requests are not throttled",
+  },
+  CONVERSION_FILE_EXTENSIONS_ALLOWED: {
+    type: fileExtensions,
+    default: ".docx,.md",
+    description: "Extensions of files that clients offer to import",
+  },
+  CONVERSION_FILE_MAX_SIZE: {
+    type: integer(1, 1_073_741_824),
+    default: "20971520",
+    description: "Maximum size of an imported file, bytes",
+  },
+  CONVERSION_UPLOAD_ENABLED: {
+    type: boolean,
+    default: "false",
+    description: "Whether clients offer to import files",
+  },
+  DOCUMENT_ALL_ENDPOINT_ENABLED: {
+    type: boolean,
+    default: "true",
+    description: "Whether GET documents/all/ is available",
+  },
+  ENVIRONMENT: {
+    type: shortText,
+    default: "production",
+    description: "Name of this installation in the error reports of clients",
+  },
+  FRONTEND_THEME: { type: shortText, description: "Theme of the frontend" },
+  FRONTEND_CSS_URL: { type: urlOrPath, description: "URL or path of an additional style sheet" },
+  FRONTEND_JS_URL: { type: urlOrPath, description: "URL or path of an additional script" },
+  FRONTEND_HOMEPAGE_FEATURE_ENABLED: {
+    type: boolean,
+    default: "true",
+    description: "Whether anonymous users see a home page",
+  },
+  FRONTEND_SILENT_LOGIN_ENABLED: {
+    type: boolean,
+    default: "false",
+    description: "Whether the frontend tries to sign in without a prompt",
+  },
+  THEME_CUSTOMIZATION_FILE_PATH: {
+    type: shortText,
+    isPath: true,
+    description: "JSON file whose members replace those of the built-in theme, such as the footer",
+  },
+  THEME_CUSTOMIZATION_CACHE_TIMEOUT: {
+    type: integer(0, 31_536_000),
+    default: "86400",
+    description: "Seconds for which the theme file is cached",
+  },
+  LANGUAGES: {
+    type: languages,
+    default: "en-us,English;fr-fr,Français;de-de,Deutsch;nl-nl,Nederlands;es-es,Español",
+    description: "Languages of the frontend",
+  },
+  LANGUAGE_CODE: {
+    type: matching(/^[\w-]{1,40}$/, "a language code"),
+    default: "en-us",
+    description: "Default language, one of LANGUAGES",
+  },
+  MEDIA_BASE_URL: {
+    type: shortUrl,
+    description: "URL at which clients reach attachments, if it is not this service",
+  },
+  MEDIA_AUTH_ORIGINAL_URL_HEADER: {
+    type: cgiHeader,
+    default: "HTTP_X_ORIGINAL_URL",
+    description:
+      "Header in which a gateway that requests authorization passes the original URL, as a CGI variable",
+  },
+  OIDC_RS_PRIVATE_KEY_STR: {
+    type: secret,
+    isSecret: true,
+    description: "Private key (PEM or JWK) whose public key GET jwks returns",
+  },
   OIDC_RS_ENCRYPTION_ALGO: {
-    ...{ description: "How tokens are encrypted to it", default: "by the kind of key" },
-    read: (value: string | undefined): string | undefined => {
-      if (value !== undefined && !ALGORITHMS.includes(value))
-        throw new Error(`must be one of ${ALGORITHMS.join(", ")}`);
-      return value;
-    },
+    type: oneOf("RSA-OAEP", "RSA-OAEP-256", "ECDH-ES"),
+    documentedDefault: "depends on the type of key",
+    description: "Algorithm with which tokens are encrypted to this key",
   },
-  POSTHOG_KEY: plain("Key of the browser's side at PostHog"),
-  POSTHOG_HOST: {
-    ...{ description: "Which PostHog", default: POSTHOG },
-    read: (value: string | undefined): string => short(value) ?? POSTHOG,
+  POSTHOG_KEY: { type: shortText, description: "PostHog API key of the frontend" },
+  POSTHOG_HOST: { type: shortText, default: "https://eu.i.posthog.com", description: "PostHog host" },
+  PUBLISH_AS_MIT: {
+    type: boolean,
+    default: "true",
+    description: "Omits parts whose license is incompatible with MIT; there are none yet",
   },
-  PUBLISH_AS_MIT: flag(true, "Leaves out parts whose licence does not go with MIT's; there are none so far"),
-  REACTIONS_MAX_PER_COMMENT: whole(15, 1, 1000, "Distinct reactions to a comment"),
-  SERVER_TO_SERVER_API_TOKENS: secret(
-    "Tokens of servers that make documents for people, by commas; none without them",
+  REACTIONS_MAX_PER_COMMENT: {
+    type: integer(1, 1000),
+    default: "15",
+    description: "Maximum number of distinct reactions to a comment",
+  },
+  SERVER_TO_SERVER_API_TOKENS: {
+    type: tokens,
+    default: "",
+    isSecret: true,
+    description:
+      "Tokens of servers that may create documents on behalf of users, separated by commas; without a token none may",
+  },
+  SENTRY_DSN: { type: shortText, description: "Sentry DSN to which the frontend reports errors" },
+  API_DOCUMENT_THROTTLE_RATE: throttleSetting("API_DOCUMENT_THROTTLE_RATE", "documents"),
+  API_DOCUMENT_ACCESS_THROTTLE_RATE: throttleSetting("API_DOCUMENT_ACCESS_THROTTLE_RATE", "accesses"),
+  API_INVITATION_THROTTLE_RATE: throttleSetting("API_INVITATION_THROTTLE_RATE", "invitations"),
+  API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE: throttleSetting(
+    "API_DOCUMENT_ASK_FOR_ACCESS_THROTTLE_RATE",
+    "access requests",
   ),
-  SENTRY_DSN: plain("Where the browser's side reports its faults"),
-  DOCUMENT_SETTINGS: plain("Any of these settings but secrets, together: JSON, an object of texts"),
-  ...throttleSettings,
-} as const;
+  API_CONFIG_THROTTLE_RATE: throttleSetting("API_CONFIG_THROTTLE_RATE", "the configuration"),
+  API_USERS_LIST_THROTTLE_RATE_BURST: throttleSetting(
+    "API_USERS_LIST_THROTTLE_RATE_BURST",
+    "the user list, over a short period",
+  ),
+  API_USERS_LIST_THROTTLE_RATE_SUSTAINED: throttleSetting(
+    "API_USERS_LIST_THROTTLE_RATE_SUSTAINED",
+    "the user list, over a long period",
+  ),
+  FAILED_AUTHENTICATION_THROTTLE_RATE: {
+    type: throttleRate,
+    default: "300/minute",
+    acceptsEmpty: true,
+    description:
+      "Rate limit for requests with an invalid token from one address, beyond which they get a 429; valid tokens are not limited. Empty or off for no limit",
+  },
+} satisfies Record<string, Setting>;
+
+/** Former names, and names in other products. Seed: documents 2; reference 0.1, 0.2. */
+export const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
+  AI_API_KEY: "PRIMARY_SDK_API_KEY",
+  AI_BASE_URL: "PRIMARY_SDK_BASE_URL",
+  OPENAI_SDK_API_KEY: "PRIMARY_SDK_API_KEY",
+  OPENAI_SDK_BASE_URL: "PRIMARY_SDK_BASE_URL",
+  COLLABORATION_WS_NOT_CONNECTED_READY_ONLY: "COLLABORATION_WS_NOT_CONNECTED_READ_ONLY",
+  DJANGO_LANGUAGES: "LANGUAGES",
+  DJANGO_LANGUAGE_CODE: "LANGUAGE_CODE",
+  DJANGO_SERVER_TO_SERVER_API_TOKENS: "SERVER_TO_SERVER_API_TOKENS",
+};
+
+const namesOf = (isIncluded: (setting: Setting) => boolean): readonly string[] =>
+  Object.entries<Setting>(documentSettings)
+    .filter(([, setting]) => isIncluded(setting))
+    .map(([name]) => name);
+
+/**
+ * The settings that the parameter store may hold for functions in Lambda: neither a parameter of the template nor
+ * the environment of a function is a place for secrets, and functions have no files of the operator.
+ */
+export const STORED_SETTINGS = {
+  values: namesOf(({ isSecret }) => isSecret === true),
+  files: namesOf(({ isPath }) => isPath === true),
+};

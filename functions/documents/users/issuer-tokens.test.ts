@@ -319,8 +319,8 @@ describe("settings of the issuer that contradict each other stop the start", () 
   it.each([
     [{ OIDC_ALLOW_DUPLICATE_EMAILS: "true" }, "OIDC_ALLOW_DUPLICATE_EMAILS: cannot be true while"],
     [{ OIDC_RS_ALLOWED_AUDIENCES: "a" }, "OIDC_RS_ALLOWED_AUDIENCES: needs OIDC_OP_URL"],
-    [{ OIDC_OP_URL: "ftp://x" }, "OIDC_OP_URL: must be an http or https URL"],
-    [{ OIDC_TIMEOUT: "0" }, "OIDC_TIMEOUT: must be whole seconds"],
+    [{ OIDC_OP_URL: "ftp://x" }, "OIDC_OP_URL: must be a URL that begins with http:// or https://"],
+    [{ OIDC_TIMEOUT: "0" }, "OIDC_TIMEOUT: must be a number of seconds"],
     [{ OIDC_CREATE_USER: "perhaps" }, "OIDC_CREATE_USER: must be true or false"],
   ])("%j", (settings, said) => {
     expect(() => readConfig(settings)).toThrow(said);

@@ -1,10 +1,10 @@
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import type { DocumentSettings } from "../../settings/document-config.ts";
 import { type Abilities, type Ability, type AccessContext, computeAbilities } from "../access/abilities.ts";
 import { notAuthenticated, permissionDenied } from "../access/errors.ts";
 import { equivalentLink, type Link } from "../access/links.ts";
 import { highestRole, type Role } from "../access/roles.ts";
-import { DAY_MS, type DocumentSettings } from "../settings.ts";
 import {
   accessesTable,
   accessId,
@@ -190,7 +190,7 @@ export function isPastTrashCutoff(
   { clock, documents }: Pick<AuthorizationDeps, "clock" | "documents">,
   at: string,
 ): boolean {
-  return Date.parse(at) < clock.now() - documents.trashbinCutoffDays * DAY_MS;
+  return Date.parse(at) < clock.now() - documents.trashbinCutoffMs;
 }
 
 export const documentNotFound = (): ApiError =>

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { DocumentSettings } from "../settings.ts";
+import type { DocumentSettings } from "../../settings/document-config.ts";
 import type { ThemeReader } from "./theme.ts";
 
 const text = z.string().nullable();
@@ -47,5 +47,5 @@ export interface ConfigDeps {
 
 /** What clients are told before they sign in. */
 export async function shownConfig({ documents, theme }: ConfigDeps): Promise<z.infer<typeof configRecord>> {
-  return { ...documents.shown, theme_customization: await theme.current() };
+  return { ...documents.clientSettings, theme_customization: await theme.current() };
 }

@@ -6,7 +6,6 @@ import {
   type Viewer,
 } from "../authorization/document-access.ts";
 import type { FeedDeps } from "../changes/change-feed.ts";
-import { DAY_MS } from "../settings.ts";
 import type { StoredRelation } from "../tables/accesses.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
@@ -117,7 +116,7 @@ export function listTrash(
     const owned = all.flatMap(({ document, role }) =>
       document !== undefined && role === "owner" ? [document] : [],
     );
-    const since = deps.clock.now() - deps.documents.trashbinCutoffDays * DAY_MS;
+    const since = deps.clock.now() - deps.documents.trashbinCutoffMs;
     const found = await readSubtrees(deps, snapshot.index, owned, { deleted: true });
     const way = asked.ordering === "deleted_at" ? 1 : -1;
     return found

@@ -106,7 +106,7 @@ async function plain(ids: readonly string[], user: StoredUser) {
     return members.filter((id) => !below(id, (above) => members.includes(above)));
   };
   const all = live.filter((id) => lineOf(id).some(isMember));
-  const cutoff = test.clock.now() - test.deps.documents.trashbinCutoffDays * DAY_MS;
+  const cutoff = test.clock.now() - test.deps.documents.trashbinCutoffMs;
   const isOwned = (id: string) => lineOf(id).some((above) => rows.get(above)?.role === "owner");
   const deleted = (id: string) => lineOf(id).flatMap((above) => documents.get(above)?.deleted_at ?? []);
   const expected = {

@@ -147,7 +147,7 @@ async function findOwner(
 }
 
 function resolveLanguage({ documents }: ForOwnerDeps, asked: string | null | undefined): string {
-  const { LANGUAGES, LANGUAGE_CODE } = documents.shown;
+  const { LANGUAGES, LANGUAGE_CODE } = documents.clientSettings;
   if (asked == null) return LANGUAGE_CODE;
   if (LANGUAGES.some(([code]) => code === asked)) return asked;
   throw refused("language", `"${asked.slice(0, SHOWN_MAX)}" is not a valid choice.`);

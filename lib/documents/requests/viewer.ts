@@ -1,8 +1,8 @@
 import { ApiError } from "../../errors.ts";
 import type { Principal } from "../../http/route.ts";
+import type { DocumentSettings } from "../../settings/document-config.ts";
 import { notAuthenticated, permissionDenied } from "../access/errors.ts";
 import type { CommitDeps } from "../changes/commit.ts";
-import type { DocumentSettings } from "../settings.ts";
 import { acceptInvitations } from "../sharing/accept-invitations.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { findUser, getOrCreateOwner, type UserDeps } from "../users/users.ts";

@@ -31,7 +31,7 @@ export async function searchUsers(
 ): Promise<StoredUser[]> {
   const asked = q.trim();
   if (asked === "") return [];
-  checkLength(asked, deps.documents.shown.API_USERS_SEARCH_QUERY_MIN_LENGTH);
+  checkLength(asked, deps.documents.clientSettings.API_USERS_SEARCH_QUERY_MIN_LENGTH);
   const text = foldText(asked);
   const found = text.includes("@")
     ? await findByAddress(deps, text)

@@ -25,7 +25,7 @@ export async function addReaction(
     const known = reactions.find((reaction) => reaction.emoji === emoji);
     if (known?.users.includes(user) === true)
       throw new ApiError("bad_request", "You already reacted.", { body: { user_already_reacted: true } });
-    const most = deps.documents.shown.REACTIONS_MAX_PER_COMMENT;
+    const most = deps.documents.clientSettings.REACTIONS_MAX_PER_COMMENT;
     if (known === undefined && reactions.length >= most)
       throw refused(`A comment can have a maximum of ${most} distinct reactions.`);
     if (reactions.reduce((sum, { users }) => sum + users.length, 0) >= REACTORS_MAX)

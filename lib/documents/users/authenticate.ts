@@ -1,6 +1,6 @@
 import type { Principal } from "../../http/route.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { OidcSettings } from "../../settings/oidc-settings.ts";
+import type { OidcSettings } from "../../settings/oidc.ts";
 import { createOidcTokenVerifier } from "./oidc-tokens.ts";
 import { resolveOidcUser } from "./oidc-users.ts";
 import { isTokenValid, tokenIdOfCredential, verifyToken } from "./verify-token.ts";

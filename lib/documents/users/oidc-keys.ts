@@ -1,7 +1,7 @@
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { OidcSettings } from "../../settings/oidc-settings.ts";
+import type { OidcSettings } from "../../settings/oidc.ts";
 
 /** Keys are read again after this, or when a token names one that is not known; not sooner than after a rest. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;

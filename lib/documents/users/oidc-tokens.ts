@@ -1,7 +1,7 @@
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import type { OidcSettings } from "../../settings/oidc-settings.ts";
+import type { OidcSettings } from "../../settings/oidc.ts";
 import { createKeyResolver } from "./oidc-keys.ts";
 
 /** Whose token it is, as its issuer says. */

@@ -1,4 +1,4 @@
-import type { OidcSettings } from "../../settings/oidc-settings.ts";
+import type { OidcSettings } from "../../settings/oidc.ts";
 import {
   normalizeEmail,
   type StoredUser,

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Change } from "../../platform/tables.ts";
+import type { DocumentSettings } from "../../settings/document-config.ts";
 import { permissionDenied } from "../access/errors.ts";
-import type { DocumentSettings } from "../settings.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 import type { UserDeps } from "./users.ts";
 
@@ -33,7 +33,7 @@ export async function updateUser(
 ): Promise<StoredUser> {
   requireSelf(viewer, id);
   if (language === undefined) return viewer;
-  if (language !== null && !deps.documents.shown.LANGUAGES.some(([code]) => code === language)) {
+  if (language !== null && !deps.documents.clientSettings.LANGUAGES.some(([code]) => code === language)) {
     const message = `"${language.slice(0, SHOWN_MAX)}" is not a valid choice.`;
     throw new ApiError("bad_request", message, { body: { language: [message] } });
   }

@@ -11,15 +11,20 @@ beforeEach(() => {
   store.reset();
   store.on(GetParameterCommand).rejects(new ParameterNotFound({ message: "none", $metadata: {} }));
 });
+const read = (environment: Record<string, string>) =>
+  withStoredSettings(client, environment, {
+    values: ["Y_PROVIDER_API_KEY", "OIDC_RS_PRIVATE_KEY_STR"],
+    files: ["THEME_CUSTOMIZATION_FILE_PATH"],
+  });
 const has = (name: string, Value: string) =>
   store
     .on(GetParameterCommand, { Name: `${path}/${name}`, WithDecryption: true })
     .resolves({ Parameter: { Value } });
 
-it("settings that are named come from the parameter store, a file's content as a file", async () => {
+it("reads the listed settings, and writes the content of a file setting to a file", async () => {
   has("Y_PROVIDER_API_KEY", "a-key");
   has("THEME_CUSTOMIZATION_FILE_PATH", '{"a":1}');
-  const { THEME_CUSTOMIZATION_FILE_PATH: theme = "", ...others } = await withStoredSettings(client, {
+  const { THEME_CUSTOMIZATION_FILE_PATH: theme = "", ...others } = await read({
     WEFT_STACK: "weft",
     WEFT_DOCUMENT_SECRETS: " Y_PROVIDER_API_KEY, THEME_CUSTOMIZATION_FILE_PATH",
     WEFT_DOCUMENT_SECRETS_PATH: path,
@@ -28,15 +33,15 @@ it("settings that are named come from the parameter store, a file's content as a
   expect(await readFile(theme, "utf8")).toBe('{"a":1}');
 });
 
-it("nothing is asked where none is named, and what is named has to be there and to be one of them", async () => {
-  expect(await withStoredSettings(client, { WEFT_DOCUMENT_SECRETS: "" })).toEqual({
-    WEFT_DOCUMENT_SECRETS: "",
-  });
+it("reads nothing if the list is empty, and rejects missing parameters and unknown names", async () => {
+  expect(await read({ WEFT_DOCUMENT_SECRETS: "" })).toEqual({ WEFT_DOCUMENT_SECRETS: "" });
   expect(store.calls()).toEqual([]);
-  const asked = (names: string) =>
-    withStoredSettings(client, { WEFT_DOCUMENT_SECRETS: names, WEFT_DOCUMENT_SECRETS_PATH: path });
-  await expect(asked("OIDC_RS_PRIVATE_KEY_STR")).rejects.toThrow(
+  const readNamed = (names: string) =>
+    read({ WEFT_DOCUMENT_SECRETS: names, WEFT_DOCUMENT_SECRETS_PATH: path });
+  await expect(readNamed("OIDC_RS_PRIVATE_KEY_STR")).rejects.toThrow(
     `no parameter ${path}/OIDC_RS_PRIVATE_KEY_STR`,
   );
-  await expect(asked("WEFT_STACK")).rejects.toThrow("WEFT_STACK is none of PRIMARY_SDK_API_KEY");
+  await expect(readNamed("WEFT_STACK")).rejects.toThrow(
+    "must contain only Y_PROVIDER_API_KEY, OIDC_RS_PRIVATE_KEY_STR, THEME_CUSTOMIZATION_FILE_PATH; remove WEFT_STACK",
+  );
 });

@@ -2,36 +2,48 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SSMClient } from "@aws-sdk/client-ssm";
-import { DOCUMENT_SECRETS } from "../../settings/document-settings.ts";
 import type { Environment } from "./clients.ts";
 import { readParameter } from "./parameters.ts";
 
-/** Its parameter holds what is in the file. */
-const THEME = "THEME_CUSTOMIZATION_FILE_PATH";
-const STORED: readonly string[] = [...DOCUMENT_SECRETS, THEME];
+/** Names of the settings that the parameter store may hold. */
+export interface StorableSettings {
+  readonly values: readonly string[];
+  /** The value is the path of a file, and the parameter holds the content of the file. */
+  readonly files: readonly string[];
+}
 
 /**
- * The environment with the settings of documents that lie in the parameter store: those that `WEFT_DOCUMENT_SECRETS`
- * names, by commas, each below `WEFT_DOCUMENT_SECRETS_PATH`. Throws for another name, and where a parameter is missing.
+ * The environment with the settings in the parameter store: `WEFT_DOCUMENT_SECRETS` lists their names, separated by
+ * commas, and `WEFT_DOCUMENT_SECRETS_PATH` is their path. Throws for any other name and for a missing parameter.
  */
-export async function withStoredSettings(client: SSMClient, environment: Environment): Promise<Environment> {
-  const { WEFT_DOCUMENT_SECRETS: named = "", WEFT_DOCUMENT_SECRETS_PATH: path = "" } = environment;
-  const names = named
+export async function withStoredSettings(
+  client: SSMClient,
+  environment: Environment,
+  { values, files }: StorableSettings,
+): Promise<Environment> {
+  const { WEFT_DOCUMENT_SECRETS: list = "", WEFT_DOCUMENT_SECRETS_PATH: path = "" } = environment;
+  const names = list
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  const wrong = names.find((name) => !STORED.includes(name));
-  if (wrong !== undefined)
-    throw new Error(`WEFT_DOCUMENT_SECRETS: ${wrong.slice(0, 100)} is none of ${STORED.join(", ")}`);
-  const values = await Promise.all(
-    names.map(async (name) => [name, await placed(name, await readParameter(client, `${path}/${name}`))]),
+  const storable = [...values, ...files];
+  const unknown = names.find((name) => !storable.includes(name));
+  if (unknown !== undefined)
+    throw new Error(
+      `WEFT_DOCUMENT_SECRETS: must contain only ${storable.join(", ")}; remove ${unknown.slice(0, 100)}`,
+    );
+  const stored = await Promise.all(
+    names.map(async (name) => {
+      const value = await readParameter(client, `${path}/${name}`);
+      return [name, files.includes(name) ? await writeSettingFile(name, value) : value];
+    }),
   );
-  return { ...environment, ...(Object.fromEntries(values) as Environment) };
+  return { ...environment, ...(Object.fromEntries(stored) as Environment) };
 }
 
-async function placed(name: string, value: string): Promise<string> {
-  if (name !== THEME) return value;
-  const path = join(tmpdir(), "weft-theme.json");
-  await writeFile(path, value, { mode: 0o600 });
+/** Returns the path of the file. */
+async function writeSettingFile(name: string, content: string): Promise<string> {
+  const path = join(tmpdir(), `weft-${name.toLowerCase()}`);
+  await writeFile(path, content, { mode: 0o600 });
   return path;
 }

@@ -31,7 +31,7 @@ describe("the settings of remote-bash steps", () => {
 
   it.each(["lists", "/a:b", "./x"])("refuse a root that is not absolute: %s", (roots) => {
     expect(() => read({ REMOTE_VOLUME_ROOTS: roots })).toThrow(
-      /REMOTE_VOLUME_ROOTS: must be absolute folders/,
+      /REMOTE_VOLUME_ROOTS: must be absolute paths/,
     );
   });
 });

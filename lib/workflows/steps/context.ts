@@ -2,7 +2,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { Network } from "../../network/network.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { StorageHealth } from "../../platform/storage-health.ts";
-import type { LlmSettings } from "../../settings/llm-settings.ts";
+import type { LlmSettings } from "../../settings/llm.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Remote } from "../remote/machine.ts";
 import type { Step } from "../schema/types.ts";

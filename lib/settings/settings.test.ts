@@ -25,30 +25,30 @@ const file = (text: string): string => {
   return path;
 };
 
-describe("settings of documents", () => {
-  it("have values where none is set", () => {
-    const { shown, ...rest } = read();
-    expect(shown).toMatchObject({
+describe("document settings", () => {
+  it("have defaults", () => {
+    const { clientSettings, ...rest } = read();
+    expect(clientSettings).toMatchObject({
       ...{ AI_FEATURE_ENABLED: false, COLLABORATION_WS_URL: null, CONVERSION_FILE_MAX_SIZE: 20_971_520 },
       ...{ LANGUAGE_CODE: "en-us", TRASHBIN_CUTOFF_DAYS: 30, REACTIONS_MAX_PER_COMMENT: 15 },
       ...{ FRONTEND_HOMEPAGE_FEATURE_ENABLED: true, CONVERSION_FILE_EXTENSIONS_ALLOWED: [".docx", ".md"] },
     });
-    expect(shown.LANGUAGES[1]).toEqual(["fr-fr", "Français"]);
+    expect(clientSettings.LANGUAGES[1]).toEqual(["fr-fr", "Français"]);
     expect(rest).toMatchObject({
       ...{ keySet: undefined, models: undefined, publishAsMit: true, secrets: [] },
       ...{ mediaAuthOriginalUrlHeader: "x-original-url", theme: { path: undefined, cacheMs: 86_400_000 } },
     });
   });
 
-  it("say the product's own version", () => {
+  it("include the version of the product", () => {
     const manifest = JSON.parse(
       readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
     ) as object;
     expect(manifest).toMatchObject({ version: PRODUCT_VERSION });
-    expect(read().shown.RELEASE_VERSION).toBe(PRODUCT_VERSION);
+    expect(read().clientSettings.RELEASE_VERSION).toBe(PRODUCT_VERSION);
   });
 
-  it("are those of the contract, by its names", () => {
+  it("have the names of the contract", () => {
     const set = read({
       ...{ PRIMARY_SDK_API_KEY: "sk-1", PRIMARY_SDK_BASE_URL: "https://models.example/v1", AI_MODEL: "m" },
       ...{ COLLABORATION_BACKEND_BASE_URL: "http://backend:8000", PUBLISH_AS_MIT: "false" },
@@ -62,9 +62,9 @@ describe("settings of documents", () => {
       models: { family: "primary", apiKey: "sk-1", baseUrl: "https://models.example/v1", model: "m" },
       ...{ collaborationBackendBaseUrl: "http://backend:8000", publishAsMit: false },
       ...{ mediaAuthOriginalUrlHeader: "x-forwarded-uri", secrets: ["sk-1"] },
-      shown: { LANGUAGES: [["de-de", "Deutsch"]], LANGUAGE_CODE: "de-de" },
+      clientSettings: { LANGUAGES: [["de-de", "Deutsch"]], LANGUAGE_CODE: "de-de" },
     });
-    expect(JSON.stringify(set.shown)).not.toContain("sk-1");
+    expect(JSON.stringify(set.clientSettings)).not.toContain("sk-1");
   });
 
   it.each([
@@ -73,11 +73,11 @@ describe("settings of documents", () => {
     ["OPENAI_SDK_API_KEY", "PRIMARY_SDK_API_KEY"],
     ["COLLABORATION_WS_NOT_CONNECTED_READY_ONLY", "COLLABORATION_WS_NOT_CONNECTED_READ_ONLY"],
     ["DJANGO_LANGUAGE_CODE", "LANGUAGE_CODE"],
-  ])("called %s before stop the start, which says %s", (old, name) => {
-    const said = `${old}: is called ${name} now, so set that one in its place`;
-    expect(() => read({ [old]: "x" })).toThrow(said);
-    expect(() => read({ [`${old}_FILE`]: "/x" })).toThrow(said);
-    expect(() => read({ DOCUMENT_SETTINGS: JSON.stringify({ [old]: "x" }) })).toThrow(said);
+  ])("%s, the former name of %s, stops the start", (old, name) => {
+    const error = `${old}: was renamed to ${name}; set ${name} instead`;
+    expect(() => read({ [old]: "x" })).toThrow(error);
+    expect(() => read({ [`${old}_FILE`]: "/x" })).toThrow(error);
+    expect(() => read({ DOCUMENT_SETTINGS: JSON.stringify({ [old]: "x" }) })).toThrow(error);
     expect(() => read({ [old]: "" })).not.toThrow();
   });
 
@@ -86,17 +86,26 @@ describe("settings of documents", () => {
     [{ PRIMARY_SDK_BASE_URL: "http://a", MISTRAL_SDK_API_KEY: "b" }, /^PRIMARY_SDK_API_KEY: .* not both$/],
     [{ LANGUAGE_CODE: "it-it" }, /^LANGUAGE_CODE: must be one of LANGUAGES, which are en-us, fr-fr/],
     [{ LANGUAGES: "english" }, /^LANGUAGES: must be languages as code,Name/],
-    [{ COLLABORATION_WS_URL: "https://a" }, /^COLLABORATION_WS_URL: must be .* ws:\/\/ or wss:\/\/$/],
-    [{ COLLABORATION_BACKEND_BASE_URL: "backend" }, /^COLLABORATION_BACKEND_BASE_URL: must be an address/],
+    [{ COLLABORATION_WS_URL: "https://a" }, /^COLLABORATION_WS_URL: must be .* ws:\/\/ or wss:\/\//],
+    [{ COLLABORATION_BACKEND_BASE_URL: "backend" }, /^COLLABORATION_BACKEND_BASE_URL: must be a URL/],
     [{ MEDIA_AUTH_ORIGINAL_URL_HEADER: "X-Original-Url" }, /^MEDIA_AUTH_ORIGINAL_URL_HEADER: must be HTTP_/],
     [{ PUBLISH_AS_MIT: "perhaps" }, /^PUBLISH_AS_MIT: must be true or false$/],
     [{ AI_BOT: '{"name":"x"}' }, /^AI_BOT: must be JSON such as/],
-    [{ API_DOCUMENT_THROTTLE_RATE: "80 a minute" }, /^API_DOCUMENT_THROTTLE_RATE: must be a rate such as/],
-    [{ CONVERSION_FILE_EXTENSIONS_ALLOWED: "docx" }, /^CONVERSION_FILE_EXTENSIONS_ALLOWED: must be endings/],
-    [{ DOCUMENT_SETTINGS: "[]" }, /^DOCUMENT_SETTINGS: must be a JSON object of texts$/],
-    [{ DOCUMENT_SETTINGS: "{" }, /^DOCUMENT_SETTINGS: must be JSON/],
-    [{ DOCUMENT_SETTINGS: '{"PORT":"1"}' }, /^DOCUMENT_SETTINGS: PORT cannot be set in there$/],
-    [{ DOCUMENT_SETTINGS: '{"Y_PROVIDER_API_KEY":"1"}' }, /Y_PROVIDER_API_KEY cannot be set in there$/],
+    [
+      { API_DOCUMENT_THROTTLE_RATE: "80 a minute" },
+      /^API_DOCUMENT_THROTTLE_RATE: must be off or a rate such as/,
+    ],
+    [
+      { CONVERSION_FILE_EXTENSIONS_ALLOWED: "docx" },
+      /^CONVERSION_FILE_EXTENSIONS_ALLOWED: must be file extensions/,
+    ],
+    [{ DOCUMENT_SETTINGS: "[]" }, /^DOCUMENT_SETTINGS: must be a JSON object of strings$/],
+    [{ DOCUMENT_SETTINGS: "{" }, /^DOCUMENT_SETTINGS: must be valid JSON/],
+    [{ DOCUMENT_SETTINGS: '{"PORT":"1"}' }, /^DOCUMENT_SETTINGS: must contain only .*; remove PORT$/],
+    [
+      { DOCUMENT_SETTINGS: '{"Y_PROVIDER_API_KEY":"1"}' },
+      /^DOCUMENT_SETTINGS: must contain only .*; remove Y_PROVIDER_API_KEY$/,
+    ],
     [
       { OIDC_RS_PRIVATE_KEY_STR: "no key" },
       /^OIDC_RS_PRIVATE_KEY_STR: must be a private key that can be read/,
@@ -104,28 +113,25 @@ describe("settings of documents", () => {
     [{ OIDC_RS_PRIVATE_KEY_STR: short }, /^OIDC_RS_PRIVATE_KEY_STR: must be a key of at least 2048 bits$/],
     [{ OIDC_RS_PRIVATE_KEY_STR: signing }, /^OIDC_RS_PRIVATE_KEY_STR: must be an RSA or EC private key$/],
     [{ OIDC_RS_PRIVATE_KEY_STR: ec, OIDC_RS_ENCRYPTION_ALGO: "RSA-OAEP" }, /is a key of type EC, which/],
-  ])(
-    "that are wrong or contradict each other stop the start with what to change: %#",
-    (environment, said) => {
-      expect(() => read(environment)).toThrow(said);
-      expect(() => read(environment)).not.toThrow(/no key|BEGIN|\n/);
-    },
-  );
+  ])("that are invalid or contradict each other stop the start: %#", (environment, error) => {
+    expect(() => read(environment)).toThrow(error);
+    expect(() => read(environment)).not.toThrow(/no key|BEGIN|\n/);
+  });
 
-  it("come together from one setting, and what is named by itself goes before", () => {
+  it("may be set together in DOCUMENT_SETTINGS, over which a variable takes precedence", () => {
     const DOCUMENT_SETTINGS = JSON.stringify({
       FRONTEND_THEME: "blue",
       POSTHOG_KEY: "p",
       API_DOCUMENT_THROTTLE_RATE: "",
     });
     const set = read({ DOCUMENT_SETTINGS, FRONTEND_THEME: "red", WEFT_PLATFORM: "aws" });
-    expect(set.shown).toMatchObject({ FRONTEND_THEME: "red", POSTHOG_KEY: "p" });
+    expect(set.clientSettings).toMatchObject({ FRONTEND_THEME: "red", POSTHOG_KEY: "p" });
     expect(set.throttles).toMatchObject({ document: [], config: [{ count: 30, periodMs: 60_000 }] });
   });
 });
 
 describe("secrets in files", () => {
-  it("are read without the end of their line", () => {
+  it("are read without the trailing newline", () => {
     expect(read({ PRIMARY_SDK_API_KEY_FILE: file("sk-2\n") }).models?.apiKey).toBe("sk-2");
     expect(readConfig({ LLM_BASE_URL: "https://h", LLM_API_KEY_FILE: file("sk-3\n") }).llm.providers).toEqual(
       [expect.objectContaining({ apiKey: "sk-3" })],
@@ -134,26 +140,30 @@ describe("secrets in files", () => {
     expect(readConfig(mail).mail.smtp?.password).toBe("pass");
   });
 
-  it("stop the start where they cannot be read, are too large, or are set twice", () => {
+  it("stop the start if they are unreadable, too large, or also set directly", () => {
     const path = file("x".repeat(65_537));
     const name = "Y_PROVIDER_API_KEY";
-    expect(() => read({ [`${name}_FILE`]: path })).toThrow(`${name}_FILE: must be a file of at most 64 KB`);
-    expect(() => read({ [`${name}_FILE`]: folder })).toThrow(`${name}_FILE: must be a file of at most 64 KB`);
+    expect(() => read({ [`${name}_FILE`]: path })).toThrow(
+      `${name}_FILE: must be the path of a file of at most 64 KB`,
+    );
+    expect(() => read({ [`${name}_FILE`]: folder })).toThrow(
+      `${name}_FILE: must be the path of a file of at most 64 KB`,
+    );
     expect(() => read({ [`${name}_FILE`]: join(folder, "none") })).toThrow(
-      `${name}_FILE: must be a file that can be read, and it is not`,
+      `${name}_FILE: must be the path of a readable file`,
     );
     expect(() => read({ [`${name}_FILE`]: path, [name]: "x" })).toThrow(
-      `${name}: set either it or ${name}_FILE, not both`,
+      `${name}: set either ${name} or ${name}_FILE, not both`,
     );
   });
 });
 
-describe("the set of public keys", () => {
+describe("the JWKS", () => {
   it.each([
     ["RSA", rsa, ["e", "kty", "n"], "RSA-OAEP"],
     ["EC", ec, ["crv", "kty", "x", "y"], "ECDH-ES"],
     ["RSA", rsa.replaceAll("\n", "\\n"), ["e", "kty", "n"], "RSA-OAEP"],
-  ])("of an %s key holds its public half alone, under its thumbprint", (kty, text, members, alg) => {
+  ])("contains only the public key of an %s key, with its thumbprint as kid", (kty, text, members, alg) => {
     const [key = { kty: "", kid: "" }, ...others] =
       read({ OIDC_RS_PRIVATE_KEY_STR: text }).keySet?.keys ?? [];
     expect(others).toEqual([]);
@@ -166,8 +176,8 @@ describe("the set of public keys", () => {
   });
 });
 
-describe("rates of throttles", () => {
-  it("are off by default on a loopback address, and the contract's rates elsewhere", () => {
+describe("throttle rates", () => {
+  it("are off by default on a loopback address and those of the contract on other addresses", () => {
     const counts = (environment: Record<string, string>) =>
       Object.entries(read(environment).throttles).map(([scope, rates]) => [
         scope,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "./config.ts";
-import { llmKeys } from "./llm-settings.ts";
+import { llmKeys } from "./llm.ts";
 
 const FURTHER = JSON.stringify([
   { name: "second", base_url: "http://127.0.0.1:1/v1/", api_key: "k2", model: "large" },
   { name: "third", base_url: "https://h/v1/chat/completions", api_key_secret: "LLM_THIRD" },
 ]);
 
-describe("the settings of language models", () => {
-  it("put the provider of LLM_BASE_URL first, and give LLM_MODEL to those that have none", () => {
+describe("LLM settings", () => {
+  it("put the provider of LLM_BASE_URL first, and use LLM_MODEL for providers without a model", () => {
     const { llm } = readConfig({
       LLM_BASE_URL: "https://api.example.org/v1/",
       LLM_API_KEY: "k1",
@@ -27,7 +27,7 @@ describe("the settings of language models", () => {
     expect(llmKeys(llm)).toEqual(["k1", "k2"]);
   });
 
-  it("may all be missing or empty, and the key a secret", () => {
+  it("may all be unset or empty, and the key may be a workflow secret", () => {
     expect(readConfig({ LLM_BASE_URL: "", LLM_PROVIDERS: " ", LLM_ALLOWED_HOSTS: "" }).llm).toEqual({
       providers: [],
       allowedHosts: [],
@@ -38,14 +38,11 @@ describe("the settings of language models", () => {
   });
 
   it.each([
-    [{ LLM_BASE_URL: "h.example.org/v1" }, /LLM_BASE_URL: must be an http or https URL/],
-    [{ LLM_BASE_URL: "https://user:secret-word@h/" }, /LLM_BASE_URL: must be an http or https URL/],
-    [{ LLM_PROVIDERS: "[{secret-word" }, /LLM_PROVIDERS: must be JSON/],
-    [{ LLM_PROVIDERS: '{"name": "x"}' }, /LLM_PROVIDERS: \[\]/],
-    [
-      { LLM_PROVIDERS: '[{"name": "a b", "base_url": "https://h"}]' },
-      /LLM_PROVIDERS: \[0\.name\] must be a name/,
-    ],
+    [{ LLM_BASE_URL: "h.example.org/v1" }, /LLM_BASE_URL: must be a URL that begins with http/],
+    [{ LLM_BASE_URL: "https://user:secret-word@h/" }, /LLM_BASE_URL: must be a URL that begins with http/],
+    [{ LLM_PROVIDERS: "[{secret-word" }, /LLM_PROVIDERS: must be valid JSON/],
+    [{ LLM_PROVIDERS: '{"name": "x"}' }, /LLM_PROVIDERS: must be a JSON array/],
+    [{ LLM_PROVIDERS: '[{"name": "a b", "base_url": "https://h"}]' }, /LLM_PROVIDERS: \[0\]\.name must be/],
     [
       { LLM_PROVIDERS: '[{"name": "x", "base_url": "https://h", "key": "secret-word"}]' },
       /LLM_PROVIDERS: \[0\]/,
@@ -57,20 +54,20 @@ describe("the settings of language models", () => {
     [{ LLM_ALLOWED_HOSTS: "https://h" }, /LLM_ALLOWED_HOSTS: must be hosts/],
     [{ LLM_ALLOWED_HOSTS: "h/path" }, /LLM_ALLOWED_HOSTS: must be hosts/],
     [{ HTTP_STEP_PRIVATE_ADDRESSES: "maybe" }, /HTTP_STEP_PRIVATE_ADDRESSES: must be allow or deny/],
-  ])("%j are refused, and no key is told", (environment, message) => {
-    let told = "";
+  ])("%j is rejected without a key in the error", (environment, message) => {
+    let error = "";
     try {
       readConfig(environment);
-    } catch (error) {
-      told = (error as Error).message;
+    } catch (thrown) {
+      error = (thrown as Error).message;
     }
-    expect(told).toMatch(message);
-    expect(told).not.toContain("secret-word");
+    expect(error).toMatch(message);
+    expect(error).not.toContain("secret-word");
   });
 });
 
-describe("the address policy", () => {
-  it("allows private addresses on one machine and denies them in AWS, unless told", () => {
+describe("HTTP_STEP_PRIVATE_ADDRESSES", () => {
+  it("is by default allow on the embedded platform and deny on AWS", () => {
     const policy = (environment: Record<string, string>) => readConfig(environment).network.privateAddresses;
     expect(policy({})).toBe("allow");
     expect(policy({ WEFT_PLATFORM: "aws" })).toBe("deny");

@@ -1,0 +1,394 @@
+import { isMailAddress } from "../platform/mail.ts";
+import { documentSettings } from "./document-settings.ts";
+import { llmBaseUrl, llmHosts, llmProviders } from "./llm.ts";
+import {
+  absolutePaths,
+  boolean,
+  integer,
+  list,
+  mapped,
+  matching,
+  oneOf,
+  retention,
+  type Setting,
+  type SettingType,
+  text,
+  url,
+  validText,
+} from "./setting-types.ts";
+
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
+/** `*`, a host name, an address, or a domain with a leading dot. */
+const ALLOWED_HOST = /^(?:\*|\.?[a-z0-9_](?:[a-z0-9_.-]{0,252}[a-z0-9_])?|\[[0-9a-f:.]{2,45}\])$/i;
+
+const accessToken = validText((value) => value.length >= 16, "at least 16 characters long");
+const email = matching(EMAIL, "an email address");
+const optionalEmail = validText((value) => value === "" || EMAIL.test(value), "an email address");
+const singleLine = matching(/^\P{Cc}*$/u, "a single line without control characters");
+const publicUrl = mapped(
+  url({ without: ["username", "password", "search", "hash"], maxLength: 2000 }),
+  (value) => value.replace(/\/+$/, ""),
+);
+const allowedHosts = list(
+  (host) => ALLOWED_HOST.test(host),
+  "host names without ports, separated by commas, such as docs.example.org,.example.net, or *",
+);
+const mailSpelling = matching(/^(?:true|false|True|False|1|0)$/, "true or false");
+/** Accepts fewer spellings than `boolean`. */
+const mailBoolean: typeof boolean = {
+  ...boolean,
+  parse: (value) => boolean.parse(mailSpelling.parse(value)),
+};
+
+/** Settings of the server, the worker, workflows and users. */
+const serviceSettings = {
+  PORT: {
+    type: integer(0, 65_535, "a port"),
+    default: "3000",
+    description: "Port of the gateway; 0 selects a free port",
+  },
+  HOST: { type: text(), default: "127.0.0.1", description: "Address on which the gateway listens" },
+  PUBLIC_URL: {
+    type: publicUrl,
+    documentedDefault: "the host of the request",
+    description: "URL at which clients reach the service; links in responses and mails begin with it",
+    parameter: { name: "PublicUrl" },
+  },
+  DJANGO_ALLOWED_HOSTS: {
+    type: allowedHosts,
+    default: "",
+    description:
+      "Additional hosts that the gateway accepts in the Host header, separated by commas; `.example.org` includes subdomains, `*` accepts any host. Loopback names, HOST and the host of PUBLIC_URL are always accepted",
+  },
+  WEFT_DATA_DIR: {
+    type: text(),
+    default: "./.weft",
+    description: "Data folder, which contains all data of the server or worker",
+  },
+  WEFT_ACCESS_TOKEN: {
+    type: accessToken,
+    description: "Access token of the owner; if it is not set, the first start creates one",
+  },
+  WEFT_PLATFORM: {
+    type: oneOf("embedded", "aws"),
+    default: "embedded",
+    description:
+      "Where tables, queues, bus and blobs are: `embedded` in the data folder, `aws` at AWS or AWS_ENDPOINT_URL",
+  },
+  WEFT_STACK: {
+    type: matching(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, "the name of a CloudFormation stack"),
+    default: "weft",
+    description: "Name of the stack whose resources are used, if WEFT_PLATFORM is `aws`",
+  },
+  WEFT_WORKER: {
+    type: boolean,
+    default: "true",
+    description: "Whether this server also executes steps that use files; false leaves them to `weft worker`",
+  },
+  FUNCTION_FOLDERS: {
+    type: absolutePaths,
+    default: "",
+    description:
+      "Folders that script functions may use in addition to the workspaces and the temporary folder, separated by colons; / allows all",
+  },
+  SCHEDULER_ENABLED: { type: boolean, default: "true", description: "Whether schedules fire" },
+  RUNS_CONCURRENCY_MAX: {
+    type: integer(1, 10_000),
+    default: "100",
+    description: "Concurrent runs; further runs are `pending` and start by priority, then age",
+    parameter: { name: "RunsConcurrencyMax", service: "workflows" },
+  },
+  STEPS_CONCURRENCY_MAX: {
+    type: integer(1, 10_000),
+    default: "256",
+    description: "Concurrent steps of this server or worker; further steps wait in their queues",
+  },
+  EVENT_LOG_RETENTION: {
+    type: retention,
+    default: "off",
+    description: "Age at which records of the event log are deleted: `12h`, `30d`, `8w`; off keeps them",
+    parameter: { name: "EventLogRetention", service: "workflows", maxLength: 12 },
+  },
+  RUN_RETENTION: {
+    type: retention,
+    default: "off",
+    description:
+      "Time after their end at which runs are deleted, with their steps, logs and artifacts: `12h`, `30d`, `8w`; off keeps them",
+    parameter: { name: "RunRetention", service: "workflows", maxLength: 12 },
+  },
+  EVENT_RECEIVER_ENABLED: {
+    type: boolean,
+    documentedDefault: "same as SCHEDULER_ENABLED",
+    description: "Whether events trigger workflows",
+    parameter: { name: "EventReceiverEnabled", default: "true" },
+  },
+  HTTP_STEP_PRIVATE_ADDRESSES: {
+    type: oneOf("allow", "deny"),
+    documentedDefault: "allow; deny if WEFT_PLATFORM is aws",
+    description:
+      "Whether http and llm steps may connect to private addresses; metadata addresses are always denied",
+    parameter: { name: "HttpStepPrivateAddresses", service: "workflows", default: "deny" },
+  },
+  LLM_BASE_URL: {
+    type: llmBaseUrl,
+    description: "API of the first provider of llm steps, such as https://host/v1",
+    parameter: { name: "LlmBaseUrl", service: "workflows" },
+  },
+  LLM_API_KEY: {
+    type: text(),
+    isSecret: true,
+    description: "API key of this provider; by default the workflow secret LLM_API_KEY, if it exists",
+  },
+  LLM_MODEL: {
+    type: text(),
+    description: "Model of llm steps that specify none",
+    parameter: { name: "LlmModel", service: "workflows" },
+  },
+  LLM_PROVIDERS: {
+    type: llmProviders,
+    default: "",
+    description:
+      "Additional providers, tried in order: a JSON array of {name, base_url, api_key or api_key_secret, model}",
+    parameter: { name: "LlmProviders", service: "workflows", maxLength: 512 },
+  },
+  LLM_ALLOWED_HOSTS: {
+    type: llmHosts,
+    default: "",
+    description: "Hosts (host or host:port) that a step may use in llm_config.base_url, separated by commas",
+    parameter: { name: "LlmAllowedHosts", service: "workflows", maxLength: 256 },
+  },
+  DOCKER_HOST: {
+    type: text(),
+    documentedDefault: "the default socket",
+    description: "Docker engine of remote-bash steps: unix:///path or tcp://host:port",
+  },
+  REMOTE_VOLUME_ROOTS: {
+    type: absolutePaths,
+    default: "",
+    description:
+      "Folders that containers of steps may mount in addition to the run's workspace: absolute paths separated by colons",
+  },
+  REMOTE_HOST_NETWORK: {
+    type: boolean,
+    default: "false",
+    description: "Whether containers of steps may use the network of this machine (`network: host`)",
+  },
+  REMOTE_KEYS_DIR: {
+    type: text(),
+    documentedDefault: "keys in the data folder",
+    description: "Folder of the files that key_file of remote-bash steps names",
+  },
+  SSH_KNOWN_HOSTS: {
+    type: text(),
+    documentedDefault: "~/.ssh/known_hosts",
+    description:
+      "File with the hosts that remote-bash steps may connect to and their keys, in OpenSSH's known_hosts format",
+  },
+  UNDEFINED_NAMES: {
+    type: oneOf("empty", "fail"),
+    default: "empty",
+    description:
+      "How the templates of a workflow evaluate an undefined name: `empty` gives an empty text and a warning in the run's log, `fail` fails the step, as does `undefined: fail` in a workflow",
+    parameter: { name: "UndefinedNames", service: "workflows" },
+  },
+  TRIGGER_FIRES_PER_MINUTE: {
+    type: integer(1, 999_999_999),
+    default: "6000",
+    description: "Times that one trigger may fire in a minute; further events start nothing",
+    parameter: { name: "TriggerFiresPerMinute" },
+  },
+  RUNS_PER_ROOT_CAUSE_MAX: {
+    type: integer(1, 999_999_999),
+    default: "1000",
+    description:
+      "Runs that one event or request may start, directly or through other runs; further runs are refused",
+    parameter: { name: "RunsPerRootCauseMax" },
+  },
+  WATCH_ROOTS: {
+    type: absolutePaths,
+    default: "",
+    description:
+      "Folders that watch triggers may observe in addition to the workspaces: absolute paths separated by colons",
+  },
+  WEFT_OWNER_EMAIL: {
+    type: email,
+    default: "owner@weft.local",
+    description: "Email address of the user of the document service to whom WEFT_ACCESS_TOKEN belongs",
+    parameter: { name: "OwnerEmail" },
+  },
+  AI_ALLOW_REACH_FROM: {
+    type: oneOf("public", "authenticated", "restricted"),
+    default: "authenticated",
+    description:
+      "Who may use AI functions in a document: everyone who may edit it (`public`), editors who are signed in (`authenticated`), or its members only (`restricted`)",
+    parameter: { name: "AiAllowReachFrom" },
+  },
+  TRASHBIN_CUTOFF_DAYS: {
+    type: integer(0, 99_999, "a number of days"),
+    default: "30",
+    description: "Days after which a deleted document can no longer be restored",
+    parameter: { name: "TrashbinCutoffDays" },
+  },
+  API_USERS_LIST_LIMIT: {
+    type: integer(1, 100),
+    default: "5",
+    description: "Maximum number of users in the response to a user search",
+    parameter: { name: "ApiUsersListLimit", service: "documents" },
+  },
+  OIDC_OP_URL: {
+    type: url(),
+    description: "Issuer of the tokens (JWT) that the document service accepts, as in their `iss` claim",
+    parameter: { name: "OidcOpUrl", service: "documents" },
+  },
+  OIDC_OP_JWKS_ENDPOINT: {
+    type: url(),
+    description: "URL of the issuer's public keys (JWKS)",
+    parameter: { name: "OidcOpJwksEndpoint", service: "documents" },
+  },
+  OIDC_RS_ALLOWED_AUDIENCES: {
+    type: list(),
+    default: "",
+    description:
+      "Accepted audiences of the issuer's tokens, separated by commas; without an audience every token is rejected",
+    parameter: { name: "OidcRsAllowedAudiences", service: "documents", maxLength: 256 },
+  },
+  OIDC_TIMEOUT: {
+    type: integer(1, 99, "a number of seconds"),
+    default: "3",
+    description: "Timeout of requests to the issuer, seconds",
+    parameter: { name: "OidcTimeout", service: "documents" },
+  },
+  OIDC_CREATE_USER: {
+    type: boolean,
+    default: "true",
+    description: "Whether the first valid token of an unknown user creates the user",
+    parameter: { name: "OidcCreateUser", service: "documents" },
+  },
+  OIDC_FALLBACK_TO_EMAIL_FOR_IDENTIFICATION: {
+    type: boolean,
+    default: "true",
+    description: "Whether a user with an unknown `sub` is identified by email address",
+    parameter: { name: "OidcFallbackToEmail", service: "documents" },
+  },
+  OIDC_ALLOW_DUPLICATE_EMAILS: {
+    type: boolean,
+    default: "false",
+    description: "Whether several users may have the same email address",
+    parameter: { name: "OidcAllowDuplicateEmails", service: "documents" },
+  },
+  OIDC_REQUIRE_EMAIL_VERIFIED: {
+    type: boolean,
+    default: "true",
+    description:
+      "Whether the email address of a token requires `email_verified: true`; if false, the claim may also be missing",
+    parameter: { name: "OidcRequireEmailVerified", service: "documents" },
+  },
+  OIDC_ALLOW_OWNER_BY_EMAIL: {
+    type: boolean,
+    default: "false",
+    description: "Whether a token with the owner's email address authenticates the owner",
+    parameter: { name: "OidcAllowOwnerByEmail", service: "documents" },
+  },
+  OIDC_USERINFO_FULLNAME_FIELDS: {
+    type: list(),
+    default: "first_name,last_name",
+    description: "Claims whose values, joined by spaces, are a user's full name, separated by commas",
+    parameter: { name: "OidcFullNameFields", service: "documents" },
+  },
+  OIDC_USERINFO_SHORTNAME_FIELD: {
+    type: text(),
+    default: "first_name",
+    description: "Claim whose value is a user's short name",
+    parameter: { name: "OidcShortNameField", service: "documents" },
+  },
+  DJANGO_EMAIL_HOST: {
+    type: singleLine,
+    description:
+      "SMTP server; without it mails are written to `mail/` in the data folder, and are not sent in Lambda",
+    parameter: { name: "EmailHost", service: "workflows" },
+  },
+  DJANGO_EMAIL_PORT: {
+    type: integer(1, 65_535, "a port"),
+    default: "25",
+    description: "Port of the SMTP server",
+    parameter: { name: "EmailPort", service: "workflows" },
+  },
+  DJANGO_EMAIL_HOST_USER: {
+    type: text(),
+    description: "User name for the SMTP server, if it requires authentication",
+    parameter: { name: "EmailHostUser", service: "workflows" },
+  },
+  DJANGO_EMAIL_HOST_PASSWORD: {
+    type: text(),
+    isSecret: true,
+    description:
+      "Password for the SMTP server; by default the workflow secret DJANGO_EMAIL_HOST_PASSWORD, if it exists",
+  },
+  DJANGO_EMAIL_USE_TLS: {
+    type: mailBoolean,
+    default: "false",
+    description: "Whether to use STARTTLS",
+    parameter: { name: "EmailUseTls", service: "workflows" },
+  },
+  DJANGO_EMAIL_USE_SSL: {
+    type: mailBoolean,
+    default: "false",
+    description: "Whether to use TLS from the start of the connection",
+    parameter: { name: "EmailUseSsl", service: "workflows" },
+  },
+  DJANGO_EMAIL_FROM: {
+    type: validText(isMailAddress, "an email address"),
+    default: "from@example.com",
+    description: "Sender address of mails",
+    parameter: { name: "EmailFrom", service: "workflows" },
+  },
+  DJANGO_EMAIL_BRAND_NAME: {
+    type: singleLine,
+    default: "Docs",
+    description: "Name of the service in mails",
+    parameter: { name: "EmailBrandName", service: "workflows" },
+  },
+  DJANGO_EMAIL_LOGO_IMG: {
+    type: url(),
+    description: "URL of the image at the top of mails",
+    parameter: { name: "EmailLogoImg", service: "workflows" },
+  },
+  DJANGO_EMAIL_URL_APP: {
+    type: url(),
+    documentedDefault: "PUBLIC_URL, or the URL of the gateway",
+    description: "URL of the application that links in mails open",
+    parameter: { name: "EmailUrlApp", service: "workflows" },
+  },
+  WORKFLOW_DOCUMENTS_USER: {
+    type: optionalEmail,
+    default: "",
+    description: "Email address of the user as whom workflow scripts access documents; by default the owner",
+    parameter: { name: "WorkflowDocumentsUser", service: "workflows" },
+  },
+  DOCUMENT_SETTINGS: {
+    type: text(2000),
+    description:
+      "Any of the settings below except secrets, as one JSON object of strings; a variable of its own takes precedence",
+    parameter: { name: "DocumentSettings", service: "documents", maxLength: 640 },
+  },
+} satisfies Record<string, Setting>;
+
+/** Every setting by its environment variable. */
+export const settings = { ...serviceSettings, ...documentSettings };
+
+export type SettingName = keyof typeof settings;
+
+/** The values of all settings after parsing. */
+export type SettingValues = {
+  readonly [Name in SettingName]: (typeof settings)[Name] extends {
+    readonly type: SettingType<infer Value>;
+  }
+    ? (typeof settings)[Name] extends { readonly default: string }
+      ? Value
+      : Value | undefined
+    : never;
+};
+
+export const SECRETS: readonly string[] = Object.entries<Setting>(settings)
+  .filter(([, { isSecret }]) => isSecret)
+  .map(([name]) => name);
