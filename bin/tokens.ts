@@ -58,14 +58,14 @@ const ofServer = (connection: Connection): Tokens => ({
 
 async function inFolder<Result>(folder: string, work: (tokens: Tokens) => Promise<Result>): Promise<Result> {
   // Loaded only here: with a server that runs, none of it is needed.
-  const [{ openFolderDeps }, { ApiError }, users, { UpgradeRefused }] = await Promise.all([
-    import("../lib/deps-folder.ts"),
+  const [{ openDataFolder }, { ApiError }, users, { UpgradeRefused }] = await Promise.all([
+    import("../lib/app/cli.ts"),
     import("../lib/errors.ts"),
     import("../lib/documents/users/tokens.ts"),
     import("../lib/upgrades/releases.ts"),
   ]);
   try {
-    const opened = await openFolderDeps(folder);
+    const opened = await openDataFolder(folder);
     try {
       return await work({
         create: async (body) => {

@@ -1,6 +1,6 @@
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { OpenedDeps } from "../lib/deps.ts";
+import type { LocalApp } from "../lib/app/local.ts";
 import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
@@ -56,7 +56,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let redact = (line: string): string => line;
   const write = options.writeLog ?? writeToStderr;
   const log = jsonLog({ write, level: "info", redact: (line) => redact(line) });
-  const opened = await openPlatform(config, template.resources, log);
+  const opened = await openApp(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
   const { host, port, dataDir, worker, maxConcurrentSteps: stepsAtOnce, publicUrl, allowedHosts } = config;
   const marks = keepMarks({ dataDir, log });
@@ -100,15 +100,13 @@ async function openTemplate(path: string, dataDir: string): Promise<Template> {
   return readTemplateOnce(path, dataDir);
 }
 
-/** Loaded as it is asked for: one platform has no use for the other's code. */
-async function openPlatform(config: Config, resources: Resources, log: Log): Promise<OpenedDeps> {
+async function openApp(config: Config, resources: Resources, log: Log): Promise<LocalApp> {
   const { dataDir, stack, schedulerEnabled } = config;
-  if (config.platform === "embedded") {
-    const { openEmbeddedDeps } = await import("../lib/deps-embedded.ts");
-    return openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled });
-  }
-  const { openCloudDeps } = await import("../lib/deps-cloud.ts");
-  return openCloudDeps({ dataDir, resources, config, log, stack });
+  // Loaded after the settings are read: a wrong setting is reported at once.
+  const { openAwsApp, openEmbeddedApp } = await import("../lib/app/local.ts");
+  return config.platform === "embedded"
+    ? openEmbeddedApp({ dataDir, resources, config, log, schedulerEnabled })
+    : openAwsApp({ dataDir, resources, config, log, stack });
 }
 
 /**

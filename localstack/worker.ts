@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openWorkerDeps } from "../lib/deps-cloud.ts";
+import { openWorker } from "../lib/app/worker.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import { readSetting } from "../lib/settings/read.ts";
 import { createFunctions } from "./functions.ts";
@@ -39,7 +39,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const template = readTemplateOnce(TEMPLATE_PATH, dataDir);
   let redact = (line: string): string => line;
   const log = jsonLog({ write: options.writeLog, level: "info", redact: (line) => redact(line) });
-  const opened = await openWorkerDeps({ dataDir, stack, resources: template.resources, log, environment });
+  const opened = await openWorker({ dataDir, stack, resources: template.resources, log, environment });
   redact = (line) => opened.deps.secrets.redact(line);
   installLambdaRuntime();
   const functions = template.functions

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
+import { openEmbeddedApp } from "../../lib/app/local.ts";
 import { type EventDeps, type EventDraft, emitEvents } from "../../lib/events/publish.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
 import type { Queues } from "../../lib/platform/queues.ts";
@@ -34,7 +34,7 @@ async function fill({ dataDir, kind, count }: Filling): Promise<void> {
   const template = readTemplateOnce(TEMPLATE, dataDir);
   const log = jsonLog({ write: (line) => process.stderr.write(line), level: "warn" });
   const { resources } = template;
-  const opened = await openEmbeddedDeps({ dataDir, resources, config, log, schedulerEnabled: false });
+  const opened = await openEmbeddedApp({ dataDir, resources, config, log, schedulerEnabled: false });
   const { host, port } = config;
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const platform = await startPlatform({ template, root, opened, log, host, port });

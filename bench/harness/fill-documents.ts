@@ -1,4 +1,4 @@
-import type { Deps } from "../../lib/deps.ts";
+import type { Deps } from "../../lib/app/compose.ts";
 import { type DocumentAccess, findDocument } from "../../lib/documents/authorization/document-access.ts";
 import { commitChange } from "../../lib/documents/changes/commit.ts";
 import { adjustAccessCounts, planInitialAccess } from "../../lib/documents/grants/grants.ts";

@@ -1,4 +1,4 @@
-import type { Deps } from "../../lib/deps.ts";
+import type { Deps } from "../../lib/app/compose.ts";
 import { emitEvents } from "../../lib/events/publish.ts";
 import type { Write } from "../../lib/platform/tables.ts";
 import { artifactList } from "../../lib/workflows/artifacts/table.ts";

@@ -20,7 +20,7 @@ const SHAPING = [
   "bench/harness/list-records.ts",
   "bench/harness/records.ts",
   "functions/executors",
-  "lib/deps-compose.ts",
+  "lib/app/compose.ts",
   "lib/documents",
   "lib/events",
   "lib/platform/embedded",

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openFolderDeps } from "../../lib/deps-folder.ts";
+import { openDataFolder } from "../../lib/app/cli.ts";
 import { markTable, RELEASE_KEY } from "../../lib/upgrades/mark.ts";
 import { type Ended, type RunningCommand, startCommand } from "../test-command.ts";
 
@@ -123,7 +123,7 @@ describe("tokens of users", () => {
 
   test("are refused on a folder that is in use, and on one of another release, in a sentence", async () => {
     const dataDir = join(folder, ".weft");
-    const { deps, close } = await openFolderDeps(dataDir);
+    const { deps, close } = await openDataFolder(dataDir);
     const taken = await weft("token", "list");
     expect([taken.code, taken.out]).toEqual([1, ""]);
     expect(taken.error).toMatch(/^weft: .*\n.*--url, and asked with --token\.\n$/);

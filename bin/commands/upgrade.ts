@@ -25,7 +25,7 @@ export const upgrade = withActions({
       run: async (_words, args, terminal) => {
         const stack = textFlag(args, "stack") ?? (terminal.env["WEFT_STACK"] || "weft");
         // Loaded only here: the other commands start without it.
-        const { upgradeStack } = await import("../../lib/deps-upgrade.ts");
+        const { upgradeStack } = await import("../../lib/app/cli.ts");
         const log = jsonLog({ write: (line) => terminal.error(line), level: "info" });
         const release = await upgradeStack({ stack, environment: terminal.env, log }).catch(
           (error: unknown) => {

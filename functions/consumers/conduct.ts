@@ -1,5 +1,5 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
-import { documentAnswers } from "#lib/deps-asked.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
+import { documentCallHandler } from "#lib/app/compose.ts";
 import { defineConsumer, type Message, toConsumerHandler } from "#lib/events/consumer.ts";
 import { conduct } from "#lib/workflows/runs/conduct.ts";
 import {
@@ -46,8 +46,8 @@ async function conductInOrder(
 /** For executors, who have no tables: the answer lies where they look for it. */
 async function answerQuestion(deps: Deps, runId: string, { id, query }: RecordsQuestion): Promise<void> {
   const { answerScript } = await import("#lib/workflows/script-api/answer-script.ts");
-  const answer = await answerScript({ ...deps, answerDocuments: documentAnswers(deps) }, runId, query);
+  const answer = await answerScript({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
   await deps.blobs.put(answerBlob(runId, id), JSON.stringify(answer));
 }
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

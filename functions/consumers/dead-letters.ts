@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
 import { indexLetters, receiveLetter } from "#lib/workflows/dead-letters/letters.ts";
 
@@ -22,4 +22,4 @@ export const consumer = defineConsumer({
   },
 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
 import type { EventRecorded } from "#lib/events/publish.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
@@ -21,4 +21,4 @@ export const consumer = defineConsumer({
     ),
 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { removeOrphanedBlobs } from "#lib/documents/content/orphaned-blobs.ts";
 import { flushUpdatedEvent, type UpdatedEventMessage } from "#lib/documents/events/updated-event.ts";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
@@ -19,4 +19,4 @@ export const consumer = defineConsumer({
     }),
 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { indexEvents } from "#lib/events/log/index-events.ts";
 import { type OldestUnindexed, oldestUnindexed } from "#lib/events/log/tail.ts";
@@ -50,4 +50,4 @@ export const consumer = defineConsumer({
   },
 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 

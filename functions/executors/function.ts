@@ -1,7 +1,7 @@
-import { openDeps } from "#lib/deps.ts";
+import { openExecutorDeps } from "#lib/app/aws.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 
 export const consumer = stepConsumer("function", { summary: "Executes function steps", concurrency: 32 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openExecutorDeps);

@@ -1,7 +1,7 @@
-import { openDeps } from "#lib/deps.ts";
+import { openExecutorDeps } from "#lib/app/aws.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { stepConsumer } from "#lib/workflows/steps/consumer.ts";
 
 export const consumer = stepConsumer("http", { summary: "Executes http steps", concurrency: 64 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openExecutorDeps);

@@ -1,4 +1,4 @@
-import { openDeps } from "#lib/deps.ts";
+import { openExecutorDeps } from "#lib/app/aws.ts";
 import { toConsumerHandler } from "#lib/events/consumer.ts";
 import { workspaceConsumer } from "#lib/workflows/steps/consumer.ts";
 
@@ -11,4 +11,4 @@ export const consumer = workspaceConsumer(
   },
 );
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openExecutorDeps);

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { fireDue } from "#lib/workflows/schedules/fire.ts";
 
@@ -16,4 +16,4 @@ export const consumer = defineConsumer({
   },
 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

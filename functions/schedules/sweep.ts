@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { retainEvents } from "#lib/events/log/retain.ts";
@@ -38,4 +38,4 @@ export const consumer = defineConsumer({
   },
 });
 
-export const handler = toConsumerHandler(consumer, openDeps);
+export const handler = toConsumerHandler(consumer, openConsumerDeps);

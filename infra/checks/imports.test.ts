@@ -29,7 +29,7 @@ const VIOLATIONS: Readonly<Record<string, readonly [from: string, to: string]>> 
   "nothing-imports-localstack": ["examples/demo.ts", "localstack/server.ts"],
   "nothing-imports-bench": ["localstack/server.ts", "bench/harness/load.ts"],
   "bench-on-what-runs": ["bench/emits.ts", "openapi.json"],
-  "lib-stands-alone": ["lib/deps.ts", "bench/load.ts"],
+  "lib-stands-alone": ["lib/app/compose.ts", "bench/load.ts"],
   "workflows-not-documents": ["lib/workflows/runs.ts", "lib/documents/tree.ts"],
   "documents-not-workflows": ["lib/collaboration/server.ts", "lib/workflows/runs.ts"],
   "service-ports-by-type": ["lib/workflows/runs.ts", "lib/platform/clock.ts"],
@@ -40,14 +40,15 @@ const VIOLATIONS: Readonly<Record<string, readonly [from: string, to: string]>> 
   "http-below-services": ["lib/http/route.ts", "lib/events/publish.ts"],
   "upgrades-know-what-is-stored": ["lib/upgrades/mark.ts", "lib/workflows/runs.ts"],
   "platform-stands-alone": ["lib/platform/bus.ts", "lib/errors.ts"],
-  "adapters-behind-deps": ["localstack/server.ts", "lib/platform/embedded/store.ts"],
-  "one-platform-an-opener": ["lib/deps-aws.ts", "lib/platform/embedded/platform.ts"],
-  "no-cloud-in-the-embedded-opener": ["lib/deps-embedded.ts", "lib/platform/aws/platform.ts"],
+  "app-opens-platforms": ["localstack/server.ts", "lib/platform/embedded/store.ts"],
+  "lambda-without-embedded": ["lib/app/aws.ts", "lib/platform/embedded/platform.ts"],
+  "aws-on-demand": ["lib/app/local.ts", "lib/platform/aws/platform.ts"],
+  "cli-without-services": ["lib/app/cli.ts", "lib/app/compose.ts"],
   "ports-know-no-adapter": ["lib/platform/ports.ts", "lib/platform/contract/tables.ts"],
   "adapters-apart": ["lib/platform/embedded/store.ts", "lib/platform/aws/tables.ts"],
   "aws-apart": ["lib/platform/aws/tables.ts", "lib/platform/embedded/item-codec.ts"],
-  "deps-at-the-edge": ["lib/settings.ts", "lib/deps.ts"],
-  "tables-at-the-edge": ["lib/settings.ts", "lib/tables.ts"],
+  "app-above-lib": ["lib/settings.ts", "lib/app/compose.ts"],
+  "tables-in-app": ["lib/settings.ts", "lib/tables.ts"],
 };
 
 const relative = (from: string, to: string): string => "../".repeat(from.split("/").length - 1) + to;
@@ -136,9 +137,9 @@ export type { Page } from "../platform/tables.ts";`,
     const found = await checkTree(
       {
         "lib/workflows/runs.test.ts":
-          'import "vitest";\nimport "../platform/embedded/store.ts";\nimport "../deps.ts";',
+          'import "vitest";\nimport "../platform/embedded/store.ts";\nimport "../app/compose.ts";',
       },
-      ["lib/platform/embedded/store.ts", "lib/deps.ts"],
+      ["lib/platform/embedded/store.ts", "lib/app/compose.ts"],
     );
 
     expect(found).toEqual([]);

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PutParameterCommand } from "@aws-sdk/client-ssm";
-import type { Deps } from "../../lib/deps.ts";
-import { openStoredAwsDeps } from "../../lib/deps-aws-stored.ts";
-import { openWorkerDeps } from "../../lib/deps-cloud.ts";
-import { composeDeps } from "../../lib/deps-compose.ts";
+import { openStoredDeps } from "../../lib/app/aws.ts";
+import type { Deps } from "../../lib/app/compose.ts";
+import { composeDeps } from "../../lib/app/compose.ts";
+import { openWorker } from "../../lib/app/worker.ts";
 import type { Handler } from "../../lib/http/handler.ts";
 import { openNetwork } from "../../lib/network/network.ts";
 import { parameterStore } from "../../lib/platform/aws/parameters.ts";
@@ -133,7 +133,7 @@ export async function openInstallation(
     // It only uses the bucket.
     if (logicalId === "ConverterFunction") return { blobs: outside.blobs };
     if (worker) {
-      const opened = await openWorkerDeps({
+      const opened = await openWorker({
         ...{ dataDir: join(folder, logicalId), stack, resources, log, environment },
       });
       workers.push(opened);
@@ -143,7 +143,7 @@ export async function openInstallation(
     // The tour sends requests to the local gateway, which a function in AWS could not reach.
     const network = openNetwork({ privateAddresses: "allow", loopback: "as private" });
     const { scripts } = runner;
-    const stored = await openStoredAwsDeps(environment, (ports, config, ownDeps) => {
+    const stored = await openStoredDeps(environment, (ports, config, ownDeps) => {
       const documents = Object.defineProperty({ ...config.documents }, "workflowsEmail", {
         get: () => writerEmail,
       });
@@ -165,7 +165,7 @@ export async function openInstallation(
   });
   const gateway = await startGateway({ functions, invoke, log, host: "127.0.0.1", port: 0 });
   const [first] = environments.values();
-  const outside = await openStoredAwsDeps(first ?? {}, composeDeps);
+  const outside = await openStoredDeps(first ?? {}, composeDeps);
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
     ...{ roles, token, serverToken, outside, url: gateway.url },

@@ -1,4 +1,4 @@
-import type { Deps } from "../../lib/deps.ts";
+import type { Deps } from "../../lib/app/compose.ts";
 import {
   DOCUMENT_UPDATED_QUEUE,
   type UpdatedEventMessage,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { Deps } from "../../lib/deps.ts";
+import type { Deps } from "../../lib/app/compose.ts";
 import type { ProxyResult } from "../../lib/http/handler.ts";
 import { PRODUCT_VERSION } from "../../lib/platform/product-version.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";

@@ -12,10 +12,11 @@ import { bundle, functionBuilds } from "./bundles.ts";
 
 const NESTED = fileURLToPath(new URL("../stacks/workflows.yaml", import.meta.url));
 const FUNCTION = "FunctionFunction";
+const OPENER = fileURLToPath(new URL("../../lib/app/aws.ts", import.meta.url));
 /** Scripts as in the function's bundle: built with the same options, into the same folder. */
 const PROBE = `
-import { openDeps } from "#lib/deps.ts";
-const { scripts } = await openDeps();
+import { openExecutorDeps } from ${JSON.stringify(OPENER)};
+const { scripts } = await openExecutorDeps();
 const running = new Map();
 process.on("message", async ({ id, request, abort }) => {
   if (abort === true) return running.get(id)?.abort();

@@ -26,12 +26,8 @@ const OWN_PACKAGES: Readonly<Record<string, RegExp>> = {
     /(?:^|\/)(?:content\/formatted|documents\/create-for-owner|consumers\/conduct)\.ts$/,
 };
 
-/** The modules that open AWS without `import()`: with the parameter store, without it, for executors of steps. */
-const OPENERS = {
-  stored: "deps-lambda.ts",
-  inner: "deps-lambda-inner.ts",
-  executor: "deps-lambda-executor.ts",
-} as const;
+/** The AWS adapter without `import()`: esbuild then omits what a function does not use of AWS's SDK. */
+const BUNDLED_ADAPTER = "#lib/platform/aws/open.ts=../lib/platform/aws/open-bundled.ts";
 
 /** SAM's esbuild options for a function. The ES modules of a package are tree-shaken. */
 const ESBUILD = {
@@ -57,17 +53,14 @@ const SCRIPT_PARTS = [
 /** SAM's esbuild options for the function in this file, and for the script evaluator beside it, if it has one. */
 export function buildProperties(
   entry: string,
-  options: {
-    readonly scripts?: boolean;
-    readonly opener?: keyof typeof OPENERS;
-  } = {},
+  options: { readonly scripts?: boolean } = {},
 ): Readonly<Record<string, unknown>> {
   const own = codeEntry(entry);
   const build = {
     ...ESBUILD,
     External: [...UNUSED_PACKAGES, ...foreignPackages(own)],
     // Relative to esbuild's working directory.
-    Alias: [`#lib/deps.ts=../lib/${OPENERS[options.opener ?? "inner"]}`],
+    Alias: [BUNDLED_ADAPTER],
   };
   if (options.scripts !== true) return { EntryPoints: [own], ...build };
   return {

@@ -59,7 +59,7 @@ export function routeFunction({ entry, route }: ScannedRoute): ResourceMap {
   const scripts = route.scripts === true;
   const memoryMb = route.memoryMb ?? (scripts ? SCRIPTS_MEMORY_MB : undefined);
   const properties = { ...sizeProperties(route.timeoutSeconds, memoryMb), Role: arnOf(roleId("http")) };
-  const build = buildProperties(entry, { opener: "stored", scripts });
+  const build = buildProperties(entry, { scripts });
   return {
     [functionId(route.operationId)]: toFunction(entry, route.summary, build, properties, events, weft),
   };
@@ -89,7 +89,7 @@ export function unsupportedMethodFunctions(routes: readonly ScannedRoute[]): Res
     functions[functionId(`${route.operationId}${number}`)] = toFunction(
       entry,
       `Unsupported methods, part ${number}`,
-      buildProperties(entry, { opener: "stored", scripts: false }),
+      buildProperties(entry, { scripts: false }),
       { Role: arnOf(roleId("http")) },
       Object.fromEntries(events),
       {},
@@ -149,10 +149,7 @@ export function consumerFunction(scanned: ScannedConsumer, queueIds: readonly st
       : {}),
     Role: arnOf(roleId(kind)),
   };
-  const build = buildProperties(entry, {
-    scripts,
-    opener: consumer.executor === true ? "executor" : consumer.secrets === true ? "stored" : "inner",
-  });
+  const build = buildProperties(entry, { scripts });
   return {
     [functionId(consumer.name)]: toFunction(entry, consumer.summary, build, properties, events, weft),
   };

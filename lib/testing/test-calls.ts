@@ -1,4 +1,4 @@
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../app/compose.ts";
 import { toHandler } from "../http/handler.ts";
 import { fullPath, type Route } from "../http/route.ts";
 import { call as callHandler } from "./call.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { failedReceipts, queueEvent } from "../../localstack/queue-event.ts";
 import { readTemplate, type TemplateFunction, type TemplateSource } from "../../localstack/template.ts";
-import type { Deps } from "../deps.ts";
-import { composeDeps } from "../deps-compose.ts";
-import { type ScriptDeps, withScripts } from "../deps-scripts.ts";
+import type { Deps } from "../app/compose.ts";
+import { composeDeps } from "../app/compose.ts";
+import { type ScriptCalls, withScriptCalls } from "../app/local.ts";
 import { isUploadAllowed } from "../documents/content/uploads.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
@@ -74,7 +74,7 @@ export interface TestDepsOptions {
 }
 
 export interface TestDeps {
-  readonly deps: Deps & ScriptDeps;
+  readonly deps: Deps & ScriptCalls;
   readonly clock: TestClock;
   /** Takes what the gateway would. */
   readonly uploads: UploadReceiver;
@@ -144,7 +144,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     ...(options.remote === undefined ? {} : { remote: options.remote }),
     ...(options.converter === undefined ? {} : { converter: options.converter }),
   });
-  const deps = withScripts(composed);
+  const deps = withScriptCalls(composed);
   const drain = (but: readonly string[] = []): Promise<number> => drainQueues(deps, but);
   return {
     deps,

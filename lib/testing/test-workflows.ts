@@ -1,4 +1,4 @@
-import type { Deps } from "../deps.ts";
+import type { Deps } from "../app/compose.ts";
 import { type EventFilters, type EventRecord, listEvents } from "../events/log/list.ts";
 import { listRuns, type RunRecord } from "../workflows/runs/read.ts";
 import { parseDefinition } from "../workflows/schema/parse.ts";

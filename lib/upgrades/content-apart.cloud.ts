@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { upgradeStack } from "../deps-upgrade.ts";
+import { upgradeStack } from "../app/cli.ts";
 import { type AwsClients, awsClients } from "../platform/aws/clients.ts";
 import { blobsBucketOf } from "../platform/aws/platform.ts";
 import { provision } from "../platform/aws/provision/provision.ts";

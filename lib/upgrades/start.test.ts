@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openEmbeddedDeps } from "../deps-embedded.ts";
+import { openEmbeddedApp } from "../app/local.ts";
 import { jsonLog } from "../platform/json-log.ts";
 import { readConfig } from "../settings/config.ts";
 import { tables } from "../tables.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const open = () =>
-  openEmbeddedDeps({
+  openEmbeddedApp({
     dataDir,
     config: readConfig({ WEFT_DATA_DIR: dataDir }),
     resources: { tables: Object.values(tables), queues: [], rules: [], schedules: [] },

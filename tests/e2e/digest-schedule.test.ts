@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
+import { openEmbeddedApp } from "../../lib/app/local.ts";
 import type { EventRecord } from "../../lib/events/log/list.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
@@ -23,7 +23,7 @@ async function atNoon() {
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const template = readTemplate(TEMPLATE);
   let ahead = Date.parse("2026-03-01T12:00:00Z") - Date.now();
-  const opened = await openEmbeddedDeps({
+  const opened = await openEmbeddedApp({
     dataDir,
     resources: template.resources,
     config: readConfig({ WEFT_DATA_DIR: dataDir, WEFT_ACCESS_TOKEN: TOKEN }),

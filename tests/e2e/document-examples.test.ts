@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
+import { openEmbeddedApp } from "../../lib/app/local.ts";
 import type { ContentAccess } from "../../lib/documents/content/text-access.ts";
 import type { DocumentRecord } from "../../lib/documents/records/record.ts";
 import { handleDocumentCall } from "../../lib/documents/script-api/handle-document-call.ts";
 import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
+import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { answerScript } from "../../lib/workflows/script-api/answer-script.ts";
 import type { AnswerDocuments } from "../../lib/workflows/script-api/document-questions.ts";
-import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplate } from "../../localstack/template.ts";
 import { type Page, until } from "./weft.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "weft-documents-"));
   closes.unshift(() => rm(dataDir, { recursive: true, force: true }));
   const template = readTemplate(TEMPLATE);
-  const opened = await openEmbeddedDeps({
+  const opened = await openEmbeddedApp({
     ...{ dataDir, resources: template.resources, log: silentLog, schedulerEnabled: true },
     config: readConfig({ WEFT_DATA_DIR: dataDir, WEFT_ACCESS_TOKEN: TOKEN }),
   });

@@ -4,7 +4,7 @@
  */
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { openEmbeddedDeps } from "../../lib/deps-embedded.ts";
+import { openEmbeddedApp } from "../../lib/app/local.ts";
 import { jsonLog } from "../../lib/platform/json-log.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import { startPlatform } from "../../localstack/platform.ts";
@@ -16,7 +16,7 @@ const template = readTemplate(process.env["WEFT_TEST_TEMPLATE"] ?? `${ROOT}/temp
 const log = jsonLog({ write: (line) => void process.stderr.write(line), level: "info" });
 let ahead = Number(process.env["WEFT_TEST_AHEAD_MS"] ?? 0);
 
-const opened = await openEmbeddedDeps({
+const opened = await openEmbeddedApp({
   dataDir: config.dataDir,
   resources: template.resources,
   config,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { composeDeps } from "../../lib/deps-compose.ts";
+import { composeDeps } from "../../lib/app/compose.ts";
 import { resendPending } from "../../lib/events/log/process.ts";
 import { hashToken, ownerAuthenticator } from "../../lib/http/auth.ts";
 import { openAws } from "../../lib/platform/aws/platform.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Deps } from "#lib/deps.ts";
+import type { Deps } from "#lib/app/aws.ts";
 import { renderEmail } from "#lib/documents/mail/email-templates.ts";
 import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
 import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";

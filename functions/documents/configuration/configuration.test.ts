@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Deps } from "#lib/deps.ts";
+import type { Deps } from "#lib/app/aws.ts";
 import { BUILT_IN_FOOTER } from "#lib/documents/configuration/theme.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";

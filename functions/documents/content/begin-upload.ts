@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { beginUpload, uploadBody, uploadRecord } from "#lib/documents/content/uploads.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { can } from "#lib/documents/requests/can.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { base64Length, base64Of } from "#lib/documents/content/base64.ts";
 import { isNotModified } from "#lib/documents/content/conditional-requests.ts";
 import { readContent } from "#lib/documents/content/read.ts";

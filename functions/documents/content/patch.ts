@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { authorize } from "#lib/documents/authorization/document-access.ts";
 import { Base64Content } from "#lib/documents/content/base64.ts";
 import { CONTENT_BODY_MAX_BYTES, contentBody, decodeContent } from "#lib/documents/content/body.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { LINK_REACHES, LINK_ROLES } from "#lib/documents/access/links.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { configureLink, linkBody } from "#lib/documents/records/link.ts";

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { authorize } from "#lib/documents/authorization/document-access.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { createBody } from "#lib/documents/records/body.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { createForOwner, requireServerToken } from "#lib/documents/records/create-for-owner.ts";
 import { forOwnerBody } from "#lib/documents/records/for-owner-body.ts";
 import { documentsService } from "#lib/documents/service.ts";

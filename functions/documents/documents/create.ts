@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { createBody } from "#lib/documents/records/body.ts";
 import { createDocument } from "#lib/documents/records/create.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";

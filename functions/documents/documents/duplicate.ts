@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { copyContent } from "#lib/documents/content/copy.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { negotiateLanguage } from "#lib/documents/records/copy-title.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { listAll } from "#lib/documents/lists/list-documents.ts";
 import { listQuery } from "#lib/documents/lists/query.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { listFavorites } from "#lib/documents/lists/list-documents.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";
 import { requireUser } from "#lib/documents/requests/viewer.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { moveBody, moveDocument } from "#lib/documents/records/move.ts";
 import { can } from "#lib/documents/requests/can.ts";

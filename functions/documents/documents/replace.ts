@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { updateBody } from "#lib/documents/records/body.ts";
 import { documentRecord, toDocument } from "#lib/documents/records/record.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { restoreDocument } from "#lib/documents/records/delete.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";

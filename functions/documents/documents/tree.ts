@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { documentParams } from "#lib/documents/fields.ts";
 import { toTree, treeNode } from "#lib/documents/records/record.ts";
 import { readTree } from "#lib/documents/records/tree.ts";

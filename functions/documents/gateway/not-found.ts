@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { ApiError } from "#lib/errors.ts";
 import { toHandler } from "#lib/http/handler.ts";

@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { resolveViewer } from "#lib/documents/requests/viewer.ts";
 import { documentsService } from "#lib/documents/service.ts";
 import { threadParams } from "#lib/documents/threads/body.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { base64Of } from "#lib/documents/content/base64.ts";
 import { readVersion, versionIdParam } from "#lib/documents/content/versions.ts";
 import { documentParams } from "#lib/documents/fields.ts";

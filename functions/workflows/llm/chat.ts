@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { answerChat, chatBody, chatCompletion, LLM_BODY_LIMIT_BYTES } from "#lib/llm/endpoints.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Deps } from "#lib/deps.ts";
+import type { Deps } from "#lib/app/aws.ts";
 import { hashToken, ownerAuthenticator } from "#lib/http/auth.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import type { Route } from "#lib/http/route.ts";

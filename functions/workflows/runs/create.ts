@@ -1,4 +1,4 @@
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { wholeNumber } from "#lib/http/page.ts";
 import { HttpResponse } from "#lib/http/response.ts";

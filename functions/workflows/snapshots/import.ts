@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Deps, openDeps } from "#lib/deps.ts";
+import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { labelText } from "#lib/events/label-text.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, textQuery } from "#lib/http/page.ts";

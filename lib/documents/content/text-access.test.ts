@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
+import { documentCallHandler } from "../../app/compose.ts";
 import { convert } from "../../conversion/convert.ts";
-import { documentAnswers } from "../../deps-asked.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { createDocument } from "../records/create.ts";
 import { readDocument } from "../records/read.ts";
@@ -24,9 +24,9 @@ const by = (call: number) => ({
   call: `11111111-1111-4111-8111-11111111111${call}`,
   cause: { run_id: "run", workflow_name: "w", hop: 0 },
 });
-const read = () => documentAnswers(test.deps)({ of: "text of document", id }, by(0));
+const read = () => documentCallHandler(test.deps)({ of: "text of document", id }, by(0));
 const append = (text: string, call = 1) =>
-  documentAnswers(test.deps)({ of: "more text", id, text }, by(call));
+  documentCallHandler(test.deps)({ of: "more text", id, text }, by(call));
 
 /** What an editor saves: a paragraph with a comment on a part of it, and a block that only that editor knows. */
 function edited(): Uint8Array {

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { documentAnswers } from "../../deps-asked.ts";
+import { documentCallHandler } from "../../app/compose.ts";
 import { ApiError } from "../../errors.ts";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import type { Ask } from "../../platform/scripts.ts";
@@ -375,7 +375,7 @@ it("a workflow that comments on each comment sets itself off eight times at most
   const document = await createDocument(open.deps, await boss(), { title: "T" });
   const child = await createChild(open.deps, await boss(), document, { title: "U" });
   const by = { call: NOWHERE, cause: { run_id: "", workflow_name: "", hop: 0 } };
-  await documentAnswers(open.deps)({ of: "new comment", id: child.document.id, text: "first" }, by);
+  await documentCallHandler(open.deps)({ of: "new comment", id: child.document.id, text: "first" }, by);
   await open.drain();
   const threads = await listThreads(open.deps, await boss(), child.document.id);
   expect(threads).toHaveLength(9);

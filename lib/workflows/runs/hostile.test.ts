@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Deps } from "../../deps.ts";
+import type { Deps } from "../../app/compose.ts";
 import { emitEvent } from "../../events/emit.ts";
 import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestClock, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";

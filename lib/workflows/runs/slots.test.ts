@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Deps } from "../../deps.ts";
+import type { Deps } from "../../app/compose.ts";
 import { seededRandom } from "../../platform/embedded/random.ts";
 import type { Outbox } from "../../platform/outbox.ts";
 import type { Tables } from "../../platform/tables.ts";

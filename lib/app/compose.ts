@@ -1,0 +1,232 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type ThemeReader, themeReader } from "../documents/configuration/theme.ts";
+import { contentAsText } from "../documents/content/text-access.ts";
+import { DocumentLists } from "../documents/lists/list-cache.ts";
+import { handleDocumentCall } from "../documents/script-api/handle-document-call.ts";
+import { withAccessTokens } from "../documents/users/authenticate.ts";
+import { type UserDirectory, userDirectory } from "../documents/users/directory.ts";
+import type { ConsumerDeps, LastFailure } from "../events/consumer.ts";
+import { EVENT_INDEX } from "../events/log/table.ts";
+import type { EventEffects, Matcher } from "../events/publish.ts";
+import type { Authenticator } from "../http/auth.ts";
+import { memoryThrottle, type Throttle } from "../http/throttle.ts";
+import { type Network, openNetwork } from "../network/network.ts";
+import type { Converter } from "../platform/converter.ts";
+import type { Log } from "../platform/log.ts";
+import { type Letterhead, type Mailer, noMailer } from "../platform/mail.ts";
+import type { MailSender } from "../platform/mail-message.ts";
+import type { Ports } from "../platform/ports.ts";
+import { PRODUCT_VERSION } from "../platform/product-version.ts";
+import { smtpMailer } from "../platform/smtp.ts";
+import type { StorageHealth } from "../platform/storage-health.ts";
+import { RankedIndex } from "../ranked-index/ranked-index.ts";
+import type { Config, Retention } from "../settings/config.ts";
+import type { DocumentSettings } from "../settings/document-config.ts";
+import type { LlmSettings } from "../settings/llm.ts";
+import { noteLastFailure } from "../workflows/dead-letters/letters.ts";
+import { type Installation, readInstallation } from "../workflows/installation/installation.ts";
+import { type ListIndexes, listIndexes } from "../workflows/lists/list.ts";
+import { type Numbers, numbers } from "../workflows/lists/number-sequence.ts";
+import { recordDeps } from "../workflows/records/deps.ts";
+import { type RecordDeps, recordEffects } from "../workflows/records/effects.ts";
+import type { Remote } from "../workflows/remote/machine.ts";
+import { type RunBudget, runBudget } from "../workflows/runs/run-budget.ts";
+import { type RunSlots, runSlots } from "../workflows/runs/slots.ts";
+import type { AnswerDocuments } from "../workflows/script-api/document-questions.ts";
+import { type StepActivity, stepActivity } from "../workflows/steps/activity.ts";
+import { noteStepFailure } from "../workflows/steps/consumer.ts";
+import type { AnswerScript, Snapshots, StepDeps, StepPaths } from "../workflows/steps/context.ts";
+import { type CatalogReader, catalogReader } from "../workflows/store/catalog.ts";
+import { cachedDefinitions, type Definitions } from "../workflows/store/store.ts";
+import { type RateBreaker, rateBreaker } from "../workflows/triggers/breaker.ts";
+import { triggerMatcher } from "../workflows/triggers/matcher.ts";
+import { SHARED_WORKSPACES_DIR } from "../workflows/workspaces/paths.ts";
+import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
+
+/** Everything that a function can use. Each service declares the part that it uses. */
+export interface Deps extends Ports, RecordDeps {
+  readonly auth: Authenticator;
+  readonly catalog: CatalogReader;
+  readonly definitions: Definitions;
+  /** Over the event log; one for all readers and the writer of this process. */
+  readonly eventIndex: RankedIndex;
+  /** Over runs, assets and all other lists, likewise. */
+  readonly lists: ListIndexes;
+  readonly matcher: Matcher;
+  readonly breaker: RateBreaker;
+  readonly runBudget: RunBudget;
+  readonly stepActivity: StepActivity;
+  readonly effects: EventEffects;
+  readonly runNumbers: Numbers;
+  /** Places of runs that go at once. */
+  readonly runSlots: RunSlots;
+  readonly paths: StepPaths;
+  /** What the folder of all workspaces is called in values of runs. */
+  readonly workspacesDir: string;
+  /** What built-in variables of runs say of it. */
+  readonly installation: Installation;
+  /** Further folders that watch triggers may look into. Absolute. */
+  readonly watchRoots: readonly string[];
+  /** Whether steps of a run may be executed on several machines, and here what keeps their files the same. */
+  readonly sharesWorkspaces: boolean;
+  readonly workspaceSync?: WorkspaceSync;
+  /** Containers and other hosts for steps, where this process opens such. */
+  readonly remote?: Remote;
+  readonly shell: string;
+  readonly network: Network;
+  readonly llm: LlmSettings;
+  /** For scripts, where this process executes steps. */
+  readonly answerScript?: AnswerScript;
+  readonly snapshots?: Snapshots;
+  readonly receiverEnabled: boolean;
+  /** What a name without a value does in the templates of a workflow. */
+  readonly undefinedNames: "empty" | "fail";
+  readonly retention: Retention;
+  readonly documents: DocumentSettings;
+  readonly userDirectory: UserDirectory;
+  readonly theme: ThemeReader;
+  readonly throttle: Throttle;
+  /** `PUBLIC_URL`: links in responses begin with it. */
+  readonly publicUrl?: string | undefined;
+  /** Where this process opens one, or has a function for it. */
+  readonly converter?: Converter;
+  /** Sends what consumers write to people. */
+  readonly mail: Mailer;
+  readonly letterhead: Letterhead;
+  /** What lists of documents are made from; one for all of this process. */
+  readonly documentLists: DocumentLists;
+  /** Whether workflows are loaded and their triggers are active, where this process loads them. */
+  readonly isStarted?: () => boolean;
+  /** Of the data folder, for the readiness check; where this process has one. */
+  readonly storage?: StorageHealth;
+  /** Queues of the template, for the readiness check. */
+  readonly queueNames: readonly string[];
+  /** What the names of queues begin with in AWS: the stack's. */
+  readonly queueNamePrefix?: string;
+  noteLastFailure(failure: LastFailure): Promise<void>;
+}
+
+/** Composes the services over the ports of a platform. */
+export function composeDeps(
+  ports: Ports,
+  config: Config,
+  own: Pick<
+    Deps,
+    | "auth"
+    | "paths"
+    | "isStarted"
+    | "queueNames"
+    | "queueNamePrefix"
+    | "storage"
+    | "sharesWorkspaces"
+    | "workspaceSync"
+    | "remote"
+    | "converter"
+  > & {
+    /** Takes mails where no mail server is set up. */
+    readonly layMails?: (from: MailSender) => Mailer;
+  },
+): Deps {
+  const catalog = catalogReader(ports);
+  const records = recordDeps(ports);
+  const breaker = rateBreaker(ports, config.triggerFiresPerMinute);
+  const budget = runBudget(ports, config.runsPerRootCauseMax);
+  const workspacesDir = own.sharesWorkspaces ? SHARED_WORKSPACES_DIR : own.paths.workspacesDir;
+  const base = {
+    ...ports,
+    ...own,
+    auth: withAccessTokens(own.auth, ports, config.oidc),
+    ...records,
+    catalog,
+    definitions: cachedDefinitions(ports),
+    eventIndex: new RankedIndex(ports, EVENT_INDEX),
+    lists: listIndexes(ports),
+    matcher: triggerMatcher({ ...ports, workspacesDir }, catalog, breaker, {
+      enabled: config.receiverEnabled,
+      budget,
+    }),
+    breaker,
+    runBudget: budget,
+    stepActivity: stepActivity(ports.clock),
+    effects: recordEffects(records),
+    runNumbers: numbers(ports, "runs"),
+    workspacesDir,
+    installation: readInstallation(own.paths.workspacesDir, {
+      version: PRODUCT_VERSION,
+      isShared: own.sharesWorkspaces,
+      onAws: config.platform === "aws",
+      environment: process.env,
+    }),
+    watchRoots: config.watchRoots,
+    runSlots: runSlots(ports, config.maxConcurrentRuns),
+    shell: findShell(ports.log),
+    receiverEnabled: config.receiverEnabled,
+    undefinedNames: config.undefinedNames,
+    retention: config.retention,
+    documents: config.documents,
+    userDirectory: userDirectory(ports),
+    theme: themeReader(ports, config.documents.theme),
+    throttle: memoryThrottle({
+      clock: ports.clock,
+      rates: config.documents.throttles,
+      // The collaboration server reads documents for all users.
+      exemption:
+        config.documents.yProviderApiKey === undefined
+          ? undefined
+          : { scope: "document", header: "x-y-provider-key", key: config.documents.yProviderApiKey },
+    }),
+    publicUrl: config.publicUrl,
+    mail: openMailer(ports, config.mail, own.layMails),
+    letterhead: config.mail.letterhead,
+    documentLists: new DocumentLists(),
+    network: openNetwork(config.network),
+    llm: config.llm,
+  };
+  return {
+    ...base,
+    noteLastFailure: (failure) => noteLastFailure(base, failure),
+  };
+}
+
+function openMailer(
+  { secrets, log }: Ports,
+  { smtp, from, letterhead }: Config["mail"],
+  layMails: ((from: MailSender) => Mailer) | undefined,
+): Mailer {
+  const sender = { name: letterhead.brandName, address: from };
+  if (smtp !== undefined) return smtpMailer(smtp, sender, () => secrets.get("DJANGO_EMAIL_HOST_PASSWORD"));
+  return layMails?.(sender) ?? noMailer(log);
+}
+
+function findShell(log: Log): string {
+  const folders = (process.env["PATH"] ?? "/usr/bin:/bin").split(":");
+  if (folders.some((folder) => folder !== "" && existsSync(join(folder, "bash")))) return "bash";
+  log.warn("no bash found: bash steps are run by sh");
+  return "sh";
+}
+
+/** Dependencies of an executor of steps: no tables and no lists. */
+export type ExecutorDeps = StepDeps & ConsumerDeps;
+
+/** Composes what executors of steps use, for a Lambda function or for a worker. */
+export function composeExecutorDeps(
+  ports: Ports,
+  config: Config,
+  own: Pick<ExecutorDeps, "paths" | "remote" | "workspaceSync">,
+): ExecutorDeps {
+  const deps = {
+    ...ports,
+    ...own,
+    shell: findShell(ports.log),
+    network: openNetwork(config.network),
+    llm: config.llm,
+  };
+  return { ...deps, noteLastFailure: (failure) => noteStepFailure(deps, failure) };
+}
+
+/** Handles the calls of scripts that read or write documents. */
+export function documentCallHandler(deps: Deps): AnswerDocuments {
+  const documentDeps = { ...deps, documentContent: contentAsText(deps) };
+  return (question, by) => handleDocumentCall(documentDeps, question, by);
+}

@@ -1,0 +1,268 @@
+import { rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { accessToken, TOKEN_FILE } from "../access-token.ts";
+import { isUploadAllowed } from "../documents/content/uploads.ts";
+import { hashToken, ownerAuthenticator } from "../http/auth.ts";
+import { openAws } from "../platform/aws/open.ts";
+import type { UploadReceiver } from "../platform/blobs.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+import { makeDataFolder } from "../platform/data-folder.ts";
+import { converterProcess } from "../platform/embedded/converter/client.ts";
+import type { HostileOptions } from "../platform/embedded/hostile.ts";
+import { folderMailer } from "../platform/embedded/mail-folder.ts";
+import { openEmbedded } from "../platform/embedded/platform.ts";
+import { type Runner, startRunner } from "../platform/embedded/runner/client.ts";
+import { type FileSecrets, fileSecrets } from "../platform/embedded/secrets.ts";
+import { storageHealth } from "../platform/embedded/storage-health.ts";
+import { PlatformFault } from "../platform/faults.ts";
+import type { Log } from "../platform/log.ts";
+import type { Ports } from "../platform/ports.ts";
+import { PRODUCT_VERSION } from "../platform/product-version.ts";
+import type { Resources } from "../platform/resources.ts";
+import type { StorageHealth } from "../platform/storage-health.ts";
+import type { Config } from "../settings/config.ts";
+import { llmKeys } from "../settings/llm.ts";
+import { releaseOf } from "../upgrades/releases.ts";
+import { upgradeData } from "../upgrades/upgrade.ts";
+import { firstStart } from "../workflows/event-receiver/receiver.ts";
+import { baseFolders, makeBaseFolders } from "../workflows/installation/installation.ts";
+import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
+import { openRemote } from "../workflows/remote/open.ts";
+import { remoteSettings } from "../workflows/remote/settings.ts";
+import { isRunOver } from "../workflows/runs/over.ts";
+import type { AnswerScript, Snapshots } from "../workflows/steps/context.ts";
+import { flushLogs } from "../workflows/steps/run-log.ts";
+import { openWorkflowFolder, type WorkflowFolder } from "../workflows/uploads/workflow-folder.ts";
+import { openWatches } from "../workflows/watches/watches.ts";
+import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
+import { composeDeps, type Deps, documentCallHandler } from "./compose.ts";
+import { openWorkspaceSync, SCRIPT_LIBRARY, stepPaths } from "./worker.ts";
+
+export interface LocalOptions {
+  readonly dataDir: string;
+  readonly resources: Resources;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+export interface EmbeddedOptions extends LocalOptions {
+  readonly schedulerEnabled: boolean;
+  readonly clock?: Clock;
+  readonly hostile?: HostileOptions;
+}
+
+export interface AwsServerOptions extends LocalOptions {
+  readonly stack: string;
+}
+
+/** The application of a server on one machine, over either platform. */
+export interface LocalApp {
+  readonly deps: Deps;
+  readonly ports: Ports;
+  readonly tokenSource: "environment" | "file";
+  readonly tokenPath: string;
+  /** Whether the tables respond: nothing works without them. */
+  isUp(): Promise<boolean>;
+  /** Receives uploads through the gateway, if the blob store has no URLs of its own. */
+  readonly uploads?: UploadReceiver;
+  /** Resolves when everything written is on disk, if writes resolve earlier. */
+  durable?(): Promise<void>;
+  /** Frees caches, for an idle server. */
+  releaseMemory?(): Promise<void>;
+  /** Reads and watches the workflow folder. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedApp extends LocalApp {
+  /** Fires timers and schedules that are due now. For tests that move the clock. */
+  poke(): Promise<void>;
+}
+
+/** Opens the application over the embedded platform, in a data folder. */
+export async function openEmbeddedApp(options: EmbeddedOptions): Promise<EmbeddedApp> {
+  const { log, clock = systemClock, resources, hostile, schedulerEnabled } = options;
+  const openWatchTriggers = async (deps: Deps) => (schedulerEnabled ? openWatches(deps) : undefined);
+  const { platform, ...app } = await openApp(
+    { ...options, openWatchTriggers },
+    ({ dataDir, runner, secrets, storage }) =>
+      openEmbedded({
+        dataDir,
+        resources: schedulerEnabled ? resources : withoutFireSchedules(resources),
+        clock,
+        log,
+        commands: runner.commands,
+        scripts: runner.scripts,
+        secrets,
+        storage,
+        ...(hostile === undefined ? {} : { hostile }),
+      }),
+  );
+  return {
+    ...app,
+    uploads: {
+      find: (path) => platform.uploads.find(path),
+      isAllowed: (upload) => isUploadAllowed(app.deps, upload),
+    },
+    poke: () => platform.poke(),
+    durable: () => platform.durable(),
+    releaseMemory: () => platform.releaseMemory(),
+  };
+}
+
+/** Removes the schedule that fires triggers; the sweeps stay. */
+function withoutFireSchedules(resources: Resources): Resources {
+  return { ...resources, schedules: resources.schedules.filter(({ queues }) => !queues.includes("fire")) };
+}
+
+/**
+ * Opens the application over AWS's services or over an emulator at `AWS_ENDPOINT_URL`: tables, queues, bus and blobs are
+ * there; workspaces, secrets and the processes of steps are on this machine.
+ */
+export async function openAwsApp(options: AwsServerOptions): Promise<LocalApp> {
+  const { log, resources, stack } = options;
+  const { platform: _, ...app } = await openApp(
+    { ...options, shareWorkspaces: openWorkspaceSync },
+    async ({ dataDir, runner: { commands, scripts }, secrets }) => {
+      makeDataFolder(dataDir);
+      return openAws({ stack, resources, log, commands, scripts, secrets });
+    },
+  );
+  return app;
+}
+
+/** What this machine contributes to a platform. */
+interface MachineParts {
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly runner: Runner;
+  readonly secrets: FileSecrets;
+  readonly storage: StorageHealth;
+}
+
+interface OpenedPlatform {
+  readonly ports: Ports;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the application over a platform. The runner, secrets, token, workspaces and workflow folder are on this machine
+ * with every platform. After a failure everything that was opened is closed.
+ */
+async function openApp<Platform extends OpenedPlatform>(
+  options: LocalOptions & {
+    /** Keeps workspaces in sync with other machines. */
+    readonly shareWorkspaces?: (ports: Ports, dataDir: string) => WorkspaceSync;
+    /** Called when the workflows are loaded. */
+    readonly openWatchTriggers?: (deps: Deps) => Promise<{ close(): Promise<void> } | undefined>;
+  },
+  openPlatform: (parts: MachineParts) => Promise<Platform>,
+): Promise<LocalApp & { readonly platform: Platform }> {
+  const { log, config, resources, shareWorkspaces } = options;
+  const dataDir = resolve(options.dataDir);
+  // The runner starts first: steps must not inherit this process's environment, and what stops them must outlive it.
+  const runner = await startRunner({ log, functionsModule: SCRIPT_LIBRARY });
+  const converter = converterProcess({ log });
+  let platform: Platform | undefined;
+  try {
+    const secrets = fileSecrets(dataDir);
+    const storage = storageHealth(dataDir, log);
+    const opened = await openPlatform({ dataDir, runner, secrets, storage });
+    platform = opened;
+    const { ports } = opened;
+    const paths = stepPaths(dataDir, config.functionFolders);
+    // A killed process may have left unfinished snapshots.
+    await rm(paths.snapshotsDir, { recursive: true, force: true });
+    // A data folder has one process, the tables of a stack have several.
+    await upgradeData(ports, { release: releaseOf(PRODUCT_VERSION), alone: shareWorkspaces === undefined });
+    const token = await accessToken(dataDir, config.accessToken);
+    secrets.alsoRedact(token.value);
+    for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
+    if (config.mail.smtp?.password !== undefined) secrets.alsoRedact(config.mail.smtp.password);
+    const settings = remoteSettings(config.remote, dataDir);
+    const remote = openRemote({ settings, dataDir, log, isOver: (runId) => isRunOver(ports, runId) });
+    let isStarted = false;
+    const deps = withScriptCalls(
+      composeDeps(ports, config, {
+        isStarted: () => isStarted,
+        remote,
+        converter,
+        auth: ownerAuthenticator(hashToken(token.value)),
+        storage,
+        paths,
+        queueNames: resources.queues.map(({ name }) => name),
+        sharesWorkspaces: shareWorkspaces !== undefined,
+        layMails: (from) => folderMailer(join(dataDir, "mail"), from),
+        ...(shareWorkspaces === undefined ? {} : { workspaceSync: shareWorkspaces(ports, dataDir) }),
+      }),
+    );
+    await firstStart(deps);
+    let folder: WorkflowFolder | undefined;
+    let watches: { close(): Promise<void> } | undefined;
+    return {
+      deps,
+      ports,
+      platform: opened,
+      tokenSource: token.source,
+      tokenPath: join(dataDir, TOKEN_FILE),
+      isUp: async () => {
+        if ((await storage.check()) !== undefined) return false;
+        return ports.tables.get(serviceTable, FIRST_START_KEY).then(
+          () => true,
+          (error: unknown) => !(error instanceof PlatformFault && error.code === "unavailable"),
+        );
+      },
+      start: async () => {
+        await makeBaseFolders(dataDir);
+        folder = await openWorkflowFolder(deps, baseFolders(dataDir).Workflows);
+        watches = await options.openWatchTriggers?.(deps);
+        isStarted = true;
+      },
+      close: async () => {
+        await watches?.close();
+        await folder?.close();
+        await remote.close();
+        await converter.close();
+        await opened.close();
+        await flushLogs(dataDir);
+        await runner.close();
+      },
+    };
+  } catch (error) {
+    await platform?.close();
+    await runner.close();
+    throw error;
+  }
+}
+
+export interface ScriptCalls {
+  readonly answerScript: AnswerScript;
+  readonly snapshots: Snapshots;
+}
+
+/** Adds the handlers of script calls: a process with the tables and the workspaces handles them directly. */
+export function withScriptCalls(deps: Deps): Deps & ScriptCalls {
+  return {
+    ...deps,
+    answerScript: async (runId, query) => {
+      const { answerScript } = await import("../workflows/script-api/answer-script.ts");
+      return answerScript({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
+    },
+    snapshots: {
+      export: async (workspace) =>
+        (await import("../workflows/snapshots/export.ts")).exportSnapshot(deps, workspace),
+      import: async (archive, { workspace, cause }) => {
+        const { importSnapshot } = await import("../workflows/snapshots/import.ts");
+        const options = {
+          archive,
+          workspace: undefined,
+          force: true,
+          filesOnly: false,
+          spare: workspace,
+          cause,
+        };
+        return (await importSnapshot(deps, options)).workspace;
+      },
+    },
+  };
+}
