@@ -1,29 +1,30 @@
-import { EXIT_CANCELLED } from "./command.ts";
+import { EXIT_CANCELLED } from "./errors.ts";
 
-/** One Ctrl-C may arrive twice, from the terminal and from npm; a second one is a person's after this, milliseconds. */
+/** npm and the terminal may both deliver one Ctrl-C; a SIGINT after this time is a second one. */
 const SECOND_INTERRUPT_MS = 250;
 
 /**
- * The first SIGINT or SIGTERM asks for an orderly end, a second SIGINT leaves at once with 130. Answers what undoes it.
+ * Calls `stop` at the first SIGINT or SIGTERM. A second SIGINT calls `beforeExit` and exits with 130. Returns a
+ * function that removes the handlers.
  */
-export function onInterrupt(first: () => void, leave: () => void): () => void {
-  let asked: number | undefined;
-  const ask = (): void => {
-    if (asked !== undefined) return;
-    asked = performance.now();
-    first();
+export function onInterrupt(stop: () => void, beforeExit: () => void): () => void {
+  let stoppedAt: number | undefined;
+  const stopOnce = (): void => {
+    if (stoppedAt !== undefined) return;
+    stoppedAt = performance.now();
+    stop();
   };
   const interrupt = (): void => {
-    if (asked !== undefined && performance.now() - asked > SECOND_INTERRUPT_MS) {
-      leave();
+    if (stoppedAt !== undefined && performance.now() - stoppedAt > SECOND_INTERRUPT_MS) {
+      beforeExit();
       process.exit(EXIT_CANCELLED);
     }
-    ask();
+    stopOnce();
   };
   process.on("SIGINT", interrupt);
-  process.on("SIGTERM", ask);
+  process.on("SIGTERM", stopOnce);
   return () => {
     process.off("SIGINT", interrupt);
-    process.off("SIGTERM", ask);
+    process.off("SIGTERM", stopOnce);
   };
 }

@@ -1,87 +1,64 @@
-import { suggestion } from "../lib/suggestion.ts";
-import {
-  CommandFailure,
-  EXIT_FAILURE,
-  EXIT_USAGE,
-  helpOf,
-  readArguments,
-  type Terminal,
-  UsageError,
-} from "./command.ts";
-import { commands } from "./commands.ts";
+import { CommanderError } from "commander";
+import { suggestionOrList, type WeftCommand } from "./command.ts";
+import { CommandFailure, EXIT_FAILURE, EXIT_USAGE, messageOf, UsageError } from "./errors.ts";
+import { program } from "./program.ts";
+import { terminal } from "./terminal.ts";
 
-const ALIASES: Readonly<Record<string, string>> = {
-  "--help": "help",
-  "-h": "help",
-  "--version": "version",
-  "-v": "version",
-};
-
-async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const [word = "help", ...rest] = argv;
-  const name = Object.hasOwn(ALIASES, word) ? ALIASES[word] : word;
-  const command = commands.find((candidate) => candidate.name === name);
-  let written = false;
-  const output: Terminal = {
-    ...terminal,
-    out: (text) => {
-      written = true;
-      terminal.out(text);
-    },
-  };
+async function main(argv: readonly string[]): Promise<number> {
   try {
-    if (command === undefined) {
-      const kind = word.startsWith("-") ? "flag" : "command";
-      const names = commands.map((each) => each.name);
-      const near = suggestion(word, names) || ` The commands are: ${names.join(", ")}.`;
-      throw new UsageError(`There is no ${kind} '${word}'.${near}`);
-    }
-    const args = readArguments(command, rest);
-    if (args.flags.help === true) output.out(helpOf(command));
-    else await command.run(args, output);
+    await program.parseAsync(argv.length === 0 ? ["help"] : argv, { from: "user" });
     return 0;
-  } catch (error) {
-    // Who reads JSON finds the reason there as well, where nothing else was written.
-    if (command?.flags.json !== undefined && rest.includes("--json") && !written)
+  } catch (thrown) {
+    // Commander throws after it has printed a help text, too.
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+    const error = thrown instanceof CommanderError ? usageError(thrown) : thrown;
+    const command = program.commands.find((each) => each.name() === argv[0]);
+    if (argv.includes("--json") && command !== undefined && hasJsonOption(command) && !terminal.hasWritten)
       terminal.out(`${JSON.stringify({ error: true, message: messageOf(error) })}\n`);
-    if (error instanceof UsageError) {
-      terminal.error(`weft: ${error.message}\n`);
-      terminal.error(`Try: weft help${command === undefined ? "" : ` ${command.name}`}\n`);
-      return EXIT_USAGE;
-    }
-    if (error instanceof CommandFailure) {
-      terminal.error(`weft: ${error.message}\n`);
-      if (error.hint !== undefined) terminal.error(`${error.hint}\n`);
-      return error.exitCode;
-    }
-    const stack = error instanceof Error ? error.stack : messageOf(error);
-    const shown = terminal.env.WEFT_DEBUG ? stack : `${messageOf(error)} (WEFT_DEBUG=1 shows where)`;
-    terminal.error(`weft: this is a fault of its own: ${shown}\n`);
-    return EXIT_FAILURE;
+    return reportError(error, command);
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const hasJsonOption = ({ options, commands }: WeftCommand): boolean =>
+  options.some(({ long }) => long === "--json") || commands.some(hasJsonOption);
 
-// A reader such as `head` may leave before all is written; what is left then goes nowhere.
+/** Commander's message as one sentence. */
+function usageError({ message, code }: CommanderError): UsageError {
+  const [first = "", similar] = message.replace(/^error: /, "").split("\n");
+  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/\.?$/, ".");
+  if (similar !== undefined) return new UsageError(`${sentence} ${similar.replace(/^\((.*)\)$/, "$1")}`);
+  if (code !== "commander.unknownCommand") return new UsageError(sentence);
+  const names = program.commands.map((each) => each.name());
+  return new UsageError(`${sentence}${suggestionOrList("", names)}`);
+}
+
+/** Prints an error and returns the exit code. */
+function reportError(error: unknown, command: WeftCommand | undefined): number {
+  if (error instanceof UsageError) {
+    terminal.error(`weft: ${error.message}\n`);
+    terminal.error(`Try: weft help${command === undefined ? "" : ` ${command.name()}`}\n`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof CommandFailure) {
+    terminal.error(`weft: ${error.message}\n`);
+    if (error.hint !== undefined) terminal.error(`${error.hint}\n`);
+    return error.exitCode;
+  }
+  const stack = error instanceof Error ? error.stack : messageOf(error);
+  const detail = terminal.env.WEFT_DEBUG
+    ? stack
+    : `${messageOf(error)} (WEFT_DEBUG=1 prints the stack trace)`;
+  terminal.error(`weft: Internal error: ${detail}\n`);
+  return EXIT_FAILURE;
+}
+
+// A reader such as `head` may close the pipe before everything is written.
 process.stdout.on("error", () => {});
 if (process.env.WEFT_HANDED_OVER !== undefined) {
-  // The process that started this one was killed and cannot pass a signal on any more.
+  // The launcher was killed, so it cannot forward signals.
   process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel?.unref();
   delete process.env.WEFT_HANDED_OVER;
 }
 
-/** Of the screen; else what the environment says, where it says anything. */
-function widthOf({ COLUMNS: given = "" }: Terminal["env"]): number | undefined {
-  if (process.stdout.isTTY && process.stdout.columns > 0) return process.stdout.columns;
-  return /^[1-9]\d{0,4}$/.test(given) ? Number(given) : undefined;
-}
-
-process.exitCode = await main(process.argv.slice(2), {
-  env: process.env,
-  width: widthOf(process.env),
-  live: process.stdout.isTTY === true,
-  out: (text) => void process.stdout.write(text),
-  error: (text) => void process.stderr.write(text),
-});
+process.exitCode = await main(process.argv.slice(2));

@@ -1,10 +1,10 @@
-import { setTimeout as wait } from "node:timers/promises";
-import type { Terminal } from "./command.ts";
-import { type Connection, NoAnswer, printable } from "./connection.ts";
-import { readData } from "./pages.ts";
-import { type Colour, coloured, duration, shortened, statusColour } from "./table.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, NoResponse } from "./connection.ts";
+import { readData } from "./responses.ts";
+import { colorize, formatDuration, statusColor, truncate } from "./table.ts";
+import { printable, terminal } from "./terminal.ts";
 
-/** What the server tells of a run; further fields are as they come. */
+/** A run in the server's responses, which have more fields. */
 export interface RunRecord {
   readonly run_id: string;
   readonly workflow_name: string;
@@ -34,146 +34,140 @@ export interface StepRecord {
   readonly started_at: string;
 }
 
-export const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "skipped"]);
+export const FINISHED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "skipped"]);
 const RUNS = "/automation/runs";
 const POLL_FIRST_MS = 50;
 const POLL_MAX_MS = 500;
-/** Of many runs, so many are looked at together. */
-const LOOKED_AT = 20;
-/** A server that is started again answers before this. */
-const SILENCE_MAX_MS = 30_000;
-const NAME_COLUMNS = 28;
-const TYPE_COLUMNS = 14;
+/** Runs that one poll reads. */
+const RUNS_PER_POLL = 20;
+/** A server that restarts responds again within this time. */
+const NO_RESPONSE_MAX_MS = 30_000;
+const NAME_WIDTH = 28;
+const TYPE_WIDTH = 14;
+const DEFAULT_SCREEN_WIDTH = 80;
 const ERASE_LINE = "\r\u001b[2K";
 
 export const runPath = (id: string): string => `${RUNS}/${encodeURIComponent(id)}`;
 
-/** How a run's steps are shown while it goes on. */
-export interface Shown {
-  /** Nothing at all. */
-  readonly quiet: boolean;
-  /** What each step wrote, too. */
-  readonly outputs: boolean;
+/** What to print while runs are in progress. */
+export interface ProgressOptions {
+  readonly isQuiet: boolean;
+  /** Print the output of each step. */
+  readonly withOutput: boolean;
 }
 
-/** Waits until all of the runs are over, and shows what they do: the steps of one, or the ends of many. */
+/** Waits until all runs have finished. Prints the steps of a single run, or a line for each of several runs. */
 export async function followRuns(
   connection: Connection,
   ids: readonly string[],
-  terminal: Terminal,
-  shown: Shown,
+  options: ProgressOptions,
 ): Promise<RunRecord[]> {
-  const ended = new Map<string, RunRecord>();
-  const told = new Set<string>();
-  const line = statusLine(terminal, shown);
-  let pause = POLL_FIRST_MS;
-  let silentSince: number | undefined;
-  while (ended.size < ids.length) {
+  const finished = new Map<string, RunRecord>();
+  const printed = new Set<string>();
+  const statusLine = createStatusLine(options);
+  let interval = POLL_FIRST_MS;
+  let noResponseSince: number | undefined;
+  while (finished.size < ids.length) {
     try {
-      for (const id of ids.filter((each) => !ended.has(each)).slice(0, LOOKED_AT)) {
+      for (const id of ids.filter((each) => !finished.has(each)).slice(0, RUNS_PER_POLL)) {
         const run = await readData<RunRecord>(connection, runPath(id));
-        if (ids.length === 1 && !shown.quiet) {
+        if (ids.length === 1 && !options.isQuiet) {
           const steps = await readData<StepRecord[]>(connection, `${runPath(id)}/steps`);
-          line.clear();
-          for (const step of steps) tellStep(step, run, { told, terminal, shown });
-          if (!OVER.has(run.status)) line.show(underWay(run, steps));
+          statusLine.clear();
+          for (const step of steps) printFinishedStep(step, run, printed, options);
+          if (!FINISHED.has(run.status)) statusLine.show(formatStatus(run, steps));
         }
-        if (!OVER.has(run.status)) continue;
-        ended.set(id, run);
-        if (ids.length > 1 && !shown.quiet) terminal.out(endOf(run));
+        if (!FINISHED.has(run.status)) continue;
+        finished.set(id, run);
+        if (ids.length > 1 && !options.isQuiet) terminal.out(formatFinishedRun(run));
       }
-      silentSince = undefined;
+      noResponseSince = undefined;
     } catch (error) {
-      silentSince ??= performance.now();
-      if (!(error instanceof NoAnswer) || performance.now() - silentSince > SILENCE_MAX_MS) throw error;
+      noResponseSince ??= performance.now();
+      if (!(error instanceof NoResponse) || performance.now() - noResponseSince > NO_RESPONSE_MAX_MS)
+        throw error;
     }
-    if (ended.size === ids.length) break;
-    await wait(pause);
-    pause = Math.min(POLL_MAX_MS, pause * 1.3);
+    if (finished.size === ids.length) break;
+    await sleep(interval);
+    interval = Math.min(POLL_MAX_MS, interval * 1.3);
   }
-  line.clear();
-  return ids.flatMap((id) => ended.get(id) ?? []);
+  statusLine.clear();
+  return ids.flatMap((id) => finished.get(id) ?? []);
 }
 
-const MARKS: Readonly<Record<string, string>> = {
+const STATUS_SYMBOLS: Readonly<Record<string, string>> = {
   completed: "✓",
   failed: "✗",
   skipped: "-",
   cancelled: "■",
 };
 
-/** Where steps are told of, and which were. */
-interface Told {
-  readonly told: Set<string>;
-  readonly terminal: Terminal;
-  readonly shown: Shown;
-}
-
-function tellStep(step: StepRecord, run: RunRecord, { told, terminal, shown }: Told): void {
+/** Prints a step once it has finished; `printed` remembers the attempts that were printed. */
+function printFinishedStep(
+  step: StepRecord,
+  run: RunRecord,
+  printed: Set<string>,
+  { withOutput }: ProgressOptions,
+): void {
   const key = `${step.id} ${step.attempt} ${step.started_at}`;
-  if (!OVER.has(step.status) || told.has(key)) return;
-  told.add(key);
+  if (!FINISHED.has(step.status) || printed.has(key)) return;
+  printed.add(key);
   const { status, attempt } = step;
   const words = [
-    `${MARKS[status] ?? " "} ${padded(nameOf(step, run), NAME_COLUMNS)}`,
-    padded(step.step_type, TYPE_COLUMNS),
-    status === "skipped" ? "skipped" : duration(step.duration_ms),
+    `${STATUS_SYMBOLS[status] ?? " "} ${stepName(step, run).padEnd(NAME_WIDTH)}`,
+    step.step_type.padEnd(TYPE_WIDTH),
+    status === "skipped" ? "skipped" : formatDuration(step.duration_ms),
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),
   ];
-  terminal.out(`  ${withColour(statusColour(status), words.join(" "))}\n`);
+  terminal.out(`  ${colorize(statusColor(status), words.join(" "))}\n`);
   if (step.error_message !== "") terminal.out(`      ${printable(step.error_message)}\n`);
-  if (!shown.outputs || step.output === "") return;
+  if (!withOutput || step.output === "") return;
   const lines = step.output.replace(/\n$/, "").split("\n");
-  terminal.out(lines.map((each) => `      ${each.replace(/[^\P{C}\t]/gu, " ")}\n`).join(""));
+  terminal.out(lines.map((line) => `      ${line.replace(/[^\P{C}\t]/gu, " ")}\n`).join(""));
   if (step.output_truncated) terminal.out("      …\n");
 }
 
-/** With its module, in a flow. */
-const nameOf = ({ module, step_name }: StepRecord, { workflow_name }: RunRecord): string =>
+/** The step's name, in a flow with its module. */
+const stepName = ({ module, step_name }: StepRecord, { workflow_name }: RunRecord): string =>
   printable(module === "" || module === workflow_name ? step_name : `${module}/${step_name}`);
 
-const padded = (text: string, columns: number): string => text.padEnd(columns);
-const withColour = (colour: Colour | undefined, text: string): string =>
-  colour === undefined ? text : coloured(colour, text);
-
-/** The end of a run on a line of its own, among others. */
-function endOf(run: RunRecord): string {
-  const what = printable(run.target) || run.run_id;
-  const why = run.error_message === "" ? "" : `  ${printable(run.error_message)}`;
-  const words = `${MARKS[run.status] ?? " "} ${padded(what, NAME_COLUMNS)} ${run.status} in ${tookOf(run)}${why}`;
-  return `  ${withColour(statusColour(run.status), words)}\n`;
+function formatFinishedRun(run: RunRecord): string {
+  const name = printable(run.target) || run.run_id;
+  const reason = run.error_message === "" ? "" : `  ${printable(run.error_message)}`;
+  const symbol = STATUS_SYMBOLS[run.status] ?? " ";
+  const line = `${symbol} ${name.padEnd(NAME_WIDTH)} ${run.status} in ${elapsed(run)}${reason}`;
+  return `  ${colorize(statusColor(run.status), line)}\n`;
 }
 
 /** How long a run took, or has taken so far. */
-export function tookOf({
+export function elapsed({
   started_at,
   created_at,
   completed_at,
 }: Pick<RunRecord, "started_at" | "created_at" | "completed_at">): string {
   const end = completed_at === null ? Date.now() : Date.parse(completed_at);
-  return duration(end - Date.parse(started_at ?? created_at));
+  return formatDuration(end - Date.parse(started_at ?? created_at));
 }
 
-function underWay(run: RunRecord, steps: readonly StepRecord[]): string {
-  const now = steps.filter(({ status }) => status === "running");
-  const names = now.map(
-    (step) => `${nameOf(step, run)} ${duration(Date.now() - Date.parse(step.started_at))}`,
-  );
-  const done = `${run.completed_steps} of ${run.total_steps}`;
-  return `${run.status}  ${done}${names.length === 0 ? "" : `  ${names.join(", ")}`}`;
+function formatStatus(run: RunRecord, steps: readonly StepRecord[]): string {
+  const running = steps
+    .filter(({ status }) => status === "running")
+    .map((step) => `${stepName(step, run)} ${formatDuration(Date.now() - Date.parse(step.started_at))}`);
+  const count = `${run.completed_steps} of ${run.total_steps}`;
+  return `${run.status}  ${count}${running.length === 0 ? "" : `  ${running.join(", ")}`}`;
 }
 
-/** The last line of the screen, which is written over; nothing where nobody watches. */
-function statusLine(
-  terminal: Terminal,
-  { quiet }: Shown,
-): { readonly show: (text: string) => void; readonly clear: () => void } {
+/** The last line of a terminal, which is overwritten; does nothing if standard output is not a terminal. */
+function createStatusLine({ isQuiet }: ProgressOptions): {
+  readonly show: (text: string) => void;
+  readonly clear: () => void;
+} {
   let isShown = false;
-  if (terminal.live !== true || quiet) return { show: () => {}, clear: () => {} };
+  if (!terminal.isInteractive || isQuiet) return { show: () => {}, clear: () => {} };
   return {
     show: (text) => {
       isShown = true;
-      terminal.out(`${ERASE_LINE}  ${shortened(text, (terminal.width ?? 80) - 3)}`);
+      terminal.out(`${ERASE_LINE}  ${truncate(text, (terminal.width ?? DEFAULT_SCREEN_WIDTH) - 3)}`);
     },
     clear: () => {
       if (isShown) terminal.out(ERASE_LINE);

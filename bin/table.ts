@@ -1,131 +1,124 @@
 import { styleText } from "node:util";
-import { heading, type Terminal } from "./command.ts";
-import { printable } from "./connection.ts";
+import { printable } from "./terminal.ts";
 
-/** A column of a table. */
 export interface Column<Row> {
-  readonly head: string;
-  text(row: Row): string;
-  /** Numbers stand to the right. */
-  readonly right?: boolean;
-  /** It is cut where the screen is too narrow; others keep what they hold. */
-  readonly cut?: boolean;
-  colour?(row: Row): Colour | undefined;
+  readonly header: string;
+  value(row: Row): string;
+  readonly align?: "right";
+  /** Whether the column is truncated first if the screen is too narrow. */
+  readonly canShrink?: boolean;
+  color?(row: Row): Color | undefined;
 }
 
-export type Colour = "green" | "red" | "yellow" | "gray" | "cyan";
+export type Color = "green" | "red" | "yellow" | "gray" | "cyan";
 
 const GAP = "  ";
-/** A column is not cut below this. */
-const LEAST_COLUMNS = 6;
-/** Letters that take two columns of a screen. */
+/** Columns that can shrink keep this width as long as possible. */
+const SHRUNK_WIDTH_MIN = 6;
+/** Characters that take two columns of the screen. */
 const WIDE =
   /^[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97F\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|^\p{Emoji_Presentation}/u;
-const letters = new Intl.Segmenter();
+const segmenter = new Intl.Segmenter();
 
-/** Rows under a head, within the screen's width where there is one. */
+/** Formats rows below a header; no line is wider than `maxWidth`. */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  width: Terminal["width"],
+  maxWidth: number | undefined,
 ): string {
-  const cells = rows.map((row) => columns.map((column) => printable(column.text(row))));
-  const wanted = columns.map(({ head }, at) =>
-    Math.max(columnsOf(head), ...cells.map((row) => columnsOf(row[at] ?? ""))),
+  const cells = rows.map((row) => columns.map((column) => printable(column.value(row))));
+  const natural = columns.map(({ header }, at) =>
+    Math.max(displayWidth(header), ...cells.map((row) => displayWidth(row[at] ?? ""))),
   );
-  const widths = fitted(columns, wanted, width);
-  const padded = (text: string, at: number): string => {
-    const shown = shortened(text, widths[at] ?? 0);
-    const rest = " ".repeat(Math.max(0, (widths[at] ?? 0) - columnsOf(shown)));
-    if (columns[at]?.right === true) return rest + shown;
-    return at === columns.length - 1 ? shown : shown + rest;
+  const widths = shrink(columns, natural, maxWidth);
+  const pad = (text: string, at: number): string => {
+    const shown = truncate(text, widths[at] ?? 0);
+    const padding = " ".repeat(Math.max(0, (widths[at] ?? 0) - displayWidth(shown)));
+    if (columns[at]?.align === "right") return padding + shown;
+    return at === columns.length - 1 ? shown : shown + padding;
   };
   const line = (texts: readonly string[]): string => texts.join(GAP).trimEnd();
-  const head = line(columns.map((column, at) => padded(column.head, at)));
   return [
-    heading(head),
+    bold(line(columns.map(({ header }, at) => pad(header, at)))),
     ...rows.map((row, index) =>
-      line(
-        columns.map((column, at) => {
-          const text = padded(cells[index]?.[at] ?? "", at);
-          const colour = column.colour?.(row);
-          return colour === undefined ? text : coloured(colour, text);
-        }),
-      ),
+      line(columns.map((column, at) => colorize(column.color?.(row), pad(cells[index]?.[at] ?? "", at)))),
     ),
     "",
   ].join("\n");
 }
 
-/** Coloured where the terminal shows it. */
-export const coloured = (colour: Colour, text: string): string =>
-  styleText(colour, text, { stream: process.stdout });
+/** Styles text for standard output, unless it has no colors. */
+export const bold = (text: string): string => styleText("bold", text, { stream: process.stdout });
+export const colorize = (color: Color | undefined, text: string): string =>
+  color === undefined ? text : styleText(color, text, { stream: process.stdout });
 
-/** Widths that fit: the widest of those that may be cut give way first; at last any does. */
-function fitted<Row>(
+/** Shrinks the widest column until all fit: first those that can shrink, then any. */
+function shrink<Row>(
   columns: readonly Column<Row>[],
-  wanted: readonly number[],
-  width: number | undefined,
+  natural: readonly number[],
+  maxWidth: number | undefined,
 ): number[] {
-  const widths = [...wanted];
-  if (width === undefined) return widths;
-  let over = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
+  const widths = [...natural];
+  if (maxWidth === undefined) return widths;
+  let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - maxWidth;
   for (const any of [false, true]) {
-    while (over > 0) {
+    while (excess > 0) {
       const candidates = widths
-        .map((each, at) => ({ each, at }))
-        .filter(({ each, at }) => (any ? each > 1 : columns[at]?.cut === true && each > LEAST_COLUMNS));
-      const widest = candidates.toSorted((a, b) => b.each - a.each)[0];
+        .map((width, at) => ({ width, at }))
+        .filter(({ width, at }) =>
+          any ? width > 1 : columns[at]?.canShrink === true && width > SHRUNK_WIDTH_MIN,
+        );
+      const widest = candidates.toSorted((a, b) => b.width - a.width)[0];
       if (widest === undefined) break;
-      widths[widest.at] = widest.each - 1;
-      over -= 1;
+      widths[widest.at] = widest.width - 1;
+      excess -= 1;
     }
   }
   return widths;
 }
 
-/** Columns of a screen that a text takes. */
-export function columnsOf(text: string): number {
+/** Columns of the screen that a text takes. */
+export function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
-  let columns = 0;
-  for (const { segment } of letters.segment(text)) columns += WIDE.test(segment) ? 2 : 1;
-  return columns;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  return width;
 }
 
-/** A text of at most so many columns, with a mark where it was cut. */
-export function shortened(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
+/** Shortens a text to a width; `…` replaces what is removed. */
+export function truncate(text: string, maxWidth: number): string {
+  if (displayWidth(text) <= maxWidth) return text;
   let shown = "";
-  let used = 0;
-  for (const { segment } of letters.segment(text)) {
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) {
     const next = WIDE.test(segment) ? 2 : 1;
-    if (used + next > columns - 1) break;
+    if (width + next > maxWidth - 1) break;
     shown += segment;
-    used += next;
+    width += next;
   }
   return `${shown}…`;
 }
 
-/** Names and values, a line each. */
-export function fields(rows: readonly (readonly [name: string, value: string])[]): string {
+/** Formats names and values, one pair per line; empty values are omitted. */
+export function fieldList(rows: readonly (readonly [name: string, value: string])[]): string {
   const shown = rows.filter(([, value]) => value !== "");
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join("");
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** `340ms`, `2.1s`, `3m05s`, `2h07m`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`;
-  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m${two((ms % MINUTE) / 1_000)}s`;
-  return `${Math.floor(ms / HOUR)}h${two((ms % HOUR) / MINUTE)}m`;
+  if (ms < MINUTE_MS) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
+  const twoDigits = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m${twoDigits((ms % MINUTE_MS) / 1_000)}s`;
+  return `${Math.floor(ms / HOUR_MS)}h${twoDigits((ms % HOUR_MS) / MINUTE_MS)}m`;
 }
 
-const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
+const STATUS_COLORS: Readonly<Record<string, Color>> = {
   completed: "green",
   failed: "red",
   running: "cyan",
@@ -133,8 +126,14 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   skipped: "gray",
 };
 
-export const statusColour = (status: string): Colour | undefined => STATUS_COLOURS[status];
+export const statusColor = (status: string): Color | undefined => STATUS_COLORS[status];
 
-/** `2026-01-31 12:00:00`, as the server counts time: UTC. */
-export const moment = (at: string | null | undefined): string =>
-  at === null || at === undefined ? "" : at.replace("T", " ").replace(/\.\d+Z$|Z$/, "");
+/** `2026-01-31 12:00:00` in UTC; empty for null. */
+export const formatTime = (time: string | null | undefined): string =>
+  time === null || time === undefined ? "" : time.replace("T", " ").replace(/\.\d+Z$|Z$/, "");
+
+/** `key=value  other=value` */
+export const formatParams = (params: Readonly<Record<string, string>>): string =>
+  Object.entries(params)
+    .map((pair) => pair.join("="))
+    .join("  ");

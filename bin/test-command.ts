@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const WEFT = fileURLToPath(new URL("./weft.js", import.meta.url));
 
-export interface Ended {
+export interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly error: string;
@@ -18,20 +18,20 @@ export interface CommandOptions {
   readonly input?: string;
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface RunningCommand {
   readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  /** What it wrote to standard output so far. */
+  readonly ended: Promise<CommandResult>;
+  /** Its standard output so far. */
   out(): string;
 }
 
-/** Starts `weft` as a process of its own, with nothing of this one's environment but the path. */
+/** Starts `weft` in a child process, which inherits only PATH from the environment. */
 export function startCommand(args: readonly string[], options: CommandOptions): RunningCommand {
-  const { promise: ended, resolve } = Promise.withResolvers<Ended>();
+  const { promise: ended, resolve } = Promise.withResolvers<CommandResult>();
   const child = spawn(process.execPath, [WEFT, ...args], {
     cwd: options.cwd,
-    // A port on which nobody listens: none of a server that happens to run here is found.
+    // No server listens on this port, so a server on the default port is not found.
     env: { PATH: process.env.PATH ?? "", PORT: "9", ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -49,45 +49,46 @@ export function startCommand(args: readonly string[], options: CommandOptions): 
   return { child, ended, out: () => out };
 }
 
-/** What a stub was asked. */
-export interface Asked {
+export interface RecordedRequest {
   /** `GET /automation/runs?limit=2` */
-  readonly what: string;
+  readonly line: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export interface StubAnswer {
+export interface StubResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, text as it stands. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
 }
 
-export interface Stub extends AsyncDisposable {
+export interface StubServer extends AsyncDisposable {
   readonly url: string;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly RecordedRequest[];
 }
 
-/** A server that answers what it is told to; `Not found` for all else, as the real one. */
-export async function startStub(answer: (asked: Asked) => StubAnswer | undefined): Promise<Stub> {
-  const asked: Asked[] = [];
+/** Starts a server with the given responses; undefined is a 404, like that of the real server. */
+export async function startStubServer(
+  respond: (request: RecordedRequest) => StubResponse | undefined,
+): Promise<StubServer> {
+  const requests: RecordedRequest[] = [];
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => {
       const body = Buffer.concat(chunks).toString();
-      const one = { what: `${incoming.method} ${incoming.url}`, body, headers: incoming.headers };
-      asked.push(one);
-      const found = answer(one) ?? { status: 404, body: { error: true, message: "Not found" } };
-      outgoing.writeHead(found.status ?? 200, found.headers ?? {});
-      outgoing.end(typeof found.body === "string" ? found.body : JSON.stringify(found.body ?? {}));
+      const request = { line: `${incoming.method} ${incoming.url}`, body, headers: incoming.headers };
+      requests.push(request);
+      const response = respond(request) ?? { status: 404, body: { error: true, message: "Not found" } };
+      outgoing.writeHead(response.status ?? 200, response.headers ?? {});
+      outgoing.end(typeof response.body === "string" ? response.body : JSON.stringify(response.body ?? {}));
     });
   }).listen(0, "127.0.0.1");
   await new Promise<void>((resolve) => server.once("listening", () => resolve()));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));

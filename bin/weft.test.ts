@@ -12,7 +12,7 @@ const WEFT = fileURLToPath(new URL("./weft.js", import.meta.url));
 const OLDER_NODE =
   'data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "20.19.0" } })';
 
-interface Ended {
+interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly error: string;
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 function weft(args: readonly string[], env: Record<string, string> = {}, node: readonly string[] = []) {
-  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const { promise, resolve } = Promise.withResolvers<CommandResult>();
   const child = spawn(process.execPath, [...node, WEFT, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? "", ...env },
@@ -58,7 +58,7 @@ const letters = Array.from({ length: 130 }, (_, index) => ({
   received_at: "2026-01-01T00:00:00Z",
 }));
 
-/** A server that has dead letters; `log` tells what it was asked. */
+/** Starts a server with dead letters; `log` records its requests. */
 async function serve(log: string[]): Promise<string> {
   server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? "/", "http://localhost");
@@ -80,7 +80,7 @@ async function serve(log: string[]): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("lists its commands, and shows the help of each with examples", async () => {
+test("lists its commands, and prints the help of each with examples", async () => {
   const all = await weft([]);
   expect([all.code, all.error]).toEqual([0, ""]);
   for (const name of ["start", "token", "dead-letters", "help", "version"]) {
@@ -92,7 +92,7 @@ test("lists its commands, and shows the help of each with examples", async () =>
   }
 });
 
-test("colours its help only where that is asked for", async () => {
+test("prints colors in its help only if requested", async () => {
   expect((await weft(["help"])).out).not.toContain("\u001b[");
   expect((await weft(["help"], { FORCE_COLOR: "1" })).out).toContain("\u001b[1m");
   expect((await weft(["help"], { NO_COLOR: "1" })).out).not.toContain("\u001b[");
@@ -111,13 +111,13 @@ test.each([
   ["dead-letters", "redrive", "a", "--all"],
   ["dead-letters", "list", "a"],
   ["dead-letters", "--limit", "-"],
-])("exits with 2 when it is called as 'weft %s %s %s'", async (...args) => {
+])("exits with 2 for 'weft %s %s %s'", async (...args) => {
   const { code, out, error } = await weft(args, { WEFT_ACCESS_TOKEN: "t" });
   expect([code, out]).toEqual([2, ""]);
   expect(error).toMatch(/^weft: .*\nTry: weft help/);
 });
 
-test("prints the token of the environment, else the data folder's", async () => {
+test("prints the environment's token, else the data folder's", async () => {
   await writeFile(join(folder, "access-token"), "from-file\n", { mode: 0o600 });
   expect(await weft(["token", "--data-dir", folder])).toEqual({ code: 0, out: "from-file\n", error: "" });
   const json = await weft(["token", "--json"], { WEFT_DATA_DIR: folder });
@@ -125,13 +125,13 @@ test("prints the token of the environment, else the data folder's", async () => 
   expect((await weft(["token"], { WEFT_ACCESS_TOKEN: "set", WEFT_DATA_DIR: folder })).out).toBe("set\n");
 });
 
-test("says how to get a token where there is none yet", async () => {
+test("says how to create a token if there is none", async () => {
   const { code, out, error } = await weft(["token"]);
   expect([code, out]).toEqual([1, ""]);
   expect(error).toContain("npx weft start");
 });
 
-test("prints its version, handed over from an older Node too", async () => {
+test("prints its version, also when started with an older Node", async () => {
   const own = await weft(["version", "--json"]);
   expect(JSON.parse(own.out)).toMatchObject({ weft: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
   const older = await weft(["version", "--json"], {}, ["--import", OLDER_NODE]);
@@ -139,7 +139,7 @@ test("prints its version, handed over from an older Node too", async () => {
   expect((await weft(["nothing"], {}, ["--import", OLDER_NODE])).code).toBe(2);
 });
 
-test("lists dead letters of the server that runs on the data folder, with nothing a terminal acts on", async () => {
+test("lists dead letters of the data folder's server, without escape sequences", async () => {
   const log: string[] = [];
   await writeFile(join(folder, "access-token"), "t0ken\n");
   writeServerFile(folder, { url: await serve(log), pid: 1 });
@@ -155,7 +155,7 @@ test("lists dead letters of the server that runs on the data folder, with nothin
   expect(JSON.parse(json.out).data).toEqual([letters[129]]);
 });
 
-test("redrives one, or every one that is there", async () => {
+test("redrives one dead letter, or all", async () => {
   const log: string[] = [];
   const env = { WEFT_URL: `${await serve(log)}/`, WEFT_ACCESS_TOKEN: "t0ken" };
   expect(await weft(["dead-letters", "redrive", "a/b"], env)).toEqual({
@@ -168,16 +168,16 @@ test("redrives one, or every one that is there", async () => {
   expect(all.code).toBe(1);
   const { redriven, failed } = JSON.parse(all.out);
   expect(redriven).toHaveLength(129);
-  expect(failed).toEqual([{ id: "id-7", error: "The server refused (404): No such dead letter" }]);
+  expect(failed).toEqual([{ id: "id-7", error: "The server returned 404: No such dead letter" }]);
 });
 
-test("tells a wrong token from a server that is not there", async () => {
+test("distinguishes a wrong token from a server that does not respond", async () => {
   const url = await serve([]);
   const wrong = await weft(["dead-letters"], { WEFT_URL: url, WEFT_ACCESS_TOKEN: "wrong" });
   expect([wrong.code, wrong.error]).toEqual([1, expect.stringContaining("Invalid token")]);
   expect(wrong.error).toContain("WEFT_ACCESS_TOKEN");
   await new Promise<void>((resolve) => server?.close(() => resolve()));
   const gone = await weft(["dead-letters"], { WEFT_URL: url, WEFT_ACCESS_TOKEN: "t0ken" });
-  expect([gone.code, gone.error]).toEqual([1, expect.stringContaining("does not answer")]);
+  expect([gone.code, gone.error]).toEqual([1, expect.stringContaining("does not respond")]);
   server = undefined;
 });

@@ -1,24 +1,24 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import type { ParseOutcome } from "../lib/workflows/schema/parse.ts";
-import { CommandFailure } from "./command.ts";
-import { readText } from "./flags.ts";
+import { CommandFailure } from "./errors.ts";
+import { readText } from "./files.ts";
 
 const EXTENSIONS = [".yaml", ".yml"] as const;
-/** Workflows that one builds on, all together, at most. */
-const FILES_MAX = 200;
+/** Workflows that one refers to, directly or indirectly. */
+const DEPENDENCIES_MAX = 200;
 
 export const isWorkflowFile = (path: string): boolean =>
   EXTENSIONS.some((extension) => extname(path) === extension);
 
-/** The files that were named, and those below the folders that were. Throws CommandFailure. */
-export function workflowFiles(paths: readonly string[]): string[] {
+/** Lists files, and the YAML files below folders. Throws CommandFailure for a folder without one. */
+export function listWorkflowFiles(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     if (path === "-" || !existsSync(path) || !statSync(path).isDirectory()) return [path];
     const found = readdirSync(path, { recursive: true, encoding: "utf8" })
       .filter((name) => isWorkflowFile(name) && !/(?:^|[/\\])\./.test(name))
       .toSorted();
-    if (found.length === 0) throw new CommandFailure(`There is no YAML file in ${path}.`);
+    if (found.length === 0) throw new CommandFailure(`The folder ${path} contains no YAML file.`);
     return found.map((name) => join(path, name));
   });
 }
@@ -29,24 +29,24 @@ export interface WorkflowFile {
 }
 
 /**
- * A workflow's file, and before it those beside it that it builds on: the one that it extends, and the modules of
- * a flow. What is not beside it is the server's to find. Throws CommandFailure for a file that cannot be read.
+ * Reads a workflow's file and, before it, the files next to it that it refers to: the workflow that it extends, and
+ * the modules of a flow. The server resolves other names. Throws CommandFailure if a file cannot be read.
  */
-export async function withThoseBeside(path: string): Promise<WorkflowFile[]> {
+export async function readWithDependencies(path: string): Promise<WorkflowFile[]> {
   const { readYaml } = await import("../lib/workflows/schema/yaml-source.ts");
   const files = new Map<string, WorkflowFile>();
   const add = (at: string): void => {
-    if (files.has(at) || files.size >= FILES_MAX) return;
+    if (files.has(at) || files.size >= DEPENDENCIES_MAX) return;
     const text = readText(at);
     const file = { path: at, text };
     files.set(at, file);
     const folder = dirname(at);
     const read = readYaml(text);
-    for (const name of read.ok ? namedIn(read.source.value) : []) {
-      const beside = fileBeside(folder, name);
-      if (beside !== undefined) add(beside);
+    for (const name of read.ok ? referencesOf(read.source.value) : []) {
+      const dependency = findNextTo(folder, name);
+      if (dependency !== undefined) add(dependency);
     }
-    // Behind those that it builds on.
+    // After its dependencies.
     files.delete(at);
     files.set(at, file);
   };
@@ -54,28 +54,28 @@ export async function withThoseBeside(path: string): Promise<WorkflowFile[]> {
   return [...files.values()];
 }
 
-/** Reads a workflow together with the one that it extends, as that lies beside it. */
-export function parseBeside(
+/** Parses a workflow; the workflow that it extends is read from a file next to it. */
+export function parseWithParent(
   parse: typeof import("../lib/workflows/schema/parse.ts").parseDefinition,
   text: string,
   folder: string,
   strict = false,
 ): ParseOutcome {
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   const parsed = (source: string, options: { strict: boolean }): ParseOutcome => {
     const alone = parse(source, options);
     if (alone.ok || alone.wants === undefined) return alone;
-    const path = fileBeside(folder, alone.wants);
-    if (path === undefined || seen.has(path)) return alone;
-    seen.add(path);
+    const path = findNextTo(folder, alone.wants);
+    if (path === undefined || visited.has(path)) return alone;
+    visited.add(path);
     const parent = parsed(readText(path), { strict: false });
     return parent.ok ? parse(source, { ...options, parent: parent.definition }) : alone;
   };
   return parsed(text, { strict });
 }
 
-/** The workflows that one names, as it is written: what is wrong in it is the server's to say. */
-function namedIn(workflow: unknown): string[] {
+/** Names and paths of the workflows that one refers to. The server reports what is invalid. */
+function referencesOf(workflow: unknown): string[] {
   const { extends: parent, modules } = (workflow ?? {}) as { extends?: unknown; modules?: unknown };
   const paths = (Array.isArray(modules) ? modules : []).map((module: unknown) => {
     const { path, name, steps } = (module ?? {}) as { path?: unknown; name?: unknown; steps?: unknown };
@@ -84,8 +84,8 @@ function namedIn(workflow: unknown): string[] {
   return [parent, ...paths].filter((name) => typeof name === "string");
 }
 
-/** Where a flow's path leads from its own folder, else the file of that name there. */
-function fileBeside(folder: string, path: string): string | undefined {
+/** Resolves a path or a name, relative to the folder of the workflow that refers to it. */
+function findNextTo(folder: string, path: string): string | undefined {
   const plain = isWorkflowFile(path) ? path.slice(0, -extname(path).length) : path;
   return [plain, basename(plain), join("modules", basename(plain))]
     .flatMap((name) => EXTENSIONS.map((extension) => resolve(folder, `${name}${extension}`)))

@@ -1,43 +1,46 @@
-import { actionRows, type Command, flagRows, usageOf } from "../bin/command.ts";
-import { EXIT_CODES } from "../bin/commands/help.ts";
+import { type HelpRow, optionRows, type WeftCommand } from "../bin/command.ts";
 
-/** Every command with its actions, flags and examples, a section each, in Markdown. */
-export function commandGuide(commands: readonly Command[]): string {
-  return commands.map(sectionOf).join("\n\n");
+/** Markdown with a section for each command: its subcommands, options and examples. */
+export function commandGuide({ commands }: WeftCommand): string {
+  return commands.map(commandSection).join("\n\n");
 }
 
-/** What commands end with. */
-export function exitCodeTable(): string {
-  return tableOf(["Exit code", "Meaning"], EXIT_CODES);
+export function exitCodeTable({ exitCodes }: WeftCommand): string {
+  return table(["Exit code", "Meaning"], exitCodes);
 }
 
-function sectionOf(command: Command): string {
-  const { name, summary, examples, exits } = command;
-  const actions = actionRows(command);
-  const flags = flagRows(command).map(([flag, meaning]): [string, string] => [code(flag.trim()), meaning]);
-  const width = Math.max(...examples.map(([line]) => line.length));
+function commandSection(command: WeftCommand): string {
+  const help = command.createHelp();
+  const subcommands = command.commands.map((each): HelpRow => {
+    const args = each.usage().replace(/\[options\] ?/, "");
+    return [code(`${each.name()} ${args}`.trim()), each.description()];
+  });
+  const options = optionRows(help, help.visibleOptions(command));
+  const ownOptions = command.commands.flatMap((each) =>
+    optionRows(help, each.options).map(([flags, meaning]): HelpRow => [`${each.name()} ${flags}`, meaning]),
+  );
+  const width = Math.max(...command.examples.map(([line]) => line.length));
   return [
-    `### weft ${name}`,
-    `${summary}.`,
-    fence(usageOf(command)),
-    ...(actions.length === 0
-      ? []
-      : [
-          tableOf(
-            ["Action", "What it does"],
-            actions.map(([action, meaning]) => [code(action), meaning]),
-          ),
-        ]),
-    tableOf(["Flag", "Meaning"], flags),
-    fence(examples.map(([line, meaning]) => `${line.padEnd(width)}  # ${meaning}`).join("\n")),
-    ...(exits === undefined ? [] : [tableOf(["Exit code", "Meaning"], exits)]),
+    `### weft ${command.name()}`,
+    `${command.description()}.`,
+    fence(`${help.commandUsage(command)}`),
+    ...optionalTable(["Subcommand", "Meaning"], subcommands),
+    ...optionalTable(
+      ["Option", "Meaning"],
+      [...ownOptions, ...options].map(([flags, meaning]): HelpRow => [code(flags), meaning]),
+    ),
+    fence(command.examples.map(([line, meaning]) => `${line.padEnd(width)}  # ${meaning}`).join("\n")),
+    ...optionalTable(["Exit code", "Meaning"], command.exitCodes),
   ].join("\n\n");
 }
 
 const code = (text: string): string => `\`${text}\``;
 const fence = (text: string): string => `\`\`\`sh\n${text}\n\`\`\``;
 
-function tableOf(head: readonly [string, string], rows: readonly (readonly [string, string])[]): string {
+const optionalTable = (head: HelpRow, rows: readonly HelpRow[]): string[] =>
+  rows.length === 0 ? [] : [table(head, rows)];
+
+function table(head: HelpRow, rows: readonly HelpRow[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");

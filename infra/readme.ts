@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { commands } from "../bin/commands.ts";
+import { program } from "../bin/program.ts";
 import type { Setting } from "../lib/settings/setting-types.ts";
 import { settings } from "../lib/settings/settings.ts";
 import { describedByRows, functionEntries, functionRows } from "../lib/workflows/script-library/entries.ts";
@@ -203,7 +203,7 @@ export async function pages(root: string): Promise<Page[]> {
     [ARCHITECTURE_FILE]: { folders: folderOrder() },
     [PERFORMANCE_FILE]: { figures: figuresTable(timed) },
     [FUNCTIONS_FILE]: { functions: functionsTables() },
-    [COMMANDS_FILE]: { commands: commandGuide(commands), exits: exitCodeTable() },
+    [COMMANDS_FILE]: { commands: commandGuide(program), exits: exitCodeTable(program) },
     [BENCH_FILE]: { bench: benchTable(timed), counts: countsTable(counts) },
   };
   const written = await Promise.all(

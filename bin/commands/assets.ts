@@ -1,19 +1,21 @@
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { withActions } from "../actions.ts";
-import { type Arguments, CommandFailure, type Terminal, textFlag } from "../command.ts";
-import { brokenOff, type Connection, connect, printable, SERVER_FLAGS } from "../connection.ts";
-import { PAGE_FLAGS, queryOf, readPlainText } from "../flags.ts";
-import { printAnswer, printList } from "../pages.ts";
-import { type Column, moment } from "../table.ts";
+import { WeftCommand } from "../command.ts";
+import { type Connection, connect, incompleteResponse } from "../connection.ts";
+import { CommandFailure } from "../errors.ts";
+import { readPlainText } from "../files.ts";
+import { addPageOptions, addServerOptions, choice, queryString, type ServerOptions } from "../options.ts";
+import { printList, printResponse } from "../responses.ts";
+import { type Column, formatTime } from "../table.ts";
+import { printable, terminal } from "../terminal.ts";
 
 const ASSETS = "/automation/assets";
-const FILTERS = ["workspace", "asset-type", "source", "status-code", "search"] as const;
-/** Below what the server takes at once, bytes. */
-const PART_BYTES = 1024 * 1024;
-const IMPORT_MS = 120_000;
-const EXPORT_MS = 600_000;
+const FILTERS = ["workspace", "assetType", "source", "statusCode", "search"] as const;
+/** Less than the server's limit for a request body. */
+const CHUNK_BYTES_MAX = 1024 * 1024;
+const IMPORT_TIMEOUT_MS = 120_000;
+const EXPORT_TIMEOUT_MS = 600_000;
 
 interface AssetRecord {
   readonly asset_value: string;
@@ -26,75 +28,59 @@ interface AssetRecord {
 }
 
 const COLUMNS: readonly Column<AssetRecord>[] = [
-  { head: "ASSET", text: ({ asset_value }) => asset_value, cut: true },
-  { head: "TYPE", text: ({ asset_type }) => asset_type },
-  { head: "WORKSPACE", text: ({ workspace }) => workspace, cut: true },
-  { head: "SOURCE", text: ({ source }) => source, cut: true },
-  { head: "CODE", text: ({ status_code }) => String(status_code ?? ""), right: true },
-  { head: "TITLE", text: ({ title = "" }) => title, cut: true },
-  { head: "SEEN", text: ({ last_seen_at }) => moment(last_seen_at), cut: true },
+  { header: "ASSET", value: ({ asset_value }) => asset_value, canShrink: true },
+  { header: "TYPE", value: ({ asset_type }) => asset_type },
+  { header: "WORKSPACE", value: ({ workspace }) => workspace, canShrink: true },
+  { header: "SOURCE", value: ({ source }) => source, canShrink: true },
+  { header: "CODE", value: ({ status_code }) => String(status_code ?? ""), align: "right" },
+  { header: "TITLE", value: ({ title = "" }) => title, canShrink: true },
+  { header: "SEEN", value: ({ last_seen_at }) => formatTime(last_seen_at), canShrink: true },
 ];
 
-/** `weft assets`: what runs have found. */
-export const assets = withActions({
-  name: "assets",
-  summary: "Lists, imports and exports assets",
-  actions: {
-    list: {
-      takes: "",
-      summary: "Assets, newest first",
-      run: (_words, args, terminal) =>
-        printList<AssetRecord>(
-          connect(args, terminal),
-          { path: ASSETS, filters: FILTERS, columns: COLUMNS },
-          args,
-          terminal,
-        ),
-    },
-    import: {
-      takes: "<file>...",
-      summary: "Takes in JSONL of httpx or nuclei, other JSONL, or plain lists",
-      run: async (paths, args, terminal) => {
-        const connection = connect(args, terminal);
-        for (const path of paths) await importFile(connection, path, args, terminal);
-      },
-    },
-    export: {
-      takes: "",
-      summary: "All that fit the filters, as CSV",
-      run: (_words, args, terminal) => exportCsv(connect(args, terminal), args, terminal),
-    },
-  },
-  flags: {
-    workspace: { type: "string", short: "w", value: "NAME", summary: "Of one workspace; that of an import" },
-    "asset-type": { type: "string", value: "TYPE", summary: "of one type", of: ["list", "export"] },
-    source: { type: "string", value: "NAME", summary: "Of one source; that of an import" },
-    "status-code": { type: "string", value: "CODE", summary: "of one status code", of: ["list", "export"] },
-    search: {
-      type: "string",
-      value: "TEXT",
-      summary: "part of value, url, title or address",
-      of: ["list", "export"],
-    },
-    ...PAGE_FLAGS,
-    format: {
-      type: "string",
-      value: "FORMAT",
-      summary: "of the lines, where they do not tell",
-      choices: ["httpx", "nuclei", "jsonl", "plain"],
-      of: ["import"],
-    },
-    out: { type: "string", short: "o", value: "FILE", summary: "instead of standard output", of: ["export"] },
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    ["weft assets --workspace example.com --search login", "those with it in value, url or title"],
-    ["httpx -l hosts.txt -json | weft assets import - -w example.com", "from another tool"],
-    ["weft assets export -w example.com -o assets.csv", "as CSV"],
-  ],
-});
+export const assets = addServerOptions(
+  new WeftCommand("assets")
+    .description("List, import and export assets")
+    .option("-w, --workspace <name>", "Assets of this workspace; import: the workspace to import into")
+    .option("--source <name>", "Assets from this source; import: the source to record"),
+)
+  .example("weft assets --workspace example.com --search login", "searches values, URLs and titles")
+  .example("httpx -l hosts.txt -json | weft assets import - -w example.com", "imports from another tool")
+  .example("weft assets export -w example.com -o assets.csv", "writes a CSV file");
 
-interface Imported {
+const addFilterOptions = (command: WeftCommand): WeftCommand =>
+  command
+    .option("--asset-type <type>", "Assets of this type")
+    .option("--status-code <code>", "Assets with this HTTP status code")
+    .option("--search <text>", "Assets whose value, URL, title or address contains the text");
+
+addPageOptions(
+  addFilterOptions(assets.defaultCommand("list").description("List assets, newest first")),
+).action((_options, command: WeftCommand) =>
+  printList<AssetRecord>({ path: ASSETS, filters: FILTERS, columns: COLUMNS }, command.optsWithGlobals()),
+);
+
+assets
+  .command("import <file...>")
+  .description("Import JSONL of httpx or nuclei, other JSONL, or plain lists; - reads standard input")
+  .addOption(
+    choice("--format <format>", "Format of the lines (default: detected)", [
+      "httpx",
+      "nuclei",
+      "jsonl",
+      "plain",
+    ]),
+  )
+  .action(async (paths: string[], _options, command: WeftCommand) => {
+    const options = command.optsWithGlobals<ServerOptions>();
+    const connection = connect(options);
+    for (const path of paths) await importFile(connection, path, options);
+  });
+
+addFilterOptions(assets.command("export").description("Export all assets that match the filters as CSV"))
+  .option("-o, --out <file>", "File to write (default: standard output)")
+  .action((_options, command: WeftCommand) => exportCsv(command.optsWithGlobals()));
+
+interface ImportResult {
   readonly lines: number;
   readonly assets: { readonly discovered: number; readonly updated: number; readonly unchanged: number };
   readonly vulnerabilities: { readonly found: number; readonly known: number };
@@ -102,32 +88,27 @@ interface Imported {
   readonly errors: readonly { readonly line: number; readonly message: string }[];
 }
 
-async function importFile(
-  connection: Connection,
-  path: string,
-  args: Arguments,
-  terminal: Terminal,
-): Promise<void> {
-  const query = queryOf(args, ["workspace", "format", "source"]);
-  let sum: Imported | undefined;
-  let before = 0;
-  for (const part of partsOf(readPlainText(path))) {
-    const options = { body: part, type: "text/plain", timeoutMs: IMPORT_MS };
-    const answer = (await connection.request("POST", `${ASSETS}/import${query}`, options)) as Imported;
-    const errors = answer.errors.map((one) => ({ ...one, line: one.line + before }));
-    sum = sum === undefined ? { ...answer, errors } : added(sum, { ...answer, errors });
-    before += part.split("\n").length - 1;
+async function importFile(connection: Connection, path: string, options: ServerOptions): Promise<void> {
+  const query = queryString(options, ["workspace", "format", "source"]);
+  let total: ImportResult | undefined;
+  let linesBefore = 0;
+  for (const chunk of splitAtLines(readPlainText(path))) {
+    const request = { body: chunk, type: "text/plain", timeoutMs: IMPORT_TIMEOUT_MS };
+    const result = (await connection.request("POST", `${ASSETS}/import${query}`, request)) as ImportResult;
+    const errors = result.errors.map((error) => ({ ...error, line: error.line + linesBefore }));
+    total = total === undefined ? { ...result, errors } : add(total, { ...result, errors });
+    linesBefore += chunk.split("\n").length - 1;
   }
-  if (sum === undefined) throw new CommandFailure(`There is nothing in ${path}.`);
-  const { assets: found, vulnerabilities, skipped } = sum;
-  const text = `${path}: ${found.discovered} new, ${found.updated} changed, ${found.unchanged} as they were, ${skipped} lines skipped\n`;
-  const flaws = vulnerabilities.found + vulnerabilities.known;
-  const more = flaws === 0 ? "" : `  vulnerabilities: ${vulnerabilities.found} new of ${flaws}\n`;
-  printAnswer(sum, text + more, args, terminal);
-  for (const { line, message } of sum.errors) terminal.error(`${path}:${line}: ${printable(message)}\n`);
+  if (total === undefined) throw new CommandFailure(`${path === "-" ? "Standard input" : path} is empty.`);
+  const { assets: counts, vulnerabilities, skipped, errors } = total;
+  const summary = `${path}: ${counts.discovered} new, ${counts.updated} changed, ${counts.unchanged} unchanged, ${skipped} lines skipped\n`;
+  const found = vulnerabilities.found + vulnerabilities.known;
+  const details = found === 0 ? "" : `  vulnerabilities: ${vulnerabilities.found} new of ${found}\n`;
+  printResponse(total, summary + details, options);
+  for (const { line, message } of errors) terminal.error(`${path}:${line}: ${printable(message)}\n`);
 }
 
-const added = (a: Imported, b: Imported): Imported => ({
+const add = (a: ImportResult, b: ImportResult): ImportResult => ({
   ...a,
   lines: a.lines + b.lines,
   assets: {
@@ -143,43 +124,45 @@ const added = (a: Imported, b: Imported): Imported => ({
   errors: [...a.errors, ...b.errors],
 });
 
-/** A text in parts of whole lines; a line that is longer than a part is one of its own. */
-function* partsOf(text: string): Generator<string> {
-  let part: string[] = [];
-  let bytes = 0;
+/** Splits a text at line breaks into chunks; a longer line is a chunk of its own. */
+function* splitAtLines(text: string): Generator<string> {
+  let lines: string[] = [];
+  let size = 0;
   for (const line of text.split("\n")) {
-    const own = Buffer.byteLength(line) + 1;
-    if (bytes + own > PART_BYTES && part.length > 0) {
-      yield `${part.join("\n")}\n`;
-      part = [];
-      bytes = 0;
+    const lineSize = Buffer.byteLength(line) + 1;
+    if (size + lineSize > CHUNK_BYTES_MAX && lines.length > 0) {
+      yield `${lines.join("\n")}\n`;
+      lines = [];
+      size = 0;
     }
-    part.push(line);
-    bytes += own;
+    lines.push(line);
+    size += lineSize;
   }
-  const rest = part.join("\n");
+  const rest = lines.join("\n");
   if (rest.trim() !== "") yield rest;
 }
 
-async function exportCsv(connection: Connection, args: Arguments, terminal: Terminal): Promise<void> {
-  const path = `${ASSETS}/export${queryOf(args, FILTERS)}`;
-  const response = await connection.open("GET", path, { accept: "text/csv", timeoutMs: EXPORT_MS });
-  const file = textFlag(args, "out");
+async function exportCsv(options: ServerOptions & { readonly out?: string }): Promise<void> {
+  const connection = connect(options);
+  const path = `${ASSETS}/export${queryString(options, FILTERS)}`;
+  const request = { accept: "text/csv", timeoutMs: EXPORT_TIMEOUT_MS };
+  const response = await connection.open("GET", path, request);
   if (response.body === null) return;
   const content = Readable.fromWeb(response.body);
+  const { out: file } = options;
   if (file === undefined) {
     const decoder = new TextDecoder();
     try {
       for await (const chunk of content) terminal.out(decoder.decode(chunk as Uint8Array, { stream: true }));
     } catch {
-      throw brokenOff(connection.url);
+      throw incompleteResponse(connection.url);
     }
     terminal.out(decoder.decode());
     return;
   }
   await pipeline(content, createWriteStream(file)).catch((error: NodeJS.ErrnoException) => {
-    // So fetch says it of a body that does not come to its end.
-    if (error instanceof TypeError) throw brokenOff(connection.url);
+    // fetch reports an incomplete body as a TypeError.
+    if (error instanceof TypeError) throw incompleteResponse(connection.url);
     throw new CommandFailure(`${file} cannot be written (${error.code ?? error.message}).`);
   });
 }

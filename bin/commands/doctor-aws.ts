@@ -4,59 +4,59 @@ import { type KeptMarks, MARKS_FILE, readMarksFile } from "../../lib/platform/ma
 import type { TemplateFunction } from "../../localstack/template.ts";
 import { type CountedTemplate, countTemplate, type StackCounts } from "./doctor-template.ts";
 
-/** A limit, and how near Weft has come to it. */
+/** A limit of AWS and the highest value that Weft has reached. */
 export interface LimitRow {
   readonly limit: LimitName;
   readonly unit: Limit["unit"];
   readonly source: string;
   readonly allowed: number;
-  /** The largest value seen or declared; null where none was. */
+  /** The highest value measured or declared; null if there is none. */
   readonly mark: number | null;
-  /** False where the mark is an upper bound of what was seen. */
+  /** False if the mark is an upper bound of the measured values. */
   readonly exact: boolean;
-  /** Percent of what is allowed. */
+  /** Percent of the limit. */
   readonly share: number | null;
-  /** What becomes of more than is allowed. */
+  /** What happens to values above the limit. */
   readonly beyond: "refused" | "split" | "elsewhere";
-  /** The function, template, rule or queue that it is about. */
+  /** The function, template, rule or queue with the highest value. */
   readonly where: string | null;
 }
 
-/** A function, and the longest that it took. */
+/** The longest duration of a function. */
 export interface HandlerRow {
   readonly function: string;
   readonly ms: number;
-  /** Null where it is not in the template any more, and for workers, which take their time. */
+  /** Null for a function that the template no longer contains, and for workers, which have no timeout. */
   readonly timeoutSeconds: number | null;
   readonly share: number | null;
 }
 
 export interface AwsReport {
   readonly fits: boolean;
-  /** What would not fit, one line each. */
+  /** The exceeded limits, one line each. */
   readonly faults: readonly string[];
-  /** Why little is known, or null. */
+  /** Why values are missing, or null. */
   readonly note: string | null;
-  /** ISO 8601: since when marks are kept, and when they were last written; null where there are none. */
+  /** ISO 8601: when measuring began, and when the values were last written; null without values. */
   readonly since: string | null;
   readonly written: string | null;
   readonly limits: readonly LimitRow[];
-  /** Longest share of its timeout first. */
+  /** The largest share of the timeout first. */
   readonly handlers: readonly HandlerRow[];
   readonly stacks: readonly StackCounts[];
 }
 
-interface Found {
+interface Candidate {
   readonly value: number;
   readonly where?: string;
 }
 
 const NOTES = {
-  none: "Nothing was seen yet: start Weft on this data folder, work with it, then ask again. A running server writes what it sees every few seconds.",
-  unreadable: `${MARKS_FILE} in the data folder cannot be read, so nothing is known of what was seen. A server begins it anew.`,
+  none: "Nothing was measured yet: start Weft on this data folder, use it, then repeat the command. A running server writes its measurements every few seconds.",
+  unreadable: `${MARKS_FILE} in the data folder cannot be read, so measured values are missing. The next start of a server replaces it.`,
 };
 
-/** Compares what servers of a data folder have seen, and what the template declares, with the limits. Throws TemplateError. */
+/** Compares the values measured on a data folder and declared in the template with the limits. Throws TemplateError. */
 export function awsReport(options: { readonly dataDir: string; readonly templatePath: string }): AwsReport {
   const kept = readMarksFile(options.dataDir);
   const known: KeptMarks | undefined = typeof kept === "string" ? undefined : kept;
@@ -80,18 +80,18 @@ export function awsReport(options: { readonly dataDir: string; readonly template
   };
 }
 
-function largest(found: readonly Found[]): Found | undefined {
-  return found.reduce<Found | undefined>(
+function largest(found: readonly Candidate[]): Candidate | undefined {
+  return found.reduce<Candidate | undefined>(
     (most, one) => (most === undefined || one.value > most.value ? one : most),
     undefined,
   );
 }
 
-/** What the template says, and the functions' times. */
+/** Values that the template declares, and the functions' durations. */
 function declared(
   { template, stacks }: CountedTemplate,
   handlers: readonly HandlerRow[],
-): Partial<Record<LimitName, Found | undefined>> {
+): Partial<Record<LimitName, Candidate | undefined>> {
   const { queues, rules, schedules } = template.resources;
   const buffered = new Set(template.functions.filter(isBuffered).map(({ logicalId }) => logicalId));
   const times = handlers
@@ -104,7 +104,7 @@ function declared(
     retentionSeconds: largest(
       queues.map(({ name, retentionSeconds }) => ({ value: retentionSeconds, where: name })),
     ),
-    // Those with a schedule are on the account's default bus.
+    // Rules with a schedule are on the account's default bus.
     busRules: largest([{ value: rules.length }, { value: schedules.length, where: "default bus" }]),
     ruleTargets: largest(
       [...rules, ...schedules].map((rule) => ({ value: rule.queues.length, where: rule.name })),
@@ -138,20 +138,20 @@ function isBuffered({ worker, routes }: TemplateFunction): boolean {
   return !worker && routes.some(({ stream }) => !stream);
 }
 
-function limitRow(limit: LimitName, seen: number | undefined, found: Found | undefined): LimitRow {
+function limitRow(limit: LimitName, measured: number | undefined, found: Candidate | undefined): LimitRow {
   const { unit, source, value: allowed, beyond }: Limit = LIMITS[limit];
-  const bySight = seen !== undefined && (found === undefined || seen > found.value);
-  const mark = bySight ? seen : (found?.value ?? null);
+  const isMeasured = measured !== undefined && (found === undefined || measured > found.value);
+  const mark = isMeasured ? measured : (found?.value ?? null);
   return {
     limit,
     unit,
     source,
     allowed,
     mark,
-    exact: !(isRough(limit) && (seen ?? 0) <= allowed * ROUGH_SHARE),
+    exact: !(isRough(limit) && (measured ?? 0) <= allowed * ROUGH_SHARE),
     share: mark === null ? null : percent(mark, allowed),
     beyond: beyond ?? "refused",
-    where: bySight ? null : (found?.where ?? null),
+    where: isMeasured ? null : (found?.where ?? null),
   };
 }
 
@@ -162,7 +162,7 @@ function isRough(limit: LimitName): boolean {
 function limitFaults({ limit, unit, source, allowed, mark, beyond, where }: LimitRow): string[] {
   if (mark === null || mark <= allowed || beyond !== "refused") return [];
   return [
-    `${where === null ? "" : `${where}: `}${limit} came to ${mark} ${unit}; ${source} allows ${allowed}`,
+    `${where === null ? "" : `${where}: `}${limit} reached ${mark} ${unit}; ${source} allows ${allowed}`,
   ];
 }
 
@@ -177,7 +177,7 @@ function handlerRows(times: Marks["handlers"], functions: readonly TemplateFunct
   return rows.sort((left, right) => (right.share ?? -1) - (left.share ?? -1) || right.ms - left.ms);
 }
 
-/** One that was cut off has taken all of its time. */
+/** A function that was stopped by its timeout took exactly that long. */
 function handlerFaults({ function: name, ms, timeoutSeconds }: HandlerRow): string[] {
   if (timeoutSeconds === null || ms < timeoutSeconds * 1000) return [];
   return [`${name} took ${(ms / 1000).toFixed(1)} s; its timeout is ${timeoutSeconds} s`];

@@ -44,23 +44,23 @@ test("a machine before the first start is well", async () => {
     "ok",
     "ok",
   ]);
-  expect(data?.text).toContain("is made at the first start");
+  expect(data?.text).toContain("is created by the first start");
 });
 
-test("without bash there is a warning", async () => {
+test("warns if bash is missing", async () => {
   expect((await examine({ PATH: folder })).bash).toMatchObject({ level: "warn", hint: "install bash" });
 });
 
-test("a data folder that is a file, or lies in one, fails; one that others can look into is warned of", async () => {
+test("a data folder that is a file or is below one fails; one that others can read is a warning", async () => {
   const file = join(folder, "file");
   await writeFile(file, "");
-  expect((await examine({}, file)).folder).toMatchObject({ level: "fail", text: `${file} is no folder` });
+  expect((await examine({}, file)).folder).toMatchObject({ level: "fail", text: `${file} is not a folder` });
   expect((await examine({}, join(file, "data"))).folder?.level).toBe("fail");
   await chmod(folder, 0o755);
   expect((await examine()).folder).toMatchObject({ level: "warn", hint: `chmod 700 ${folder}` });
 });
 
-test("token and secrets are for their owner alone", async () => {
+test("token and secrets must be readable only by their owner", async () => {
   for (const [name, check] of [
     ["access-token", "token"],
     ["secrets.env", "secrets"],
@@ -73,19 +73,19 @@ test("token and secrets are for their owner alone", async () => {
   }
 });
 
-test("the folder's server is asked for its health", async () => {
+test("checks the health of the data folder's server", async () => {
   const up = await answering(200);
   writeServerFile(folder, { url: up.url, pid: process.pid });
   expect(await examine()).toMatchObject({
     server: { level: "ok" },
-    port: { level: "ok", text: "the server has it" },
+    port: { level: "ok", text: "in use by the server" },
   });
-  const ill = await answering(503);
-  writeServerFile(folder, { url: ill.url, pid: process.pid });
+  const unhealthy = await answering(503);
+  writeServerFile(folder, { url: unhealthy.url, pid: process.pid });
   expect((await examine()).server).toMatchObject({ level: "fail", text: expect.stringContaining("503") });
 });
 
-test("a server that does not answer fails while its process lives, and is gone otherwise", async () => {
+test("a server that does not respond is a failure if its process exists, else a warning", async () => {
   writeServerFile(folder, { url: "http://127.0.0.1:1", pid: process.pid });
   expect((await examine()).server).toMatchObject({
     level: "fail",
@@ -93,10 +93,10 @@ test("a server that does not answer fails while its process lives, and is gone o
   });
   // No process has so large an id.
   writeServerFile(folder, { url: "http://127.0.0.1:1", pid: 2 ** 30 });
-  expect((await examine()).server).toMatchObject({ level: "warn", hint: "start it: npx weft start" });
+  expect((await examine()).server).toMatchObject({ level: "warn", hint: "start it with: npx weft start" });
 });
 
-test("a port that something else has fails, also where that is a server of another folder", async () => {
+test("a port that is in use fails, also if the server of another data folder uses it", async () => {
   const { port } = await answering(200);
   const { server, port: found } = await examine({ PORT: String(port) });
   expect(server).toMatchObject({ level: "warn", text: expect.stringContaining("another data folder") });

@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { readConfig } from "../../lib/settings/config.ts";
 import { readServerFile } from "../../localstack/server-file.ts";
-import type { Terminal } from "../command.ts";
 import { findUrl } from "../connection.ts";
+import type { Terminal } from "../terminal.ts";
 
 export interface Check {
   readonly name: string;
@@ -18,14 +18,14 @@ export interface Check {
 type Environment = Terminal["env"];
 
 const NODE_MAJOR_MIN = 24;
-const OTHERS_MODE = 0o077;
+const GROUP_AND_OTHERS_MODE = 0o077;
 const MIB = 1024 * 1024;
 const SPACE_WARN_BYTES = 1024 * MIB;
 const SPACE_FAIL_BYTES = 100 * MIB;
-const ANSWER_MS = 5_000;
-const OTHER_HINT = "name its folder with --data-dir or WEFT_DATA_DIR, or the server with WEFT_URL";
+const RESPONSE_TIMEOUT_MS = 5_000;
+const OTHER_HINT = "set --data-dir or WEFT_DATA_DIR to its data folder, or WEFT_URL to its URL";
 
-/** Whether Weft can run on this machine, and whether the data folder's server is well. */
+/** Checks whether Weft can run on this machine, and the data folder's server. */
 export async function checkMachine(env: Environment, dataDir: string): Promise<Check[]> {
   const server = await checkServer(env, dataDir);
   return [
@@ -33,8 +33,8 @@ export async function checkMachine(env: Environment, dataDir: string): Promise<C
     checkBash(env),
     checkFolder(dataDir),
     checkSpace(dataDir),
-    checkPrivate("token", join(dataDir, "access-token"), "made at the first start"),
-    checkPrivate("secrets", join(dataDir, "secrets.env"), "none, which is fine"),
+    checkPrivate("token", join(dataDir, "access-token"), "created by the first start"),
+    checkPrivate("secrets", join(dataDir, "secrets.env"), "none (optional)"),
     server,
     await checkPort(env, server.level === "ok"),
   ];
@@ -47,7 +47,7 @@ function checkNode(): Check {
     name: "node",
     level: "fail",
     text: `${node} is too old`,
-    hint: "npm ci brings the one that is needed",
+    hint: "run npm ci, which installs the required version",
   };
 }
 
@@ -55,35 +55,35 @@ function checkBash(env: Environment): Check {
   const { stdout, status } = spawnSync("bash", ["-c", 'echo "$BASH_VERSION"'], {
     env: { PATH: env.PATH },
     encoding: "utf8",
-    timeout: ANSWER_MS,
+    timeout: RESPONSE_TIMEOUT_MS,
   });
   if (status === 0) return { name: "bash", level: "ok", text: stdout.trim() };
-  return { name: "bash", level: "warn", text: "not found: bash steps are run by sh", hint: "install bash" };
+  return { name: "bash", level: "warn", text: "not found: sh runs the bash steps", hint: "install bash" };
 }
 
 function checkFolder(dataDir: string): Check {
   const name = "folder";
   const path = resolve(dataDir);
   const stats = statOf(path);
-  const there = stats === undefined ? nearest(path) : path;
-  const hint = "name another with --data-dir or WEFT_DATA_DIR, or give it to your user";
-  if (statOf(there)?.isDirectory() !== true)
-    return { name, level: "fail", text: `${there} is no folder`, hint };
+  const existing = stats === undefined ? nearestExisting(path) : path;
+  const hint = "choose another folder with --data-dir or WEFT_DATA_DIR, or make your user its owner";
+  if (statOf(existing)?.isDirectory() !== true)
+    return { name, level: "fail", text: `${existing} is not a folder`, hint };
   try {
-    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK);
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return { name, level: "fail", text: `${there} cannot be written (${code})`, hint };
+    return { name, level: "fail", text: `${existing} cannot be written (${code})`, hint };
   }
-  if (stats === undefined) return { name, level: "ok", text: `${path} is made at the first start` };
-  if ((stats.mode & OTHERS_MODE) === 0) return { name, level: "ok", text: path };
-  return { name, level: "warn", text: `${path} is open to others`, hint: `chmod 700 ${path}` };
+  if (stats === undefined) return { name, level: "ok", text: `${path} is created by the first start` };
+  if ((stats.mode & GROUP_AND_OTHERS_MODE) === 0) return { name, level: "ok", text: path };
+  return { name, level: "warn", text: `${path} is accessible to other users`, hint: `chmod 700 ${path}` };
 }
 
 function checkSpace(dataDir: string): Check {
   const name = "space";
   try {
-    const { bavail, bsize } = statfsSync(nearest(resolve(dataDir)));
+    const { bavail, bsize } = statfsSync(nearestExisting(resolve(dataDir)));
     const free = bavail * bsize;
     const text = `${Math.floor(free / MIB).toLocaleString("en-US")} MiB free`;
     if (free >= SPACE_WARN_BYTES) return { name, level: "ok", text };
@@ -91,20 +91,25 @@ function checkSpace(dataDir: string): Check {
       name,
       level: free < SPACE_FAIL_BYTES ? "fail" : "warn",
       text,
-      hint: "make room on the data folder's disk",
+      hint: "free space on the data folder's disk",
     };
   } catch (error) {
     return { name, level: "warn", text: `unknown (${(error as NodeJS.ErrnoException).code})` };
   }
 }
 
-/** The server refuses a file that others can read. */
+/** The server rejects a file that other users can read. */
 function checkPrivate(name: string, path: string, missing: string): Check {
   const stats = statOf(path);
   if (stats === undefined) return { name, level: "ok", text: missing };
   const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
-  if ((stats.mode & OTHERS_MODE) === 0) return { name, level: "ok", text: `${path} (${mode})` };
-  return { name, level: "fail", text: `${path} is readable by others (${mode})`, hint: `chmod 600 ${path}` };
+  if ((stats.mode & GROUP_AND_OTHERS_MODE) === 0) return { name, level: "ok", text: `${path} (${mode})` };
+  return {
+    name,
+    level: "fail",
+    text: `${path} is readable by other users (${mode})`,
+    hint: `chmod 600 ${path}`,
+  };
 }
 
 async function checkServer(env: Environment, dataDir: string): Promise<Check> {
@@ -112,50 +117,57 @@ async function checkServer(env: Environment, dataDir: string): Promise<Check> {
   const url = findUrl(env, dataDir);
   const running = readServerFile(dataDir);
   try {
-    const { status } = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const { status } = await fetch(`${url}/health/ready`, {
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
+    });
     if (status === 200 && running === undefined && !env.WEFT_URL) {
-      return { name, level: "warn", text: `the server at ${url} has another data folder`, hint: OTHER_HINT };
+      return { name, level: "warn", text: `the server at ${url} uses another data folder`, hint: OTHER_HINT };
     }
-    if (status === 200) return { name, level: "ok", text: `${url} is up, its tables and queues answer` };
+    if (status === 200) return { name, level: "ok", text: `${url} is up, its tables and queues respond` };
     return {
       name,
       level: "fail",
-      text: `${url}/health/ready answers ${status}`,
-      hint: "look into the server's log",
+      text: `${url}/health/ready returned ${status}`,
+      hint: "read the server's log",
     };
   } catch (error) {
     const reason = (error as { cause?: NodeJS.ErrnoException }).cause?.code ?? (error as Error).name;
     if (running !== undefined && isAlive(running.pid)) {
-      const text = `process ${running.pid} does not answer at ${url} (${reason})`;
-      return { name, level: "fail", text, hint: "look into the server's log; stop it and start it again" };
+      const text = `process ${running.pid} does not respond at ${url} (${reason})`;
+      return { name, level: "fail", text, hint: "read the server's log, then restart the server" };
     }
     return {
       name,
       level: "warn",
-      text: `none answers at ${url} (${reason})`,
-      hint: "start it: npx weft start",
+      text: `no server responds at ${url} (${reason})`,
+      hint: "start it with: npx weft start",
     };
   }
 }
 
-/** Whether a server could listen, where none is there. */
+/** Checks whether a server could listen, unless one is running. */
 async function checkPort(env: Environment, isUp: boolean): Promise<Check> {
   const name = "port";
   let config: ReturnType<typeof readConfig>;
   try {
     config = readConfig(env);
   } catch (error) {
-    return { name, level: "fail", text: (error as Error).message, hint: "mend the environment's settings" };
+    return {
+      name,
+      level: "fail",
+      text: (error as Error).message,
+      hint: "fix this setting in the environment",
+    };
   }
   const { host, port } = config;
-  if (isUp) return { name, level: "ok", text: "the server has it" };
-  const code = await listenFault(host, port);
+  if (isUp) return { name, level: "ok", text: "in use by the server" };
+  const code = await listenError(host, port);
   if (code === undefined) return { name, level: "ok", text: `${port} on ${host} is free` };
-  const hint = "choose another with PORT, 0 for any free one, and the address with HOST";
+  const hint = "choose another port with PORT (0 selects a free one), or another address with HOST";
   return { name, level: "fail", text: `${port} on ${host} cannot be opened (${code})`, hint };
 }
 
-function listenFault(host: string, port: number): Promise<string | undefined> {
+function listenError(host: string, port: number): Promise<string | undefined> {
   return new Promise((done) => {
     const server = createServer();
     server.once("error", ({ code }: NodeJS.ErrnoException) => done(code ?? "unknown"));
@@ -171,9 +183,9 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** The path itself, or what is there of the folders that it would lie in. */
-function nearest(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
+/** The path, or the nearest of its parent folders that exists. */
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
 function isAlive(pid: number): boolean {

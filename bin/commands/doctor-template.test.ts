@@ -115,15 +115,15 @@ test("tells of what a template declares and AWS would refuse", async () => {
   const { fits, faults } = awsReport({ dataDir: folder, templatePath });
   expect(fits).toBe(false);
   expect(faults).toEqual([
-    "r: ruleTargets came to 6 targets; EventBridge allows 5",
-    "q0: retentionSeconds came to 1209601 seconds; SQS allows 1209600",
-    "F: environmentBytes came to 4097 bytes; Lambda allows 4096",
-    "template.yaml: stackResources came to 758 resources; Weft allows 450",
-    "template.yaml: apiResources came to 301 resources; API Gateway allows 300",
-    "Role: managedPolicyCharacters came to 6175 characters; IAM allows 6144",
-    "Role: rolePolicies came to 11 policies; IAM allows 10",
-    expect.stringMatching(/^template\.yaml: templateBytes came to \d+ bytes; CloudFormation allows 1000000$/),
-    "template.yaml: stackOutputs came to 201 outputs; CloudFormation allows 200",
-    "template.yaml: stackParameters came to 201 parameters; CloudFormation allows 200",
+    "r: ruleTargets reached 6 targets; EventBridge allows 5",
+    "q0: retentionSeconds reached 1209601 seconds; SQS allows 1209600",
+    "F: environmentBytes reached 4097 bytes; Lambda allows 4096",
+    "template.yaml: stackResources reached 758 resources; Weft allows 450",
+    "template.yaml: apiResources reached 301 resources; API Gateway allows 300",
+    "Role: managedPolicyCharacters reached 6175 characters; IAM allows 6144",
+    "Role: rolePolicies reached 11 policies; IAM allows 10",
+    expect.stringMatching(/^template\.yaml: templateBytes reached \d+ bytes; CloudFormation allows 1000000$/),
+    "template.yaml: stackOutputs reached 201 outputs; CloudFormation allows 200",
+    "template.yaml: stackParameters reached 201 parameters; CloudFormation allows 200",
   ]);
 });

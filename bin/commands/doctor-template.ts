@@ -6,12 +6,12 @@ import { countResources, type SamTemplate } from "../../infra/template/sam-templ
 import { readTemplateFiles, type Template } from "../../localstack/template.ts";
 import { type Node, parseTemplate } from "../../localstack/template-node.ts";
 
-/** What stands for the value of a reference, which is known only when it is deployed: names of stacks have no more. */
+/** Assumed length of a reference, whose value is known only after deployment: the maximum of a stack name. */
 const REFERENCE_BYTES = 128;
 
-/** What one template of the tree holds. */
+/** Counts of one template. */
 export interface StackCounts {
-  /** From the main template's folder. */
+  /** Relative to the main template's folder. */
   readonly file: string;
   /** After SAM's transform. */
   readonly resources: number;
@@ -22,12 +22,12 @@ export interface StackCounts {
   readonly parameters: number;
   readonly outputs: number;
   readonly bytes: number;
-  /** Of its API: one for each part of its paths, and the root; 0 without one. */
+  /** API Gateway resources: one for each path segment, and the root; 0 without an API. */
   readonly apiResources: number;
-  /** The role whose largest managed policy is the largest of all, with the longest names of stack and region. */
+  /** The largest managed policy, with the longest possible names of stack and region. */
   readonly largestPolicy: { readonly role: string; readonly characters: number } | null;
   readonly mostPolicies: { readonly role: string; readonly policies: number } | null;
-  /** The function whose variables take most, and how much at most; null where there is no function. */
+  /** The function with the longest environment, and its maximum length; null without functions. */
   readonly longestEnvironment: { readonly function: string; readonly bytes: number } | null;
 }
 
@@ -36,7 +36,7 @@ export interface CountedTemplate {
   readonly stacks: readonly StackCounts[];
 }
 
-/** Reads a template and those of its nested stacks, as the local platform does. Throws TemplateError. */
+/** Reads a template and its nested templates. Throws TemplateError. */
 export function countTemplate(path: string): CountedTemplate {
   const { template, files } = readTemplateFiles(path);
   return { template, stacks: files.map((file) => countStack(file, relative(dirname(path), file))) };
@@ -82,7 +82,7 @@ function countStack(path: string, file: string): StackCounts {
   };
 }
 
-/** A path has a resource for each of its parts, which paths that begin alike share; the root is one more. */
+/** Paths share the resources of a common prefix. */
 function countApiResources(paths: readonly string[]): number {
   const parts = paths.flatMap((path) => {
     const names = path.split("/").filter((name) => name !== "");
@@ -98,7 +98,7 @@ function variablesOf(properties: Node): Variables {
   return variables.isThere ? variables.record() : {};
 }
 
-/** What the parameters say that their values have at most, by name. */
+/** The maximum length of each parameter that declares one. */
 function parameterLengths(root: Node): ReadonlyMap<string, number> {
   return new Map(
     root
@@ -111,7 +111,7 @@ function parameterLengths(root: Node): ReadonlyMap<string, number> {
   );
 }
 
-/** At most: names, and values with so much for each reference. */
+/** The maximum size of an environment: its names and values. */
 function bytesOf(variables: Variables, longest: ReadonlyMap<string, number>): number {
   return Object.entries(variables).reduce(
     (sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value, longest),

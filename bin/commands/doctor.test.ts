@@ -24,7 +24,7 @@ function doctor(...args: string[]): Promise<{ code: number; out: string; error: 
   });
 }
 
-const seen = (limits: Record<string, number>, handlers: Record<string, number> = {}) =>
+const writeMeasurements = (limits: Record<string, number>, handlers: Record<string, number> = {}) =>
   writeFile(
     join(folder, "limits.json"),
     JSON.stringify({
@@ -34,19 +34,19 @@ const seen = (limits: Record<string, number>, handlers: Record<string, number> =
   );
 
 describe("weft doctor --aws", () => {
-  it("lists every limit and says what was not seen", async () => {
+  it("lists every limit and marks those without measured values", async () => {
     const { code, out, error } = await doctor("--aws");
     expect([code, error]).toEqual([0, expect.stringContaining("start Weft")]);
     for (const [name, { source }] of Object.entries(LIMITS))
       expect(out).toMatch(new RegExp(`^ +${name} .*${source}`, "m"));
-    expect(out).toMatch(/itemBytes +409,600 +not seen +bytes +DynamoDB\n/);
+    expect(out).toMatch(/itemBytes +409,600 +not measured +bytes +DynamoDB\n/);
     expect(out).toMatch(/infra\/stacks\/workflows\.yaml +\d{2,3} +\d{2} +0 +\d{2} /);
-    expect(out).toContain("All of it would fit into AWS.");
+    expect(out).toContain("Everything fits the limits of AWS.");
     expect(out).not.toContain("\u001b[");
   });
 
-  it("tells of marks, of their share, and of functions by the share of their time", async () => {
-    await seen(
+  it("prints the highest values and their share, and functions by the share of their timeout", async () => {
+    await writeMeasurements(
       { itemBytes: 204_800, sortKeyBytes: 100, batchGetItems: 1000, visibilitySeconds: 60 },
       { EmitEventFunction: 14_500, ConductFunction: 1500, BashFunction: 3_600_000, GoneFunction: 99_000 },
     );
@@ -54,7 +54,7 @@ describe("weft doctor --aws", () => {
     expect([code, error]).toEqual([0, ""]);
     expect(out).toMatch(/itemBytes +409,600 +204,800 +50\.0 % +bytes/);
     expect(out).toMatch(/sortKeyBytes +1,024 +≤ 100 +9\.8 % +bytes/);
-    expect(out).toMatch(/batchGetItems +100 +1,000 +1000\.0 % +items +DynamoDB +more goes in parts/);
+    expect(out).toMatch(/batchGetItems +100 +1,000 +1000\.0 % +items +DynamoDB +more is split/);
     expect(out).toMatch(/httpHandlerSeconds +29 +14\.5 +50\.0 % +seconds +API Gateway +EmitEventFunction/);
     const functions = out.slice(out.indexOf("Functions"));
     expect(functions).toMatch(
@@ -68,7 +68,7 @@ describe("weft doctor --aws", () => {
       ...{ limit: "itemBytes", unit: "bytes", source: "DynamoDB", allowed: 409_600 },
       ...{ mark: 204_800, exact: true, share: 50, beyond: "refused", where: null },
     });
-    // What the template declares counts as well as what was seen.
+    // Declared values count like measured ones.
     expect(json.limits.find(({ limit }) => limit === "visibilitySeconds")?.mark).toBeGreaterThan(60);
     expect(json.handlers.map((row) => [row.function, row.timeoutSeconds])).toContainEqual([
       "GoneFunction",
@@ -81,16 +81,16 @@ describe("weft doctor --aws", () => {
     expect(nested?.longestEnvironment?.bytes).toBeGreaterThan(500);
   });
 
-  it("exits with 1 and names what would not fit", async () => {
-    await seen(
+  it("exits with 1 and lists the exceeded limits", async () => {
+    await writeMeasurements(
       { itemBytes: 500_000, queryPageBytes: 2_000_000 },
       { EmitEventFunction: 29_000, DispatchFunction: 61_000 },
     );
     const { code, out, error } = await doctor("--aws");
-    expect([code, error]).toEqual([1, "weft: 3 things would not fit into AWS.\n"]);
-    expect(out.slice(out.indexOf("Would not fit")).trim().split("\n  ")).toEqual([
-      "Would not fit",
-      "itemBytes came to 500000 bytes; DynamoDB allows 409600",
+    expect([code, error]).toEqual([1, "weft: 3 limits of AWS would be exceeded.\n"]);
+    expect(out.slice(out.indexOf("Exceeded limits")).trim().split("\n  ")).toEqual([
+      "Exceeded limits",
+      "itemBytes reached 500000 bytes; DynamoDB allows 409600",
       "DispatchFunction took 61.0 s; its timeout is 60 s",
       "EmitEventFunction took 29.0 s; its timeout is 29 s",
     ]);
@@ -98,7 +98,7 @@ describe("weft doctor --aws", () => {
     expect([json.code, (JSON.parse(json.out) as AwsReport).faults.length]).toEqual([1, 3]);
   });
 
-  it("knows nothing from a file that is none, and says so", async () => {
+  it("reports a file of measurements that cannot be read", async () => {
     await writeFile(join(folder, "limits.json"), "garbage");
     const { code, out, error } = await doctor("--aws", "--json");
     expect([code, error]).toEqual([0, expect.stringContaining("cannot be read")]);
@@ -107,36 +107,36 @@ describe("weft doctor --aws", () => {
 });
 
 describe("weft doctor", () => {
-  it("tells of the machine in lines, or as JSON", async () => {
+  it("prints the checks of the machine, or JSON", async () => {
     const { code, out } = await doctor();
     expect(code).toBe(0);
     expect(out).toMatch(/^ok {4}node {5}24\./);
     expect(out).toMatch(
-      /^warn {2}server {3}none answers at http:\/\/127\.0\.0\.1:1 .*\n {15}start it: npx weft start$/m,
+      /^warn {2}server {3}no server responds at http:\/\/127\.0\.0\.1:1 .*\n {15}start it with: npx weft start$/m,
     );
     const { checks } = JSON.parse((await doctor("--json")).out);
     expect(checks[0]).toEqual({ name: "node", level: "ok", text: process.versions.node });
   });
 
-  it("exits with 1 where a check fails", async () => {
+  it("exits with 1 if a check fails", async () => {
     await writeFile(join(folder, "access-token"), "t\n", { mode: 0o644 });
     const { code, out, error } = await doctor();
     expect([code, error]).toEqual([1, "weft: 1 of 8 checks failed.\n"]);
-    expect(out).toMatch(/^fail {2}token .*readable by others \(0644\)\n +chmod 600 /m);
+    expect(out).toMatch(/^fail {2}token .*readable by other users \(0644\)\n +chmod 600 /m);
   });
 
   it.each([["now"], ["--azure"], ["--data-dir"], ["--aws", "--json", "x"]])(
     "exits with 2 for 'weft doctor %s %s'",
     async (...args) => {
       const { code, out, error } = await doctor(...args);
-      // Who asked for JSON finds the reason there too.
-      const told = args.includes("--json") ? /^\{"error":true,"message":".+"\}\n$/ : /^$/;
-      expect([code, out]).toEqual([2, expect.stringMatching(told)]);
+      // With --json, standard output has the reason too.
+      const stdout = args.includes("--json") ? /^\{"error":true,"message":".+"\}\n$/ : /^$/;
+      expect([code, out]).toEqual([2, expect.stringMatching(stdout)]);
       expect(error).toMatch(/^weft: .*\nTry: weft help doctor/);
     },
   );
 
-  it("has a help with examples", async () => {
+  it("has examples in its help", async () => {
     const { code, out } = await doctor("--help");
     expect(code).toBe(0);
     expect(out).toContain("weft doctor --aws --json");

@@ -1,64 +1,63 @@
-import { type Arguments, type Command, type Terminal, textFlag, UsageError } from "../command.ts";
-import { connect, printable, SERVER_FLAGS } from "../connection.ts";
-import { readText } from "../flags.ts";
-import { printAnswer } from "../pages.ts";
+import { WeftCommand } from "../command.ts";
+import { connect } from "../connection.ts";
+import { UsageError } from "../errors.ts";
+import { readText } from "../files.ts";
+import { addServerOptions, type ServerOptions } from "../options.ts";
+import { printResponse } from "../responses.ts";
+import { printable } from "../terminal.ts";
 
-const TEXTS = ["name", "source", "data-type", "workspace", "run-id", "workflow-name"] as const;
+interface EmitOptions extends ServerOptions {
+  readonly data?: string;
+  readonly name?: string;
+  readonly source?: string;
+  readonly dataType?: string;
+  readonly workspace?: string;
+  readonly runId?: string;
+  readonly workflowName?: string;
+}
 
-/** `weft emit`: an event on the bus. */
-export const emit: Command = {
-  name: "emit",
-  summary: "Emits an event, and says which workflows it triggers",
-  usage: "<topic> [--data JSON | --data -]",
-  flags: {
-    data: {
-      type: "string",
-      short: "D",
-      value: "JSON",
-      summary: "The payload, an object; - for standard input",
-    },
-    name: { type: "string", value: "NAME", summary: "The event's name; else its topic" },
-    source: { type: "string", value: "NAME", summary: "Who emits it (api)" },
-    "data-type": { type: "string", value: "TYPE", summary: "What the payload is" },
-    workspace: { type: "string", short: "w", value: "NAME", summary: "The workspace that it is about" },
-    "run-id": { type: "string", value: "RUN", summary: "The run that it is about" },
-    "workflow-name": { type: "string", value: "NAME", summary: "The workflow that it is about" },
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    [`weft emit custom.deploy --data '{"version":"1.2"}'`, "triggers what listens to custom.deploy"],
-    ["cat finding.json | weft emit custom.finding --data -", "the payload from standard input"],
-  ],
-  run: async (args, terminal) => {
-    const [topic, ...more] = args.positionals;
-    if (topic === undefined) throw new UsageError("emit takes a topic.");
-    if (more.length > 0) throw new UsageError(`'${more[0]}' is one word too many.`);
-    await send(topic, args, terminal);
-  },
-};
+export const emit = addServerOptions(
+  new WeftCommand("emit")
+    .description("Emit an event and show which workflows it triggers")
+    .argument("<topic>", "Topic of the event")
+    .option("-D, --data <json>", "Payload, a JSON object; - reads standard input")
+    .option("--name <name>", "Name of the event (default: its topic)")
+    .option("--source <name>", "Source of the event (default: api)")
+    .option("--data-type <type>", "Type of the payload")
+    .option("-w, --workspace <name>", "Workspace that the event is about")
+    .option("--run-id <run>", "Run that the event is about")
+    .option("--workflow-name <name>", "Workflow that the event is about"),
+)
+  .example(`weft emit custom.deploy --data '{"version":"1.2"}'`, "triggers the workflows of custom.deploy")
+  .example("cat finding.json | weft emit custom.finding --data -", "reads the payload from standard input")
+  .action(emitEvent);
 
-async function send(topic: string, args: Arguments, terminal: Terminal): Promise<void> {
-  const texts = TEXTS.map((name) => [name.replaceAll("-", "_"), textFlag(args, name)] as const);
+async function emitEvent(topic: string, options: EmitOptions): Promise<void> {
+  // JSON.stringify omits undefined fields.
   const body = {
     topic,
-    data: dataOf(args),
-    ...Object.fromEntries(texts.filter(([, text]) => text !== undefined)),
+    data: parsePayload(options.data),
+    name: options.name,
+    source: options.source,
+    data_type: options.dataType,
+    workspace: options.workspace,
+    run_id: options.runId,
+    workflow_name: options.workflowName,
   };
-  const answer = (await connect(args, terminal).request("POST", "/automation/events/emit", { body })) as {
+  const response = (await connect(options).request("POST", "/automation/events/emit", { body })) as {
     event_id: string;
     triggered_workflows: readonly string[];
     note?: string;
   };
-  const triggered = answer.triggered_workflows.join(", ");
-  const text = triggered === "" ? (answer.note ?? "It triggers nothing") : `It triggers ${triggered}`;
-  printAnswer(answer, `${answer.event_id}\n${printable(text)}\n`, args, terminal);
+  const triggered = response.triggered_workflows.join(", ");
+  const text = triggered === "" ? (response.note ?? "It triggers no workflow") : `It triggers ${triggered}`;
+  printResponse(response, `${response.event_id}\n${printable(text)}\n`, options);
 }
 
-function dataOf(args: Arguments): unknown {
-  const given = textFlag(args, "data");
-  if (given === undefined) return {};
+function parsePayload(json: string | undefined): unknown {
+  if (json === undefined) return {};
   try {
-    const data: unknown = JSON.parse(given === "-" ? readText("-") : given);
+    const data: unknown = JSON.parse(json === "-" ? readText("-") : json);
     if (typeof data === "object" && data !== null && !Array.isArray(data)) return data;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,17 +1,19 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { type Arguments, type Command, type Terminal, textFlag, UsageError } from "../command.ts";
-import { type Connection, connect, SERVER_FLAGS } from "../connection.ts";
-import { queryOf } from "../flags.ts";
-import { printList, readPage } from "../pages.ts";
-import { type Column, moment, table } from "../table.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Option } from "commander";
+import { WeftCommand } from "../command.ts";
+import { type Connection, connect } from "../connection.ts";
+import { addServerOptions, choice, queryString, type ServerOptions, wholeNumber } from "../options.ts";
+import { printList, readPage } from "../responses.ts";
+import { type Column, formatTime, table } from "../table.ts";
+import { terminal } from "../terminal.ts";
 
 const EVENTS = "/automation/event-logs";
-const FILTERS = ["topic", "name", "source", "workspace", "run-id", "workflow-name", "processed"] as const;
+const FILTERS = ["topic", "name", "source", "workspace", "runId", "workflowName", "processed"] as const;
 const POLL_MS = 500;
-const FOLLOWED_PAGE = 100;
-/** More at once than this are not caught up with, pages. */
-const FOLLOWED_PAGES_MAX = 50;
-const REMEMBERED = 10_000;
+const PAGE_SIZE = 100;
+/** Older events are skipped if more pages than this arrive between two polls. */
+const PAGES_PER_POLL_MAX = 50;
+const REMEMBERED_IDS_MAX = 10_000;
 
 interface EventRecord {
   readonly id: number;
@@ -28,96 +30,88 @@ interface EventRecord {
 }
 
 const COLUMNS: readonly Column<EventRecord>[] = [
-  { head: "ID", text: ({ id }) => String(id), right: true },
-  { head: "AT", text: ({ created_at }) => moment(created_at) },
-  { head: "TOPIC", text: ({ topic }) => topic },
-  { head: "NAME", text: ({ name }) => name, cut: true },
-  { head: "SOURCE", text: ({ source }) => source, cut: true },
-  { head: "DATA", text: ({ error, data }) => error || data, cut: true },
+  { header: "ID", value: ({ id }) => String(id), align: "right" },
+  { header: "AT", value: ({ created_at }) => formatTime(created_at) },
+  { header: "TOPIC", value: ({ topic }) => topic },
+  { header: "NAME", value: ({ name }) => name, canShrink: true },
+  { header: "SOURCE", value: ({ source }) => source, canShrink: true },
+  { header: "DATA", value: ({ error, data }) => error || data, canShrink: true },
 ];
 
-/** `weft events`: the event log. */
-export const events: Command = {
-  name: "events",
-  summary: "Lists the event log, newest first, or follows it",
-  usage: "[-f] [--topic TOPIC] [filters]",
-  flags: {
-    follow: { type: "boolean", short: "f", summary: "Print what comes, until Ctrl-C" },
-    topic: { type: "string", value: "TOPIC", summary: "Of one topic" },
-    name: { type: "string", value: "NAME", summary: "Of one name" },
-    source: { type: "string", value: "NAME", summary: "Of one source" },
-    workspace: { type: "string", short: "w", value: "NAME", summary: "Of one workspace" },
-    "run-id": { type: "string", value: "RUN", summary: "Of one run" },
-    "workflow-name": { type: "string", value: "NAME", summary: "Of one workflow" },
-    processed: { type: "string", value: "BOOLEAN", summary: "true or false", choices: ["true", "false"] },
-    limit: {
-      type: "string",
-      value: "COUNT",
-      whole: true,
-      summary: "Most to show (20); with -f, those before (0)",
-    },
-    offset: { type: "string", value: "COUNT", whole: true, summary: "How many to skip (0)" },
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    ["weft events --topic run.failed --limit 5", "the last five"],
-    ["weft events -f --json | jq -r .topic", "a line for each event that comes"],
-  ],
-  run: async (args, terminal) => {
-    if (args.positionals.length > 0) throw new UsageError(`'${args.positionals[0]}' is one word too many.`);
-    const connection = connect(args, terminal);
-    if (args.flags.follow === true) await follow(connection, args, terminal);
-    else await printList(connection, { path: EVENTS, filters: FILTERS, columns: COLUMNS }, args, terminal);
-  },
-};
+interface EventsOptions extends ServerOptions {
+  readonly follow?: boolean;
+  readonly limit?: number;
+}
 
-/** Ends with the process. */
-async function follow(connection: Connection, args: Arguments, terminal: Terminal): Promise<void> {
-  if (args.flags.offset !== undefined) throw new UsageError("--offset does not go with --follow.");
-  const before = Number(textFlag(args, "limit") ?? 0);
-  const told = new Set<string>();
-  for (const { event_id } of await readNewest(connection, args, told, 1)) told.add(event_id);
-  if (before > 0) {
-    const query = new URLSearchParams(queryOf(args, [...FILTERS, "limit"]));
-    const { data } = await readPage<EventRecord>(connection, `${EVENTS}?${query}`);
-    print(data.toReversed(), args, terminal);
+export const events = addServerOptions(
+  new WeftCommand("events")
+    .description("List the event log, newest first, or follow it")
+    .addOption(new Option("-f, --follow", "Print new events until Ctrl-C").conflicts("offset"))
+    .option("--topic <topic>", "Events with this topic")
+    .option("--name <name>", "Events with this name")
+    .option("--source <name>", "Events from this source")
+    .option("-w, --workspace <name>", "Events of this workspace")
+    .option("--run-id <run>", "Events of this run")
+    .option("--workflow-name <name>", "Events of this workflow")
+    .addOption(choice("--processed <boolean>", "Whether workflows have handled them", ["true", "false"]))
+    .addOption(
+      wholeNumber("--limit <count>", "Maximum number to show (default: 20; with -f, earlier events: 0)"),
+    )
+    .addOption(wholeNumber("--offset <count>", "Number to skip (default: 0)")),
+)
+  .example("weft events --topic run.failed --limit 5", "the last five events of a topic")
+  .example("weft events -f --json | jq -r .topic", "a line for each new event")
+  .action((options: EventsOptions) =>
+    options.follow === true
+      ? follow(connect(options), options)
+      : printList<EventRecord>({ path: EVENTS, filters: FILTERS, columns: COLUMNS }, options),
+  );
+
+/** Prints new events until the process ends. */
+async function follow(connection: Connection, options: EventsOptions): Promise<void> {
+  const printedIds = new Set<string>();
+  for (const { event_id } of await readNew(connection, options, printedIds, 1)) printedIds.add(event_id);
+  if ((options.limit ?? 0) > 0) {
+    const path = `${EVENTS}${queryString(options, [...FILTERS, "limit"])}`;
+    const { data } = await readPage<EventRecord>(connection, path);
+    printEvents(data.toReversed(), options);
   }
   for (;;) {
-    await wait(POLL_MS);
-    const found = await readNewest(connection, args, told, FOLLOWED_PAGES_MAX);
-    for (const { event_id } of found) told.add(event_id);
-    print(found.toReversed(), args, terminal);
-    for (const id of told) {
-      if (told.size <= REMEMBERED) break;
-      told.delete(id);
+    await sleep(POLL_MS);
+    const found = await readNew(connection, options, printedIds, PAGES_PER_POLL_MAX);
+    for (const { event_id } of found) printedIds.add(event_id);
+    printEvents(found.toReversed(), options);
+    for (const id of printedIds) {
+      if (printedIds.size <= REMEMBERED_IDS_MAX) break;
+      printedIds.delete(id);
     }
   }
 }
 
-/** Events that were not told of yet, newest first. */
-async function readNewest(
+/** Reads the events that have not been printed, newest first. */
+async function readNew(
   connection: Connection,
-  args: Arguments,
-  told: ReadonlySet<string>,
-  pages: number,
+  options: EventsOptions,
+  printedIds: ReadonlySet<string>,
+  maxPages: number,
 ): Promise<EventRecord[]> {
-  const query = new URLSearchParams(queryOf(args, FILTERS));
+  const query = new URLSearchParams(queryString(options, FILTERS));
   const found: EventRecord[] = [];
-  for (let page = 0; page < pages; page += 1) {
-    query.set("limit", String(FOLLOWED_PAGE));
-    query.set("offset", String(page * FOLLOWED_PAGE));
+  for (let page = 0; page < maxPages; page += 1) {
+    query.set("limit", String(PAGE_SIZE));
+    query.set("offset", String(page * PAGE_SIZE));
     const { data } = await readPage<EventRecord>(connection, `${EVENTS}?${query}`);
-    const fresh = data.filter(
-      ({ event_id }) => !told.has(event_id) && !found.some((one) => one.event_id === event_id),
+    const unseen = data.filter(
+      ({ event_id }) => !printedIds.has(event_id) && !found.some((event) => event.event_id === event_id),
     );
-    found.push(...fresh);
-    if (fresh.length < data.length || data.length < FOLLOWED_PAGE) break;
+    found.push(...unseen);
+    if (unseen.length < data.length || data.length < PAGE_SIZE) break;
   }
   return found;
 }
 
-function print(found: readonly EventRecord[], args: Arguments, terminal: Terminal): void {
-  if (args.flags.json === true) {
+function printEvents(found: readonly EventRecord[], { json }: EventsOptions): void {
+  if (json === true) {
     for (const event of found) terminal.out(`${JSON.stringify(event)}\n`);
   } else if (found.length > 0) {
     const [, ...lines] = table(COLUMNS, found, terminal.width).split("\n");

@@ -1,9 +1,10 @@
-import { withActions } from "../actions.ts";
-import { CommandFailure, textFlag } from "../command.ts";
-import { connect, printable, SERVER_FLAGS } from "../connection.ts";
-import { PARAM_FLAG, paramFlags, queryOf, readText } from "../flags.ts";
-import { printAnswer } from "../pages.ts";
+import { WeftCommand } from "../command.ts";
+import { connect } from "../connection.ts";
+import { readText } from "../files.ts";
+import { addServerOptions, type Params, paramOption, queryString, type ServerOptions } from "../options.ts";
+import { printResponse, unexpectedResponse } from "../responses.ts";
 import { type Column, table } from "../table.ts";
+import { printable, terminal } from "../terminal.ts";
 
 const FUNCTIONS = "/automation/functions";
 
@@ -14,62 +15,54 @@ interface FunctionRecord {
 }
 
 const COLUMNS: readonly Column<FunctionRecord>[] = [
-  { head: "FUNCTION", text: ({ signature }) => signature, cut: true },
-  { head: "GROUP", text: ({ tags }) => tags.join(", ") },
-  { head: "WHAT IT DOES", text: ({ description }) => description, cut: true },
+  { header: "FUNCTION", value: ({ signature }) => signature, canShrink: true },
+  { header: "GROUP", value: ({ tags }) => tags.join(", ") },
+  { header: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
 ];
 
-interface Evaluated {
-  readonly result: unknown;
-  readonly logs?: readonly { readonly level: string; readonly message: string }[];
+export const functions = addServerOptions(new WeftCommand("functions"))
+  .description("List the functions of scripts, or evaluate a script")
+  .example("weft functions --search base64", "functions whose name or description contains base64")
+  .example(`weft functions eval 'trim("  {{target}} ")' -t example.com`, "prints example.com");
+
+functions
+  .defaultCommand("list")
+  .description("List functions by group")
+  .option("--group <name>", "Functions of this group")
+  .option("--search <text>", "Functions whose name or description contains the text")
+  .action((_options, command: WeftCommand) => list(command.optsWithGlobals()));
+
+functions
+  .command("eval <script>")
+  .description("Evaluate a script outside of a run; - reads it from standard input")
+  .option("-t, --target <target>", "Value of {{target}}")
+  .addOption(paramOption("Value of {{KEY}}"))
+  .action((script: string, _options, command: WeftCommand) => evaluate(script, command.optsWithGlobals()));
+
+async function list(options: ServerOptions): Promise<void> {
+  const path = `${FUNCTIONS}${queryString(options, ["group", "search"])}`;
+  const response = (await connect(options).request("GET", path)) as {
+    functions?: readonly FunctionRecord[];
+  };
+  if (!Array.isArray(response?.functions)) throw unexpectedResponse("a list");
+  const rows = response.functions as readonly FunctionRecord[];
+  printResponse(response, rows.length === 0 ? "" : table(COLUMNS, rows, terminal.width), options);
 }
 
-/** `weft functions`: what scripts may call. */
-export const functions = withActions({
-  name: "functions",
-  summary: "Lists the functions of scripts, and evaluates a script",
-  actions: {
-    list: {
-      takes: "",
-      summary: "Functions by group",
-      run: async (_words, args, terminal) => {
-        const path = `${FUNCTIONS}${queryOf(args, ["group", "search"])}`;
-        const answer = (await connect(args, terminal).request("GET", path)) as {
-          functions?: readonly FunctionRecord[];
-        };
-        if (!Array.isArray(answer?.functions)) throw new CommandFailure("The server's answer is no list.");
-        const found = answer.functions as readonly FunctionRecord[];
-        const text = found.length === 0 ? "" : table(COLUMNS, found, terminal.width);
-        printAnswer(answer, text, args, terminal);
-      },
-    },
-    eval: {
-      takes: "<script>",
-      summary: "The value of a script, outside of any run; - reads it from standard input",
-      run: async ([given = ""], args, terminal) => {
-        const script = given === "-" ? readText("-") : given;
-        const target = textFlag(args, "target");
-        const body = { script, params: paramFlags(args), ...(target === undefined ? {} : { target }) };
-        const answer = (await connect(args, terminal).request("POST", `${FUNCTIONS}/eval`, {
-          body,
-        })) as Evaluated;
-        const { result } = answer;
-        const text = typeof result === "string" ? result : (JSON.stringify(result, null, 2) ?? "undefined");
-        for (const { level, message } of answer.logs ?? [])
-          terminal.error(`${level}: ${printable(message)}\n`);
-        printAnswer(answer, `${text}\n`, args, terminal);
-      },
-    },
-  },
-  flags: {
-    group: { type: "string", value: "NAME", summary: "of one group", of: ["list"] },
-    search: { type: "string", value: "TEXT", summary: "part of name or description", of: ["list"] },
-    target: { type: "string", short: "t", value: "TARGET", summary: "value of {{target}}", of: ["eval"] },
-    param: { ...PARAM_FLAG, summary: "value of {{KEY}}", of: ["eval"] },
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    ["weft functions --search base64", "those with it in name or description"],
-    [`weft functions eval 'trim("  {{target}} ")' -t example.com`, "prints example.com"],
-  ],
-});
+interface EvalOptions extends ServerOptions {
+  readonly target?: string;
+  readonly param?: Params;
+}
+
+async function evaluate(scriptOrDash: string, options: EvalOptions): Promise<void> {
+  const script = scriptOrDash === "-" ? readText("-") : scriptOrDash;
+  const body = { script, params: options.param ?? {}, target: options.target };
+  const response = (await connect(options).request("POST", `${FUNCTIONS}/eval`, { body })) as {
+    readonly result: unknown;
+    readonly logs?: readonly { readonly level: string; readonly message: string }[];
+  };
+  const { result, logs = [] } = response;
+  for (const { level, message } of logs) terminal.error(`${level}: ${printable(message)}\n`);
+  const text = typeof result === "string" ? result : (JSON.stringify(result, null, 2) ?? "undefined");
+  printResponse(response, `${text}\n`, options);
+}

@@ -1,98 +1,75 @@
-import { setTimeout as wait } from "node:timers/promises";
-import {
-  type Arguments,
-  type Command,
-  CommandFailure,
-  type Terminal,
-  textFlag,
-  UsageError,
-} from "../command.ts";
-import { type Connection, connect, Refused, SERVER_FLAGS, textOf } from "../connection.ts";
-import { readData } from "../pages.ts";
-import { OVER, type RunRecord, runPath } from "../run-progress.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WeftCommand } from "../command.ts";
+import { type Connection, connect, ErrorResponse, readBody } from "../connection.ts";
+import { CommandFailure } from "../errors.ts";
+import { addServerOptions, type ServerOptions, wholeNumber } from "../options.ts";
+import { readData } from "../responses.ts";
+import { FINISHED, type RunRecord, runPath } from "../run-progress.ts";
+import { terminal } from "../terminal.ts";
 
 const POLL_MS = 500;
-/** Escape sequences of terminals, and control characters other than line breaks and tabs. */
+/** Escape sequences, and control characters other than line feeds and tabs. */
 const TERMINAL_CONTROLS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about these
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes these
   /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** `weft logs`: what the steps of a run wrote. */
-export const logs: Command = {
-  name: "logs",
-  summary: "Prints the log of a run, also while it runs",
-  usage: "<run> [-f] [--tail LINES | --offset BYTES]",
-  flags: {
-    follow: { type: "boolean", short: "f", summary: "Go on until the run is over" },
-    tail: { type: "string", short: "n", value: "LINES", whole: true, summary: "So many of the last lines" },
-    offset: { type: "string", value: "BYTES", whole: true, summary: "From this byte on" },
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    ["weft logs 018f2c…", "all of it so far"],
-    ["weft logs -f -n 20 018f2c…", "the last 20 lines, and then what comes"],
-  ],
-  run: async (args, terminal) => {
-    const [id, ...more] = args.positionals;
-    if (id === undefined) throw new UsageError("logs takes the id of a run.");
-    if (more.length > 0) throw new UsageError(`'${more[0]}' is one word too many.`);
-    const tail = textFlag(args, "tail");
-    const offset = textFlag(args, "offset");
-    if (tail !== undefined && offset !== undefined)
-      throw new UsageError("--tail and --offset exclude each other.");
-    const connection = connect(args, terminal);
-    const query = tail === undefined ? `?offset=${offset ?? 0}` : `?tail=${tail}`;
-    await printLog(connection, { id, query, follow: args.flags.follow === true }, args, terminal);
-  },
-};
-
-interface Asked {
-  readonly id: string;
-  readonly query: string;
-  readonly follow: boolean;
+interface LogsOptions extends ServerOptions {
+  readonly follow?: boolean;
+  readonly tail?: number;
+  readonly offset?: number;
 }
 
-async function printLog(
-  connection: Connection,
-  { id, query: first, follow }: Asked,
-  args: Arguments,
-  terminal: Terminal,
-): Promise<void> {
-  const json = args.flags.json === true;
+export const logs = addServerOptions(
+  new WeftCommand("logs")
+    .description("Print the log of a run, also while it is running")
+    .argument("<run>", "Id of the run")
+    .option("-f, --follow", "Continue until the run has finished")
+    .addOption(wholeNumber("-n, --tail <lines>", "Number of lines at the end to print").conflicts("offset"))
+    .addOption(wholeNumber("--offset <bytes>", "Position of the first byte to print")),
+)
+  .example("weft logs 018f2c…", "prints the log so far")
+  .example("weft logs -f -n 20 018f2c…", "prints the last 20 lines, and then new ones")
+  .action(printLog);
+
+async function printLog(id: string, options: LogsOptions): Promise<void> {
+  const connection = connect(options);
+  const first = options.tail === undefined ? `?offset=${options.offset ?? 0}` : `?tail=${options.tail}`;
   let query = first;
   for (;;) {
-    const part = await readPart(connection, id, query);
-    if (json && (part.log !== "" || query === first))
-      terminal.out(`${JSON.stringify({ run_id: id, ...part })}\n`);
-    if (!json) terminal.out(part.log.replace(TERMINAL_CONTROLS, ""));
-    // A part has an end of its own: what is left is asked for until nothing more comes.
-    const more = part.log !== "" && !query.startsWith("?tail");
-    if (part.next_offset === undefined || (!more && (!follow || OVER.has(part.status)))) return;
-    query = `?offset=${part.next_offset}`;
-    if (!more && part.log === "") await wait(POLL_MS);
+    const chunk = await readChunk(connection, id, query);
+    if (options.json !== true) terminal.out(chunk.log.replace(TERMINAL_CONTROLS, ""));
+    else if (chunk.log !== "" || query === first)
+      terminal.out(`${JSON.stringify({ run_id: id, ...chunk })}\n`);
+    // The size of a response is limited: read on until one is empty.
+    const hasMore = chunk.log !== "" && !query.startsWith("?tail");
+    const isFollowed = options.follow === true && !FINISHED.has(chunk.status);
+    if (chunk.next_offset === undefined || (!hasMore && !isFollowed)) return;
+    query = `?offset=${chunk.next_offset}`;
+    if (!hasMore && chunk.log === "") await sleep(POLL_MS);
   }
 }
 
-interface Part {
+interface LogChunk {
   readonly log: string;
   readonly status: string;
   readonly next_offset?: number;
 }
 
-async function readPart(connection: Connection, id: string, query: string): Promise<Part> {
+async function readChunk(connection: Connection, id: string, query: string): Promise<LogChunk> {
   try {
     const response = await connection.open("GET", `${runPath(id)}/log${query}`, { accept: "text/plain" });
     const next = response.headers.get("x-next-offset");
     const status = response.headers.get("x-run-status") ?? "";
-    const log = await textOf(response, connection.url);
+    const log = await readBody(response, connection.url);
     return { log, status, ...(next === null ? {} : { next_offset: Number(next) }) };
   } catch (error) {
-    if (!(error instanceof Refused) || error.status !== 404 || error.reason !== "Not found") throw error;
-    // The path is unknown there, not the run, unless the next line says otherwise.
+    if (!(error instanceof ErrorResponse) || error.status !== 404 || error.reason !== "Not found")
+      throw error;
+    // The route does not exist, unlike a run that does not exist: that has another message.
     await readData<RunRecord>(connection, runPath(id));
     throw new CommandFailure(
-      "This server has no logs of runs: it is older than this command.",
-      `What steps wrote: weft runs steps ${id}`,
+      "This server does not provide logs: it is older than this command.",
+      `To see the output of the run's steps: weft runs steps ${id}`,
     );
   }
 }

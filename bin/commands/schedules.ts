@@ -1,12 +1,19 @@
-import { type Action, withActions } from "../actions.ts";
-import { type Arguments, type Flag, textFlag, UsageError } from "../command.ts";
-import { connect, SERVER_FLAGS } from "../connection.ts";
-import { PAGE_FLAGS, PARAM_FLAG, paramFlags } from "../flags.ts";
-import { printAnswer, printList, readData } from "../pages.ts";
-import { type Column, fields, moment } from "../table.ts";
+import { WeftCommand } from "../command.ts";
+import { connect } from "../connection.ts";
+import { UsageError } from "../errors.ts";
+import {
+  addPageOptions,
+  addServerOptions,
+  choice,
+  type Params,
+  paramOption,
+  type ServerOptions,
+} from "../options.ts";
+import { printList, printResponse, readData } from "../responses.ts";
+import { type Column, fieldList, formatParams, formatTime } from "../table.ts";
 
 const SCHEDULES = "/automation/schedules";
-const TYPES = ["cron", "event", "watch", "manual"] as const;
+const TYPES = ["cron", "event", "watch", "manual"];
 
 interface ScheduleRecord {
   readonly id: string;
@@ -28,174 +35,160 @@ interface ScheduleRecord {
   readonly error?: string;
 }
 
-const whenOf = ({ schedule, event_topic, watch_path }: ScheduleRecord): string =>
+const condition = ({ schedule, event_topic, watch_path }: ScheduleRecord): string =>
   schedule || event_topic || watch_path;
 
 const COLUMNS: readonly Column<ScheduleRecord>[] = [
-  { head: "ID", text: ({ id }) => id },
-  { head: "NAME", text: ({ name }) => name, cut: true },
-  { head: "WORKFLOW", text: ({ workflow_name }) => workflow_name, cut: true },
-  { head: "TYPE", text: ({ trigger_type }) => trigger_type },
-  { head: "WHEN", text: whenOf, cut: true },
+  { header: "ID", value: ({ id }) => id },
+  { header: "NAME", value: ({ name }) => name, canShrink: true },
+  { header: "WORKFLOW", value: ({ workflow_name }) => workflow_name, canShrink: true },
+  { header: "TYPE", value: ({ trigger_type }) => trigger_type },
+  { header: "WHEN", value: condition, canShrink: true },
   {
-    head: "ON",
-    text: ({ is_enabled }) => (is_enabled ? "yes" : "no"),
-    colour: ({ is_enabled }) => (is_enabled ? "green" : "gray"),
+    header: "ON",
+    value: ({ is_enabled }) => (is_enabled ? "yes" : "no"),
+    color: ({ is_enabled }) => (is_enabled ? "green" : "gray"),
   },
-  { head: "RUNS", text: ({ run_count }) => String(run_count), right: true },
-  { head: "LAST", text: ({ last_run }) => moment(last_run), cut: true },
-  { head: "NEXT", text: ({ next_run }) => moment(next_run), cut: true },
+  { header: "RUNS", value: ({ run_count }) => String(run_count), align: "right" },
+  { header: "LAST", value: ({ last_run }) => formatTime(last_run), canShrink: true },
+  { header: "NEXT", value: ({ next_run }) => formatTime(next_run), canShrink: true },
 ];
 
-const pathOf = (id: string): string => `${SCHEDULES}/${encodeURIComponent(id)}`;
+const schedulePath = (id: string): string => `${SCHEDULES}/${encodeURIComponent(id)}`;
 
-/** What is asked of one schedule, and what is then said. */
-const asks = (method: string, what: string, summary: string, done: string): Action => ({
-  takes: "<id>",
-  summary,
-  run: async ([id = ""], args, terminal) => {
-    const answer = await connect(args, terminal).request(method, `${pathOf(id)}${what}`);
-    const { run_id } = (answer ?? {}) as { run_id?: string };
-    const run = run_id === undefined ? "" : `  run ${run_id}`;
-    printAnswer(answer, `${done} ${id}${run}\n`, args, terminal);
-  },
-});
+export const schedules = addServerOptions(new WeftCommand("schedules"))
+  .description("List, create, enable, disable, trigger and delete schedules")
+  .example("weft schedules", "lists the schedules with their next run")
+  .example(
+    `weft schedules create nightly --workflow scan --cron "0 2 * * *" -t example.com`,
+    "every night at two",
+  )
+  .example("weft schedules create redo --workflow scan --topic run.failed", "on each event of a topic")
+  .example("weft schedules trigger sch_018f…", "triggers a schedule now");
 
-const ofCreate = (flag: Flag): Flag => ({ ...flag, of: ["create"] });
+addPageOptions(
+  schedules
+    .defaultCommand("list")
+    .description("List schedules and the triggers of workflows, newest first")
+    .option("--workflow-name <name>", "Schedules of this workflow")
+    .addOption(choice("--trigger-type <type>", "Schedules of this type", TYPES))
+    .addOption(choice("--enabled <boolean>", "Whether they are enabled", ["true", "false"])),
+).action((_options, command: WeftCommand) =>
+  printList<ScheduleRecord>(
+    { path: SCHEDULES, filters: ["workflowName", "triggerType", "enabled"], columns: COLUMNS },
+    command.optsWithGlobals(),
+  ),
+);
 
-/** `weft schedules`: what starts workflows by itself. */
-export const schedules = withActions({
-  name: "schedules",
-  summary: "Lists, makes, switches, fires and deletes schedules",
-  actions: {
-    list: {
-      takes: "",
-      summary: "Schedules and triggers of workflows, newest first",
-      run: (_words, args, terminal) =>
-        printList<ScheduleRecord>(
-          connect(args, terminal),
-          { path: SCHEDULES, filters: ["workflow-name", "trigger-type", "enabled"], columns: COLUMNS },
-          args,
-          terminal,
-        ),
-    },
-    show: {
-      takes: "<id>",
-      summary: "One, with what it gives its runs",
-      run: async ([id = ""], args, terminal) => {
-        const found = await readData<ScheduleRecord>(connect(args, terminal), pathOf(id));
-        const text = fields([
-          ["id", found.id],
-          ["name", found.name],
-          ["workflow", found.workflow_name],
-          [found.trigger_type, whenOf(found)],
-          ["time zone", found.timezone ?? ""],
-          ["missed", found.misfire ?? ""],
-          ["enabled", found.is_enabled ? "yes" : "no"],
-          ["target", found.target],
-          ["workspace", found.workspace],
-          [
-            "params",
-            Object.entries(found.params)
-              .map((pair) => pair.join("="))
-              .join("  "),
-          ],
-          ["runs", String(found.run_count)],
-          ["last run", moment(found.last_run)],
-          ["next run", moment(found.next_run)],
-          ["error", found.error ?? ""],
-        ]);
-        printAnswer(found, text, args, terminal);
-      },
-    },
-    create: {
-      takes: "<name>",
-      summary: "Makes one, switched on, for a workflow",
-      run: async ([name = ""], args, terminal) => {
-        const body = bodyOf(name, args);
-        const answer = (await connect(args, terminal).request("POST", SCHEDULES, { body })) as {
-          data: ScheduleRecord;
-        };
-        const { id, next_run } = answer.data;
-        const next = next_run === null ? "" : `  next run ${moment(next_run)}`;
-        printAnswer(answer.data, `created ${id}${next}\n`, args, terminal);
-      },
-    },
-    enable: asks("POST", "/enable", "Switches one on", "enabled"),
-    disable: asks("POST", "/disable", "Switches one off", "disabled"),
-    trigger: asks("POST", "/trigger", "Fires one now, on or off", "triggered"),
-    delete: asks("DELETE", "", "Deletes one", "deleted"),
-  },
-  flags: {
-    "workflow-name": { type: "string", value: "NAME", summary: "of one workflow", of: ["list"] },
-    "trigger-type": { type: "string", value: "TYPE", summary: "of one type", choices: TYPES, of: ["list"] },
-    enabled: {
-      type: "string",
-      value: "BOOLEAN",
-      summary: "true or false",
-      choices: ["true", "false"],
-      of: ["list"],
-    },
-    ...PAGE_FLAGS,
-    workflow: ofCreate({ type: "string", value: "NAME", summary: "the workflow that it starts" }),
-    cron: ofCreate({ type: "string", value: "EXPRESSION", summary: "when, five fields" }),
-    timezone: ofCreate({ type: "string", value: "ZONE", summary: "of the expression (UTC)" }),
-    misfire: ofCreate({
-      type: "string",
-      value: "POLICY",
-      summary: "of times that were missed: none, last (default) or all",
-      choices: ["none", "last", "all"],
-    }),
-    topic: ofCreate({
-      type: "string",
-      value: "TOPIC",
-      summary: "at events of this topic, instead of a time",
-    }),
-    watch: ofCreate({
-      type: "string",
-      value: "PATH",
-      summary: "at changes of these files, instead of a time",
-    }),
-    manual: ofCreate({ type: "boolean", summary: "only when it is fired" }),
-    target: ofCreate({ type: "string", short: "t", value: "TARGET", summary: "of its runs" }),
-    workspace: ofCreate({ type: "string", short: "w", value: "NAME", summary: "of its runs" }),
-    param: ofCreate({ ...PARAM_FLAG, summary: "a parameter of its runs" }),
-    disabled: ofCreate({ type: "boolean", summary: "switched off at first" }),
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    ["weft schedules", "lists them with their next run"],
-    [`weft schedules create nightly --workflow scan --cron "0 2 * * *" -t example.com`, "every night at two"],
-    ["weft schedules create redo --workflow scan --topic run.failed", "at each event of a topic"],
-    ["weft schedules trigger sch_018f…", "fires one now"],
-  ],
-});
+schedules
+  .command("show <id>")
+  .description("Show a schedule and the input of its runs")
+  .action((id: string, _options, command: WeftCommand) => show(id, command.optsWithGlobals()));
 
-/** Throws UsageError. */
-function bodyOf(name: string, args: Arguments): Readonly<Record<string, unknown>> {
-  const workflow = textFlag(args, "workflow");
-  if (workflow === undefined) throw new UsageError("schedules create takes --workflow.");
-  const schedule = textFlag(args, "cron");
-  const event_topic = textFlag(args, "topic");
-  const watch_path = textFlag(args, "watch");
-  const given = { cron: schedule, event: event_topic, watch: watch_path };
-  const types = [
-    ...Object.entries(given).flatMap(([type, value]) => (value === undefined ? [] : [type])),
-    ...(args.flags.manual === true ? ["manual"] : []),
-  ];
-  if (types.length !== 1)
-    throw new UsageError("schedules create takes one of --cron, --topic, --watch and --manual.");
-  const optional = {
-    ...{ schedule, event_topic, watch_path, timezone: textFlag(args, "timezone") },
-    ...{ misfire: textFlag(args, "misfire"), target: textFlag(args, "target") },
-    workspace: textFlag(args, "workspace"),
-  };
-  return {
+schedules
+  .command("create <name>")
+  .description("Create a schedule of a workflow")
+  .requiredOption("--workflow <name>", "Workflow to start")
+  .option("--cron <expression>", "When to start it: a cron expression with five fields")
+  .option("--timezone <zone>", "Time zone of the expression (default: UTC)")
+  .addOption(
+    choice("--misfire <policy>", "Which missed times to make up for (default: last)", [
+      "none",
+      "last",
+      "all",
+    ]),
+  )
+  .option("--topic <topic>", "Start it on events of this topic, instead of at a time")
+  .option("--watch <path>", "Start it when these files change, instead of at a time")
+  .option("--manual", "Start it only with `weft schedules trigger`")
+  .option("-t, --target <target>", "Target of its runs")
+  .option("-w, --workspace <name>", "Workspace of its runs")
+  .addOption(paramOption("A parameter of its runs"))
+  .option("--disabled", "Create it disabled")
+  .action((name: string, _options, command: WeftCommand) => create(name, command.optsWithGlobals()));
+
+addAction("enable", "POST", "Enable a schedule", "enabled");
+addAction("disable", "POST", "Disable a schedule", "disabled");
+addAction("trigger", "POST", "Trigger a schedule now, even if it is disabled", "triggered");
+addAction("delete", "DELETE", "Delete a schedule", "deleted");
+
+function addAction(name: string, method: string, description: string, done: string): void {
+  schedules
+    .command(`${name} <id>`)
+    .description(description)
+    .action(async (id: string, _options, command: WeftCommand) => {
+      const options = command.optsWithGlobals<ServerOptions>();
+      const path = method === "DELETE" ? schedulePath(id) : `${schedulePath(id)}/${name}`;
+      const response = await connect(options).request(method, path);
+      const { run_id } = (response ?? {}) as { run_id?: string };
+      const run = run_id === undefined ? "" : `  run ${run_id}`;
+      printResponse(response, `${done} ${id}${run}\n`, options);
+    });
+}
+
+async function show(id: string, options: ServerOptions): Promise<void> {
+  const schedule = await readData<ScheduleRecord>(connect(options), schedulePath(id));
+  const details = fieldList([
+    ["id", schedule.id],
+    ["name", schedule.name],
+    ["workflow", schedule.workflow_name],
+    [schedule.trigger_type, condition(schedule)],
+    ["time zone", schedule.timezone ?? ""],
+    ["misfire", schedule.misfire ?? ""],
+    ["enabled", schedule.is_enabled ? "yes" : "no"],
+    ["target", schedule.target],
+    ["workspace", schedule.workspace],
+    ["params", formatParams(schedule.params)],
+    ["runs", String(schedule.run_count)],
+    ["last run", formatTime(schedule.last_run)],
+    ["next run", formatTime(schedule.next_run)],
+    ["error", schedule.error ?? ""],
+  ]);
+  printResponse(schedule, details, options);
+}
+
+interface CreateOptions extends ServerOptions {
+  readonly workflow: string;
+  readonly cron?: string;
+  readonly timezone?: string;
+  readonly misfire?: string;
+  readonly topic?: string;
+  readonly watch?: string;
+  readonly manual?: boolean;
+  readonly target?: string;
+  readonly workspace?: string;
+  readonly param?: Params;
+  readonly disabled?: boolean;
+}
+
+async function create(name: string, options: CreateOptions): Promise<void> {
+  // JSON.stringify omits undefined fields.
+  const body = {
     name,
-    workflow_name: workflow,
-    trigger_type: types[0],
-    enabled: args.flags.disabled !== true,
-    params: paramFlags(args),
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+    workflow_name: options.workflow,
+    trigger_type: triggerType(options),
+    schedule: options.cron,
+    event_topic: options.topic,
+    watch_path: options.watch,
+    timezone: options.timezone,
+    misfire: options.misfire,
+    target: options.target,
+    workspace: options.workspace,
+    enabled: options.disabled !== true,
+    params: options.param ?? {},
   };
+  const response = (await connect(options).request("POST", SCHEDULES, { body })) as { data: ScheduleRecord };
+  const { id, next_run } = response.data;
+  const next = next_run === null ? "" : `  next run ${formatTime(next_run)}`;
+  printResponse(response.data, `created ${id}${next}\n`, options);
+}
+
+function triggerType({ cron, topic, watch, manual }: CreateOptions): string {
+  const types = Object.entries({ cron, event: topic, watch, manual }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const [[type] = [""]] = types;
+  if (types.length !== 1)
+    throw new UsageError("schedules create requires one of --cron, --topic, --watch and --manual.");
+  return type;
 }

@@ -1,57 +1,55 @@
-import { type Command, type Terminal, textFlag, UsageError } from "../command.ts";
-import { LOCALSTACK } from "../localstack.ts";
+import { WeftCommand } from "../command.ts";
+import { LOCALSTACK_DEFAULTS } from "../localstack-defaults.ts";
+import { wholeNumber } from "../options.ts";
+import { type Terminal, terminal } from "../terminal.ts";
 
 const PORT_MAX = 65_535;
 
-/** `weft start`: the server, with flags for what else comes from the environment. */
-export const start: Command = {
-  name: "start",
-  summary: "Starts the server",
-  usage: "[--port PORT] [--host HOST] [--data-dir FOLDER] [--localstack]",
-  flags: {
-    port: { type: "string", value: "PORT", summary: "Port, 0 for any free one (PORT, 3000)" },
-    host: { type: "string", value: "HOST", summary: "Address to listen on (HOST, 127.0.0.1)" },
-    "data-dir": {
-      type: "string",
-      value: "FOLDER",
-      summary: "Where everything is kept (WEFT_DATA_DIR, ./.weft)",
-    },
-    localstack: {
-      type: "boolean",
-      summary: "Tables, queues, bus and blobs in LocalStack, at AWS_ENDPOINT_URL (http://127.0.0.1:4566)",
-    },
-  },
-  examples: [
-    [
-      "weft start --localstack",
-      "over LocalStack: makes its resources at AWS_ENDPOINT_URL, port 4566 where it is not set",
-    ],
-    ["weft start", "on http://127.0.0.1:3000, data in ./.weft"],
-    ["weft start --port 0 --data-dir /tmp/try", "on a free port, with data of its own"],
-  ],
-  run: async (args, terminal) => {
-    if (args.positionals.length > 0) throw new UsageError(`'${args.positionals[0]}' is one word too many.`);
-    const port = textFlag(args, "port");
-    if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= PORT_MAX)) {
-      throw new UsageError(`--port must be a number from 0 to ${PORT_MAX}.`);
-    }
-    const settings = { PORT: port, HOST: textFlag(args, "host"), WEFT_DATA_DIR: textFlag(args, "data-dir") };
-    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-    // Loaded only here: the other commands start without it.
+interface StartOptions {
+  readonly port?: number;
+  readonly host?: string;
+  readonly dataDir?: string;
+  readonly localstack?: boolean;
+}
+
+export const start = new WeftCommand("start")
+  .description("Start the server")
+  .addOption(
+    wholeNumber("--port <port>", "Port; 0 selects a free one (default: PORT, else 3000)", 0, PORT_MAX),
+  )
+  .option("--host <host>", "Address to listen on (default: HOST, else 127.0.0.1)")
+  .option("--data-dir <folder>", "Folder for all data (default: WEFT_DATA_DIR, else ./.weft)")
+  .option(
+    "--localstack",
+    "Use LocalStack for tables, queues, bus and blobs (default: at AWS_ENDPOINT_URL, else http://127.0.0.1:4566)",
+  )
+  .example("weft start --localstack", "creates its resources in LocalStack and uses them")
+  .example("weft start", "listens on http://127.0.0.1:3000, with its data in ./.weft")
+  .example("weft start --port 0 --data-dir /tmp/try", "uses a free port and a separate data folder")
+  .action(async (options: StartOptions) => {
+    // Imported here because the other commands do not need it.
     const { openServer } = await import("../../localstack/bundle/open.js");
     const { runServer } = await openServer();
-    const environment = { ...terminal.env, ...Object.fromEntries(given) };
-    await runServer(args.flags.localstack === true ? await overLocalStack(environment) : environment);
-  },
-};
+    const environment = {
+      ...terminal.env,
+      ...(options.port === undefined ? {} : { PORT: String(options.port) }),
+      ...(options.host === undefined ? {} : { HOST: options.host }),
+      ...(options.dataDir === undefined ? {} : { WEFT_DATA_DIR: options.dataDir }),
+    };
+    await runServer(options.localstack === true ? await provisionLocalStack(environment) : environment);
+  });
 
-/** Makes the template's resources at the endpoint, and answers the settings of a server over them. */
-async function overLocalStack(environment: Terminal["env"]): Promise<Terminal["env"]> {
-  for (const [name, value] of Object.entries(LOCALSTACK)) process.env[name] ||= value;
+/** Creates the template's resources in LocalStack, and returns the environment of a server that uses them. */
+async function provisionLocalStack(environment: Terminal["env"]): Promise<Terminal["env"]> {
+  for (const [name, value] of Object.entries(LOCALSTACK_DEFAULTS)) process.env[name] ||= value;
   const stack = environment.WEFT_STACK || "weft";
   const { provisionTemplate } = await import("../../infra/provision.ts");
   await provisionTemplate(stack, process.env);
-  // The services of AWS are this machine's own here, and so is what steps may reach.
-  const reach = { HTTP_STEP_PRIVATE_ADDRESSES: environment.HTTP_STEP_PRIVATE_ADDRESSES || "allow" };
-  return { ...environment, ...reach, WEFT_PLATFORM: "aws", WEFT_STACK: stack };
+  return {
+    ...environment,
+    // LocalStack has a private address, and steps may reach it.
+    HTTP_STEP_PRIVATE_ADDRESSES: environment.HTTP_STEP_PRIVATE_ADDRESSES || "allow",
+    WEFT_PLATFORM: "aws",
+    WEFT_STACK: stack,
+  };
 }

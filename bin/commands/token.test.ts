@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDataFolder } from "../../lib/app/cli.ts";
 import { markTable, RELEASE_KEY } from "../../lib/upgrades/mark.ts";
-import { type Ended, type RunningCommand, startCommand } from "../test-command.ts";
+import { type CommandResult, type RunningCommand, startCommand } from "../test-command.ts";
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400 * SECOND_MS;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-const weft = (...args: string[]): Promise<Ended> =>
+const weft = (...args: string[]): Promise<CommandResult> =>
   startCommand(args, { cwd: folder, env: { HOME: folder } }).ended;
 const json = async (...args: string[]) => JSON.parse((await weft(...args, "--json")).out);
 
@@ -54,8 +54,8 @@ const ask = async (url: string, token: string, path: string, body: object) => {
   return (await answer.json()) as { id: string };
 };
 
-describe("tokens of users", () => {
-  test("are made in the data folder where no server runs, and open it when one does", async () => {
+describe("users' tokens", () => {
+  test("are created in the data folder without a server, and work with a server", async () => {
     const made = await weft("token", "create", "--email", "ada@example.com", "--name", "Ada Lovelace");
     expect([made.code, made.error]).toEqual([0, ""]);
     expect(made.out).toMatch(/^weft_[\w-]{43}\n$/);
@@ -75,7 +75,7 @@ describe("tokens of users", () => {
     expect((await who(url, early.token, "/automation/runs")).status).toBe(403);
   });
 
-  test("are made, listed and revoked through the server that runs", async () => {
+  test("are created, listed and revoked through a running server", async () => {
     const url = await startServer();
     const before = Date.now();
     const made = await json("token", "create", "--email", "bob@example.com", "--expires", "30d");
@@ -90,13 +90,13 @@ describe("tokens of users", () => {
     const refused = await weft("token", "list", "--url", url, "--token", made.token);
     expect([refused.code, refused.error]).toEqual([
       1,
-      "weft: The server refused (403): You do not have permission to perform this action.\n",
+      "weft: The server returned 403: You do not have permission to perform this action.\n",
     ]);
     expect(await json("token", "revoke", made.data.id)).toEqual({ revoked: made.data.id });
     expect((await who(url, made.token)).status).toBe(401);
   });
 
-  test("bring what somebody was invited to along, on the folder of a server that was killed", async () => {
+  test("grant access to earlier invitations, also after the server was killed", async () => {
     const url = await startServer();
     const own = await json("token");
     const { id } = await ask(url, own.token, "/documents/", { title: "Plans" });
@@ -121,12 +121,12 @@ describe("tokens of users", () => {
     expect((await who(again, bo.token, `/api/v1.0/documents/${id}/`)).status).toBe(200);
   });
 
-  test("are refused on a folder that is in use, and on one of another release, in a sentence", async () => {
+  test("are not created in a data folder that is in use or has another release", async () => {
     const dataDir = join(folder, ".weft");
     const { deps, close } = await openDataFolder(dataDir);
     const taken = await weft("token", "list");
     expect([taken.code, taken.out]).toEqual([1, ""]);
-    expect(taken.error).toMatch(/^weft: .*\n.*--url, and asked with --token\.\n$/);
+    expect(taken.error).toMatch(/^weft: .*\n.*name the server with --url and --token\.\n$/);
     await deps.tables.update(markTable, RELEASE_KEY, { set: { release: "4.8.6" } });
     await close();
     const older = await weft("token", "create", "--email", "ada@example.com");
@@ -139,9 +139,9 @@ describe("tokens of users", () => {
     expect((await weft("token", "create", "--email", "ada@example.com")).code).toBe(0);
   });
 
-  test("are not looked for where there is neither a server nor a data folder", async () => {
+  test("require a server or a data folder", async () => {
     const named = await weft("token", "list", "--url", "http://127.0.0.1:9", "--token", "t0ken");
-    expect([named.code, named.error]).toEqual([1, expect.stringContaining("Weft does not answer")]);
+    expect([named.code, named.error]).toEqual([1, expect.stringContaining("Weft does not respond")]);
     const nowhere = await weft("token", "list", "--data-dir", "elsewhere");
     expect([nowhere.code, nowhere.error]).toEqual([1, expect.stringContaining("There is no access token")]);
   });

@@ -1,23 +1,23 @@
-import { describe, expect, it } from "vitest";
-import type { Arguments } from "../command.ts";
-import { readArguments } from "../command.ts";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { terminal } from "../terminal.ts";
 import { upgrade } from "./upgrade.ts";
 
-async function run(...words: readonly string[]): Promise<string> {
+afterEach(() => void vi.restoreAllMocks());
+
+async function run(...args: readonly string[]): Promise<string> {
   let printed = "";
-  const args: Arguments = readArguments(upgrade, words);
-  const out = (text: string): void => {
+  vi.spyOn(terminal, "out").mockImplementation((text) => {
     printed += text;
-  };
-  await upgrade.run(args, { env: {}, out, error: out });
+  });
+  await upgrade.parseAsync(args, { from: "user" });
   return printed;
 }
 
 describe("weft upgrade plan", () => {
-  it("prints every release between, with what each asks for", async () => {
+  it("prints every release between, with its requirements", async () => {
     const lines = (await run("plan", "--from", "2.1.4", "--to", "5.0.0")).split("\n");
     expect(lines[0]).toBe(
-      "From 2.1.4 to 5.0.0: 26 releases, one after the other. Copy the stored data first.",
+      "From 2.1.4 to 5.0.0: 26 releases, one after the other. Back up the stored data first.",
     );
     const releases = lines.flatMap((line) => /^ {2}(\d\S+)/.exec(line)?.[1] ?? []);
     expect(releases).toHaveLength(26);
@@ -28,23 +28,25 @@ describe("weft upgrade plan", () => {
     );
   });
 
-  it("is for this version where none is named, and JSON where asked for", async () => {
+  it("defaults to this version's release, and prints JSON with --json", async () => {
     const plan = JSON.parse(await run("plan", "--from", "4.8", "--json")) as unknown;
     expect(plan).toEqual({
       ...{ from: "4.8.0", to: "5.0.0" },
       steps: [{ release: "5.0.0", asks: expect.arrayContaining([expect.stringContaining("DocSpec 3.0.0")]) }],
     });
-    expect(await run("plan", "--from", "5.0.0", "--to", "5.0.0")).toBe("5.0.0 is there already.\n");
+    expect(await run("plan", "--from", "5.0.0", "--to", "5.0.0")).toBe(
+      "The data already has release 5.0.0.\n",
+    );
   });
 
   it.each([
-    [["plan"], "upgrade plan takes --from, the release that is there."],
+    [["plan"], "required option '--from <release>' not specified"],
     [["plan", "--from", "5.0.0", "--to", "4.8.0"], /^4\.8\.0 is older than 5\.0\.0: .*\.$/],
     [
       ["plan", "--from", "2.9.1"],
       /^There is no release 2\.9\.1: there are 1\.0\.0 to 5\.4, such as 5\.0\.0\.$/,
     ],
-  ])("%j is refused in one sentence", async (words, said) => {
-    await expect(run(...words)).rejects.toThrow(said);
+  ])("rejects %j with one sentence", async (args, message) => {
+    await expect(run(...args)).rejects.toThrow(message);
   });
 });

@@ -1,10 +1,12 @@
 import { dirname } from "node:path";
-import { type Command, CommandFailure, JSON_FLAG, UsageError } from "../command.ts";
-import { printable } from "../connection.ts";
-import { readText } from "../flags.ts";
-import { parseBeside, workflowFiles } from "../workflow-files.ts";
+import { WeftCommand } from "../command.ts";
+import { CommandFailure } from "../errors.ts";
+import { readText } from "../files.ts";
+import { jsonOption } from "../options.ts";
+import { printable, terminal } from "../terminal.ts";
+import { listWorkflowFiles, parseWithParent } from "../workflow-files.ts";
 
-interface Verdict {
+interface FileResult {
   readonly file: string;
   readonly valid: boolean;
   readonly name: string;
@@ -18,54 +20,49 @@ interface Verdict {
   readonly warnings: readonly string[];
 }
 
-/** `weft validate`: what is wrong with workflow files. Needs no server. */
-export const validate: Command = {
-  name: "validate",
-  summary: "Says what is wrong with workflow files, by line and column",
-  usage: "<file.yaml | folder>... [--strict] [--json]",
-  flags: {
-    strict: { type: "boolean", summary: "Keys that nothing reads are errors" },
-    json: JSON_FLAG,
-  },
-  examples: [
-    ["weft validate hello.yaml", "needs no server; errors as FILE:LINE:COLUMN"],
-    ["weft validate --strict workflows/", "every file below a folder, unknown keys too"],
-    ["cat hello.yaml | weft validate - --json", "standard input, for scripts"],
-  ],
-  exits: [
-    ["0", "all are valid, perhaps with warnings"],
-    ["1", "one is not, or cannot be read"],
-  ],
-  run: async (args, terminal) => {
-    if (args.positionals.length === 0) throw new UsageError("validate takes one file or more.");
-    // Loaded only here: what reads YAML takes longer than all else of a command.
-    const { parseDefinition } = await import("../../lib/workflows/schema/parse.ts");
-    const { lintDefinition } = await import("../../lib/workflows/uploads/lint.ts");
-    const verdicts = workflowFiles(args.positionals).map((file): Verdict => {
-      const folder = file === "-" ? "." : dirname(file);
-      const parsed = parseBeside(parseDefinition, readText(file), folder, args.flags.strict === true);
-      const { definition } = parsed;
-      const lint = definition === undefined ? [] : lintDefinition(definition);
-      const warnings = [...parsed.warnings, ...lint];
-      if (!parsed.ok) return { file, valid: false, name: "", kind: "", errors: parsed.errors, warnings };
-      const { name, kind } = parsed.definition;
-      return { file, valid: true, name, kind, errors: [], warnings };
-    });
-    const wrong = verdicts.filter(({ valid }) => !valid).length;
-    if (args.flags.json === true)
-      terminal.out(`${JSON.stringify({ valid: wrong === 0, files: verdicts })}\n`);
-    else for (const verdict of verdicts) terminal.out(textOf(verdict));
-    if (wrong > 0)
-      throw new CommandFailure(
-        `${wrong} of ${verdicts.length} files ${wrong === 1 ? "is" : "are"} not valid.`,
-      );
-  },
-};
+interface ValidateOptions {
+  readonly strict?: boolean;
+  readonly json?: boolean;
+}
 
-function textOf({ file, valid, name, kind, errors, warnings }: Verdict): string {
+export const validate = new WeftCommand("validate")
+  .description("Check workflow files and report errors by line and column")
+  .argument("<file|folder...>", "YAML files, folders with YAML files, or - for standard input")
+  .option("--strict", "Treat unknown keys as errors")
+  .addOption(jsonOption())
+  .example("weft validate hello.yaml", "works without a server; prints errors as FILE:LINE:COLUMN")
+  .example("weft validate --strict workflows/", "checks all files below a folder, and unknown keys")
+  .example("cat hello.yaml | weft validate - --json", "reads standard input, for scripts")
+  .exits("0", "all files are valid, possibly with warnings")
+  .exits("1", "a file is not valid or cannot be read")
+  .action(validateFiles);
+
+async function validateFiles(paths: readonly string[], options: ValidateOptions): Promise<void> {
+  // Imported here because the YAML parser is slow to load.
+  const { parseDefinition } = await import("../../lib/workflows/schema/parse.ts");
+  const { lintDefinition } = await import("../../lib/workflows/uploads/lint.ts");
+  const results = listWorkflowFiles(paths).map((file): FileResult => {
+    const folder = file === "-" ? "." : dirname(file);
+    const parsed = parseWithParent(parseDefinition, readText(file), folder, options.strict === true);
+    const lint = parsed.definition === undefined ? [] : lintDefinition(parsed.definition);
+    const warnings = [...parsed.warnings, ...lint];
+    if (!parsed.ok) return { file, valid: false, name: "", kind: "", errors: parsed.errors, warnings };
+    const { name, kind } = parsed.definition;
+    return { file, valid: true, name, kind, errors: [], warnings };
+  });
+  const invalid = results.filter(({ valid }) => !valid).length;
+  if (options.json === true) terminal.out(`${JSON.stringify({ valid: invalid === 0, files: results })}\n`);
+  else for (const result of results) terminal.out(formatResult(result));
+  if (invalid > 0)
+    throw new CommandFailure(
+      `${invalid} of ${results.length} files ${invalid === 1 ? "is" : "are"} not valid.`,
+    );
+}
+
+function formatResult({ file, valid, name, kind, errors, warnings }: FileResult): string {
   const lines = errors.map(({ message, path, line, column }) => {
-    const place = line === undefined ? file : `${file}:${line}:${column}`;
-    return `${place}: ${path === undefined ? "" : `${path}: `}${printable(message)}`;
+    const location = line === undefined ? file : `${file}:${line}:${column}`;
+    return `${location}: ${path === undefined ? "" : `${path}: `}${printable(message)}`;
   });
   lines.push(...warnings.map((warning) => `${file}: warning: ${printable(warning)}`));
   if (valid) lines.push(`${file}: valid ${kind} ${name}`);

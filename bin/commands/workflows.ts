@@ -1,23 +1,24 @@
-import { withActions } from "../actions.ts";
-import { connect, SERVER_FLAGS } from "../connection.ts";
-import { PAGE_FLAGS } from "../flags.ts";
-import { printAnswer, printList } from "../pages.ts";
-import { type Column, fields, moment } from "../table.ts";
-import { withThoseBeside, workflowFiles } from "../workflow-files.ts";
-import { readWorkflow, saveFile, WORKFLOWS, type WorkflowRecord } from "../workflows.ts";
+import { WeftCommand } from "../command.ts";
+import { connect } from "../connection.ts";
+import { addPageOptions, addServerOptions, choice, type ServerOptions } from "../options.ts";
+import { printList, printResponse } from "../responses.ts";
+import { type Column, fieldList, formatTime } from "../table.ts";
+import { terminal } from "../terminal.ts";
+import { listWorkflowFiles, readWithDependencies } from "../workflow-files.ts";
+import { readWorkflow, saveFile, WORKFLOWS, type WorkflowRecord } from "../workflow-requests.ts";
 
 const COLUMNS: readonly Column<WorkflowRecord>[] = [
-  { head: "NAME", text: ({ name }) => name },
-  { head: "KIND", text: ({ kind }) => kind },
+  { header: "NAME", value: ({ name }) => name },
+  { header: "KIND", value: ({ kind }) => kind },
   {
-    head: "STEPS",
-    text: ({ kind, step_count, module_count }) => String(kind === "flow" ? module_count : step_count),
-    right: true,
+    header: "STEPS",
+    value: ({ kind, step_count, module_count }) => String(kind === "flow" ? module_count : step_count),
+    align: "right",
   },
-  { head: "TRIGGERS", text: ({ trigger_count }) => String(trigger_count), right: true },
-  { head: "REV", text: ({ revision }) => String(revision), right: true },
-  { head: "UPDATED", text: ({ updated_at }) => moment(updated_at), cut: true },
-  { head: "DESCRIPTION", text: ({ description }) => description, cut: true },
+  { header: "TRIGGERS", value: ({ trigger_count }) => String(trigger_count), align: "right" },
+  { header: "REV", value: ({ revision }) => String(revision), align: "right" },
+  { header: "UPDATED", value: ({ updated_at }) => formatTime(updated_at), canShrink: true },
+  { header: "DESCRIPTION", value: ({ description }) => description, canShrink: true },
 ];
 
 interface WorkflowDetail extends WorkflowRecord {
@@ -26,89 +27,78 @@ interface WorkflowDetail extends WorkflowRecord {
   readonly required_params: readonly string[];
 }
 
-/** `weft workflows`: those that are stored. */
-export const workflows = withActions({
-  name: "workflows",
-  summary: "Lists, shows, stores and deletes workflows",
-  actions: {
-    list: {
-      takes: "",
-      summary: "Workflows by name",
-      run: (_words, args, terminal) =>
-        printList<WorkflowRecord>(
-          connect(args, terminal),
-          { path: WORKFLOWS, filters: ["kind", "tags", "search"], columns: COLUMNS },
-          args,
-          terminal,
-        ),
-    },
-    show: {
-      takes: "<name>",
-      summary: "One, with its text",
-      run: async ([name = ""], args, terminal) => {
-        const found = await readWorkflow<WorkflowDetail>(connect(args, terminal), name);
-        if (args.flags.yaml === true) {
-          terminal.out(found.yaml);
-          return;
-        }
-        const about = fields([
-          ["name", found.name],
-          ["kind", found.kind],
-          ["description", found.description],
-          ["tags", found.tags.join(", ")],
-          ["revision", String(found.revision)],
-          ["updated", moment(found.updated_at)],
-          ["file", found.file_path],
-          ["needs", found.required_params.join(", ")],
-        ]);
-        printAnswer(found, `${about}\n${found.yaml.replace(/\n*$/, "\n")}`, args, terminal);
-      },
-    },
-    save: {
-      takes: "<file.yaml>...",
-      summary: "Stores files, and those beside them that they build on",
-      run: async (paths, args, terminal) => {
-        const connection = connect(args, terminal);
-        const saved = [];
-        for (const path of workflowFiles(paths))
-          for (const file of await withThoseBeside(path)) saved.push(await saveFile(connection, file));
-        const text = saved.map(({ name, kind, revision, warnings }) =>
-          [
-            `saved ${kind} ${name}, revision ${revision}`,
-            ...warnings.map((each) => `  warning: ${each}`),
-            "",
-          ].join("\n"),
-        );
-        printAnswer({ data: saved }, text.join(""), args, terminal);
-      },
-    },
-    delete: {
-      takes: "<name>",
-      summary: "Takes one and its triggers out of use",
-      run: async ([name = ""], args, terminal) => {
-        const path = `${WORKFLOWS}/${encodeURIComponent(name)}`;
-        const answer = await connect(args, terminal).request("DELETE", path);
-        printAnswer(answer, `deleted ${name}\n`, args, terminal);
-      },
-    },
-  },
-  flags: {
-    kind: {
-      type: "string",
-      value: "KIND",
-      summary: "module or flow",
-      choices: ["module", "flow"],
-      of: ["list"],
-    },
-    tags: { type: "string", value: "TAGS", summary: "any of them, with commas", of: ["list"] },
-    search: { type: "string", value: "TEXT", summary: "part of name or description", of: ["list"] },
-    yaml: { type: "boolean", summary: "its text alone", of: ["show"] },
-    ...PAGE_FLAGS,
-    ...SERVER_FLAGS,
-  },
-  examples: [
-    ["weft workflows", "lists those that are stored"],
-    ["weft workflows save flows/scan.yaml", "stores a flow and the modules beside it"],
-    ["weft workflows show scan --yaml > scan.yaml", "gets the text back"],
-  ],
-});
+interface ShowOptions extends ServerOptions {
+  readonly yaml?: boolean;
+}
+
+export const workflows = addServerOptions(new WeftCommand("workflows"))
+  .description("List, show, store and delete workflows")
+  .example("weft workflows", "lists the stored workflows")
+  .example("weft workflows save flows/scan.yaml", "stores a flow and the modules next to it")
+  .example("weft workflows show scan --yaml > scan.yaml", "downloads a workflow");
+
+addPageOptions(
+  workflows
+    .defaultCommand("list")
+    .description("List workflows by name")
+    .addOption(choice("--kind <kind>", "Workflows of this kind", ["module", "flow"]))
+    .option("--tags <tags>", "Workflows with any of these tags, separated by commas")
+    .option("--search <text>", "Workflows whose name or description contains the text"),
+).action((_options, command: WeftCommand) =>
+  printList<WorkflowRecord>(
+    { path: WORKFLOWS, filters: ["kind", "tags", "search"], columns: COLUMNS },
+    command.optsWithGlobals(),
+  ),
+);
+
+workflows
+  .command("show <name>")
+  .description("Show a workflow and its YAML")
+  .option("--yaml", "Print the YAML alone")
+  .action((name: string, _options, command: WeftCommand) => show(name, command.optsWithGlobals()));
+
+workflows
+  .command("save <file.yaml...>")
+  .description("Store files, and the files next to them that they refer to")
+  .action((paths: string[], _options, command: WeftCommand) => save(paths, command.optsWithGlobals()));
+
+workflows
+  .command("delete <name>")
+  .description("Delete a workflow and its triggers")
+  .action(async (name: string, _options, command: WeftCommand) => {
+    const options = command.optsWithGlobals<ServerOptions>();
+    const path = `${WORKFLOWS}/${encodeURIComponent(name)}`;
+    const response = await connect(options).request("DELETE", path);
+    printResponse(response, `deleted ${name}\n`, options);
+  });
+
+async function show(name: string, options: ShowOptions): Promise<void> {
+  const workflow = await readWorkflow<WorkflowDetail>(connect(options), name);
+  if (options.yaml === true) {
+    terminal.out(workflow.yaml);
+    return;
+  }
+  const details = fieldList([
+    ["name", workflow.name],
+    ["kind", workflow.kind],
+    ["description", workflow.description],
+    ["tags", workflow.tags.join(", ")],
+    ["revision", String(workflow.revision)],
+    ["updated", formatTime(workflow.updated_at)],
+    ["file", workflow.file_path],
+    ["requires", workflow.required_params.join(", ")],
+  ]);
+  printResponse(workflow, `${details}\n${workflow.yaml.replace(/\n*$/, "\n")}`, options);
+}
+
+async function save(paths: readonly string[], options: ServerOptions): Promise<void> {
+  const connection = connect(options);
+  const saved = [];
+  for (const path of listWorkflowFiles(paths))
+    for (const file of await readWithDependencies(path)) saved.push(await saveFile(connection, file));
+  const lines = saved.flatMap(({ name, kind, revision, warnings }) => [
+    `saved ${kind} ${name}, revision ${revision}\n`,
+    ...warnings.map((warning) => `  warning: ${warning}\n`),
+  ]);
+  printResponse({ data: saved }, lines.join(""), options);
+}

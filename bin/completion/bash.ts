@@ -1,26 +1,28 @@
-import { type Command, type Flag, flagsOf } from "../command.ts";
+import type { Option } from "commander";
+import { flagsOf, optionsOf, type WeftCommand } from "../command.ts";
 
-/** A script for bash. What it has no word for is completed as a file. */
-export function bashCompletion(commands: readonly Command[]): string {
-  const arms = (of: (command: Command) => string): string =>
-    commands.map((command) => `    ${command.name}) words="${of(command)}" ;;`).join("\n");
+/** A completion script for bash, which completes everything else as a file name. */
+export function bashCompletion({ commands }: WeftCommand): string {
+  const names = commands.map((each) => each.name());
+  const branches = (wordsOf: (command: WeftCommand) => readonly string[]): string =>
+    commands.map((each) => `    ${each.name()}) words="${wordsOf(each).join(" ")}" ;;`).join("\n");
   return `# weft completion bash
 _weft() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$current"))
+    COMPREPLY=($(compgen -W "${names.join(" ")}" -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]} $before" in
-${commands.flatMap(valueArms).join("\n")}
+${commands.flatMap(valueBranches).join("\n")}
   esac
   if [[ $current == -* ]]; then
     case "\${COMP_WORDS[1]}" in
-${arms(flagWords)}
+${branches((command) => optionsOf(command).flatMap(flagsOf))}
     esac
   elif [ "$COMP_CWORD" -eq 2 ]; then
     case "\${COMP_WORDS[1]}" in
-${arms(({ name, actions = {} }) => (name === "help" ? commands.map((each) => each.name) : Object.keys(actions)).join(" "))}
+${branches((command) => (command.name() === "help" ? names : subcommandNames(command)))}
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -29,23 +31,19 @@ complete -o default -F _weft weft
 `;
 }
 
-const flagWords = (command: Command): string =>
-  Object.entries(flagsOf(command))
-    .flatMap(([name, { short }]) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])])
-    .join(" ");
+const subcommandNames = ({ commands }: WeftCommand): string[] => commands.map((each) => each.name());
 
-/** What may stand after a flag that takes a value. */
-function valueArms(command: Command): string[] {
-  return Object.entries(flagsOf(command)).flatMap(([name, flag]) => {
-    const { type, short } = flag;
-    if (type === "boolean") return [];
-    const written = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
-    const pattern = written.map((each) => `"${command.name} ${each}"`).join(" | ");
-    return [`    ${pattern}) ${answer(flag)}return ;;`];
-  });
+/** Branches that complete the value of an option. */
+function valueBranches(command: WeftCommand): string[] {
+  return optionsOf(command)
+    .filter((option) => option.required)
+    .map((option) => {
+      const patterns = flagsOf(option).map((flag) => `"${command.name()} ${flag}"`);
+      return `    ${patterns.join(" | ")}) ${valueReply(option)}return ;;`;
+    });
 }
 
-function answer({ choices, value }: Flag): string {
-  if (choices !== undefined) return `COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$current")); `;
-  return value === "FOLDER" ? `COMPREPLY=($(compgen -d -- "$current")); ` : "";
+function valueReply({ argChoices, flags }: Option): string {
+  if (argChoices !== undefined) return `COMPREPLY=($(compgen -W "${argChoices.join(" ")}" -- "$current")); `;
+  return flags.includes("<folder>") ? `COMPREPLY=($(compgen -d -- "$current")); ` : "";
 }

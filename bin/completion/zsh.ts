@@ -1,11 +1,12 @@
-import { type Command, type Flag, flagsOf } from "../command.ts";
+import type { Option } from "commander";
+import { flagsOf, optionsOf, type WeftCommand } from "../command.ts";
 
-/** A script for zsh, to be sourced or laid into a folder of its functions. */
-export function zshCompletion(commands: readonly Command[]): string {
+/** A completion script for zsh, to be sourced or stored in a folder of $fpath. */
+export function zshCompletion({ commands }: WeftCommand): string {
   return `#compdef weft
 _weft() {
   local -a commands=(
-${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join("\n")}
+${commands.map((each) => `    ${quote(`${each.name()}:${each.description()}`)}`).join("\n")}
   )
   if ((CURRENT == 2)); then
     _describe command commands
@@ -14,30 +15,32 @@ ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).joi
   shift words
   ((CURRENT--))
   case "\${words[1]}" in
-${commands.map((command) => `    ${command.name}) _arguments ${specs(command)} ;;`).join("\n")}
+${commands.map((each) => `    ${each.name()}) _arguments ${argumentSpecs(each)} ;;`).join("\n")}
   esac
 }
 if [ "\${funcstack[1]}" = _weft ]; then _weft "$@"; else compdef _weft weft; fi
 `;
 }
 
-function specs(command: Command): string {
-  const flags = Object.entries(flagsOf(command)).flatMap(([name, flag]) =>
-    [`--${name}`, ...(flag.short === undefined ? [] : [`-${flag.short}`])].map((written) =>
-      quoted(`${flag.multiple === true ? "*" : ""}${written}[${escaped(flag.summary)}]${valueSpec(flag)}`),
-    ),
-  );
-  const actions = Object.keys(command.actions ?? {});
-  const words = actions.length === 0 ? [] : [quoted(`1:action:(${actions.join(" ")})`)];
-  return [...flags, ...words, quoted("*:file:_files")].join(" ");
+function argumentSpecs(command: WeftCommand): string {
+  const options = optionsOf(command).flatMap((option) => {
+    const repeated = option.description.includes("can be repeated") ? "*" : "";
+    return flagsOf(option).map((flag) =>
+      quote(`${repeated}${flag}[${escapeSpec(option.description)}]${valueSpec(option)}`),
+    );
+  });
+  const names = command.commands.map((each) => each.name());
+  const words = names.length === 0 ? [] : [quote(`1:command:(${names.join(" ")})`)];
+  return [...options, ...words, quote("*:file:_files")].join(" ");
 }
 
-function valueSpec({ type, value = "VALUE", choices }: Flag): string {
-  if (type === "boolean") return "";
-  if (choices !== undefined) return `:${value}:(${choices.join(" ")})`;
-  if (value === "FOLDER") return `:${value}:_files -/`;
-  return value === "FILE" ? `:${value}:_files` : `:${value}: `;
+function valueSpec({ required, flags, argChoices }: Option): string {
+  if (!required) return "";
+  const [, name = "value"] = /<(.*)>/.exec(flags) ?? [];
+  if (argChoices !== undefined) return `:${name}:(${argChoices.join(" ")})`;
+  if (name === "folder") return `:${name}:_files -/`;
+  return name === "file" ? `:${name}:_files` : `:${escapeSpec(name)}: `;
 }
 
-const escaped = (text: string): string => text.replaceAll(/[[\]:\\]/g, "\\$&");
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const escapeSpec = (text: string): string => text.replaceAll(/[[\]:\\]/g, "\\$&");
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

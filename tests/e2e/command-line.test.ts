@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Ended, startCommand } from "../../bin/test-command.ts";
+import { type CommandResult, startCommand } from "../../bin/test-command.ts";
 import { startWeft, until, type Weft } from "./weft.ts";
 
 let weft: Weft;
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const start = (args: readonly string[], input = "", env: Record<string, string> = {}) =>
   startCommand(args, { cwd: folder, env: { WEFT_DATA_DIR: weft.dataDir, ...env }, input });
-const command = (...args: string[]): Promise<Ended> => start(args).ended;
+const command = (...args: string[]): Promise<CommandResult> => start(args).ended;
 const json = async (...args: string[]) => {
   const { code, out, error } = await command(...args, "--json");
   return { code, error, ...(JSON.parse(out) as Record<string, unknown>) };
@@ -50,7 +50,7 @@ describe("weft run", () => {
     const { code, error } = await command("run", "fails");
     expect(code).toBe(1);
     expect(error).toMatch(
-      /^weft: The run failed after \S+: .*exit code 3: why\nWhat its steps wrote: weft logs \S+\n$/,
+      /^weft: The run failed after \S+: .*exit code 3: why\nTo see the output of its steps: weft logs \S+\n$/,
     );
     expect(await json("run", "fails")).toMatchObject({ code: 1, status: "failed" });
   });
@@ -137,7 +137,7 @@ test("the log of a run is printed, its end alone, and followed until the run is 
   await weft.call("DELETE", `/runs/${slow}`);
   const { code, out } = await following.ended;
   expect([code, out]).toEqual([0, expect.stringMatching(/run cancelled\n$/)]);
-  expect((await command("logs", "gone")).error).toBe("weft: The server refused (404): Run not found\n");
+  expect((await command("logs", "gone")).error).toBe("weft: The server returned 404: Run not found\n");
 });
 
 test("a schedule is made, shown, fired, switched off and deleted", async () => {
@@ -156,13 +156,13 @@ test("a schedule is made, shown, fired, switched off and deleted", async () => {
   expect(await json("schedules", "show", id)).toMatchObject({ is_enabled: true, run_count: 1 });
   expect((await command("schedules", "delete", id)).code).toBe(0);
   expect((await command("schedules", "show", id)).error).toContain("Schedule not found");
-  expect((await command(...create, "61 * * * *")).error).toMatch(/refused \(400\): schedule: /);
+  expect((await command(...create, "61 * * * *")).error).toMatch(/returned 400: schedule: /);
 });
 
 test("assets are imported, listed and exported", async () => {
   const input = "a.example\nhttps://b.example/x\n";
   const imported = await start(["assets", "import", "-", "-w", "brought"], input).ended;
-  expect(imported.out).toBe("-: 2 new, 0 changed, 0 as they were, 0 lines skipped\n");
+  expect(imported.out).toBe("-: 2 new, 0 changed, 0 unchanged, 0 lines skipped\n");
   const listed = await command("assets", "-w", "brought", "--search", "b.ex");
   expect([listed.out, listed.error]).toEqual([
     expect.stringMatching(/https:\/\/b\.example\/x +url +brought/),
@@ -187,7 +187,7 @@ test("functions are listed, and scripts evaluated", async () => {
     "n=5",
   );
   expect(evaluated).toEqual({ code: 0, out: "a.example5\n", error: "" });
-  expect((await command("functions", "eval", "nope(")).error).toMatch(/^weft: The server refused \(400\): /);
+  expect((await command("functions", "eval", "nope(")).error).toMatch(/^weft: The server returned 400: /);
 });
 
 describe("lists", () => {
@@ -208,12 +208,12 @@ describe("lists", () => {
     const { run_id } = await weft.run({ module: "greet", target: "shown" });
     const shown = await command("runs", "show", run_id);
     expect(shown.out).toMatch(/^run +\S+\nworkflow +greet\nstatus +completed\ntarget +shown\n/);
-    expect(shown.out).toMatch(/STEP +MODULE +TYPE +STATUS +TOOK +TRY +SAYS\nsay +greet +bash +completed /);
+    expect(shown.out).toMatch(/STEP +MODULE +TYPE +STATUS +TOOK +TRY +OUTPUT\nsay +greet +bash +completed /);
     expect(await json("runs", "show", run_id)).toMatchObject({ run_id, steps: [{ step_name: "say" }] });
     expect(await json("runs", "steps", run_id)).toMatchObject({ data: [{ step_name: "say" }] });
     expect(await command("runs", "show", "gone")).toMatchObject({
       code: 1,
-      error: "weft: The server refused (404): Run not found\n",
+      error: "weft: The server returned 404: Run not found\n",
     });
   });
 

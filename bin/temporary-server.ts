@@ -3,38 +3,39 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CommandFailure, type Terminal } from "./command.ts";
-import { printable, type Server } from "./connection.ts";
+import type { ServerAddress } from "./connection.ts";
+import { CommandFailure } from "./errors.ts";
+import { printable, terminal } from "./terminal.ts";
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 const READY_MAX_MS = 60_000;
-/** The server gives up its own stop before this. */
+/** Longer than the server's own limit for an orderly shutdown. */
 const STOP_MAX_MS = 30_000;
-const LOG_CHARS_KEPT = 16_384;
+const OUTPUT_CHARS_MAX = 16_384;
 
-/** A server for one run. */
-export interface SingleServer extends Server {
-  /** Asks it to stop, waits for it, and removes a data folder that was made for it. */
+/** A server that executes one run. */
+export interface TemporaryServer extends ServerAddress {
+  /** Stops the server, waits for it to exit, and removes its temporary data folder. */
   stop(): Promise<void>;
-  /** The same at once, for a process that leaves. */
+  /** Does the same immediately, before this process exits. */
   kill(): void;
 }
 
 /**
- * Starts a server of its own process on a free port of this machine, in the folder given or in a temporary one. No
- * schedule fires in it and no event triggers a workflow: it is there for one run. Throws CommandFailure.
+ * Starts a server in a child process, on a free port of 127.0.0.1, with the given data folder or a temporary one.
+ * Schedules do not fire and events do not trigger workflows in it. Throws CommandFailure if it does not start.
  */
-export async function startSingleServer(env: Terminal["env"], dataDir?: string): Promise<SingleServer> {
+export async function startTemporaryServer(dataDir?: string): Promise<TemporaryServer> {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), "weft-run-"));
-  const removed = (): void => {
+  const removeFolder = (): void => {
     if (dataDir === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
-  // Of a group of its own: an interrupt of the terminal is the command's to answer. The channel ends it with us.
+  // Detached, so that Ctrl-C in the terminal does not reach it. It stops when the IPC channel closes.
   const child = spawn(process.execPath, [MAIN, "start"], {
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: {
-      ...env,
+      ...terminal.env,
       ...{
         PORT: "0",
         HOST: "127.0.0.1",
@@ -49,10 +50,10 @@ export async function startSingleServer(env: Terminal["env"], dataDir?: string):
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const kill = (): void => {
     child.kill("SIGKILL");
-    removed();
+    removeFolder();
   };
   try {
-    const url = await readyUrl(child);
+    const url = await waitForUrl(child);
     const source = join(folder, "access-token");
     return {
       url,
@@ -60,44 +61,44 @@ export async function startSingleServer(env: Terminal["env"], dataDir?: string):
       token: readFileSync(source, "utf8").trim(),
       kill,
       stop: async () => {
-        const late = setTimeout(() => child.kill("SIGKILL"), STOP_MAX_MS);
+        const timeout = setTimeout(() => child.kill("SIGKILL"), STOP_MAX_MS);
         child.kill("SIGTERM");
         await closed;
-        clearTimeout(late);
-        removed();
+        clearTimeout(timeout);
+        removeFolder();
       },
     };
   } catch (error) {
     child.kill("SIGKILL");
     await closed;
-    removed();
+    removeFolder();
     throw error;
   }
 }
 
-/** The URL in the line that a server prints when it is ready. */
-function readyUrl(child: ChildProcess): Promise<string> {
+/** Waits for the line that a server prints when it is ready, and returns its URL. */
+function waitForUrl(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let out = "";
   let log = "";
-  const failed = (why: string): void => {
+  const fail = (otherwise: string): void => {
     const reason = /^weft: (.*)$/m.exec(log)?.[1] ?? log.trim().split("\n").at(-1) ?? "";
-    reject(new CommandFailure(`No server could be started for this run: ${printable(reason) || why}`));
+    reject(new CommandFailure(`The server for this run did not start: ${printable(reason) || otherwise}`));
   };
-  const late = setTimeout(() => failed(`it is not ready after ${READY_MAX_MS / 1000} s`), READY_MAX_MS);
-  child.once("error", (error) => failed(error.message));
+  const timeout = setTimeout(() => fail(`it was not ready after ${READY_MAX_MS / 1000} s`), READY_MAX_MS);
+  child.once("error", (error) => fail(error.message));
   child.once("close", () => {
-    clearTimeout(late);
-    failed("it ended");
+    clearTimeout(timeout);
+    fail("it exited");
   });
   child.stderr?.on("data", (chunk: Buffer) => {
-    log = (log + chunk.toString()).slice(-LOG_CHARS_KEPT);
+    log = (log + chunk.toString()).slice(-OUTPUT_CHARS_MAX);
   });
   child.stdout?.on("data", (chunk: Buffer) => {
-    out = (out + chunk.toString()).slice(-LOG_CHARS_KEPT);
+    out = (out + chunk.toString()).slice(-OUTPUT_CHARS_MAX);
     const url = /^weft ready .*\bautomation=(\S+)\/automation\b/m.exec(out)?.[1];
     if (url === undefined) return;
-    clearTimeout(late);
+    clearTimeout(timeout);
     resolve(url);
   });
   return promise;

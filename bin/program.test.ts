@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkWords } from "./actions.ts";
-import { flagsOf, readArguments } from "./command.ts";
-import { commands } from "./commands.ts";
+import { optionsOf } from "./command.ts";
+import { program } from "./program.ts";
 import { startCommand } from "./test-command.ts";
 
 let folder: string;
@@ -17,67 +16,66 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const weft = (args: readonly string[], input = "") => startCommand(args, { cwd: folder, input }).ended;
 
-describe("the table of commands", () => {
-  /** The words of an example's own part that begins with `weft`. */
-  const wordsOf = (line: string): string[] | undefined =>
+const commands = program.commands;
+const named = commands.map((command) => [command.name(), command] as const);
+
+describe("the commands", () => {
+  /** The arguments of the `weft` command in an example's line. */
+  const argumentsOf = (line: string): string[] =>
     [
       ...(/(?:^|\| |<\()(?:\S+=\S+ )?weft ((?:'[^']*'|"[^"]*"|[^|>)'"])*)/.exec(line)?.[1] ?? "").matchAll(
         /'([^']*)'|"([^"]*)"|(\S+)/g,
       ),
     ].map(([, single, double, bare]) => single ?? double ?? bare ?? "");
 
-  test.each(commands.map((command) => [command.name, command] as const))(
-    "%s: examples can be called",
-    (name, command) => {
-      const called = command.examples.map(([line]) => wordsOf(line)).filter((words) => words?.[0] === name);
-      expect(command.examples.length).toBeGreaterThanOrEqual(name === "version" ? 1 : 2);
-      for (const words of called) {
-        const args = readArguments(command, words?.slice(1) ?? []);
-        const [action = ""] = args.positionals;
-        const { takes } = command.actions?.[action] ?? {};
-        if (takes !== undefined && name !== "dead-letters")
-          expect(() => checkWords(name, takes, args.positionals.slice(1))).not.toThrow();
-      }
-    },
-  );
+  test.each(named)("%s: examples can be called", async (name, command) => {
+    const examples = command.examples.map(([line]) => argumentsOf(line)).filter(([first]) => first === name);
+    expect(command.examples.length).toBeGreaterThanOrEqual(name === "version" ? 1 : 2);
+    for (const each of [command, ...command.commands]) if (each.commands.length === 0) each.action(() => {});
+    for (const [, ...args] of examples) await command.parseAsync(args, { from: "user" });
+  });
 
-  test.each(commands.map((command) => [command.name, command] as const))(
-    "%s: flags have one letter each, and belong to actions that there are",
-    (_name, command) => {
-      const flags = Object.values(flagsOf(command));
-      const letters = flags.flatMap(({ short }) => short ?? []);
+  test.each(named)("%s: options have distinct letters", (_name, command) => {
+    for (const each of [command, ...command.commands]) {
+      const letters = [...command.options, ...(each === command ? [] : each.options)].flatMap(
+        ({ short }) => short ?? [],
+      );
       expect(new Set(letters).size).toBe(letters.length);
-      for (const action of flags.flatMap(({ of }) => of ?? []))
-        expect(Object.keys(command.actions ?? {})).toContain(action);
-    },
-  );
+    }
+  });
 });
 
 test.each([
-  [["rum"], "There is no command 'rum'. Did you mean 'run'?"],
-  [["shedules"], "There is no command 'shedules'. Did you mean 'schedules'?"],
-  [["help", "evnts"], "There is no command 'evnts'. Did you mean 'events'?"],
-  [["xyzzy"], "There is no command 'xyzzy'. The commands are: start, run,"],
-  [["run", "x", "--taget", "y"], "run has no flag --taget. Did you mean '--target'?"],
+  [["rum"], "Unknown command 'rum'. Did you mean run?"],
+  [["shedules"], "Unknown command 'shedules'. Did you mean schedules?"],
+  [["help", "evnts"], "Unknown command 'evnts'. Did you mean 'events'?"],
+  [["xyzzy"], "Unknown command 'xyzzy'. Use one of: start, run,"],
+  [["run", "x", "--taget", "y"], "Unknown option '--taget'. Did you mean --target?"],
+  [["runs", "cancle", "x"], "Unknown command 'runs cancle'. Did you mean 'cancel'?"],
+  [["runs", "show"], "Missing required argument 'run'."],
+  [["runs", "show", "a", "b"], "Too many arguments for 'show'. Expected 1 argument but got 2."],
+  [["runs", "show", "a", "--limit", "1"], "Unknown option '--limit'."],
+  [["runs", "--limit", "x"], "Option '--limit <count>' argument 'x' is invalid. It must be a whole number."],
+  [["run"], "Missing required argument 'name|file.yaml'."],
   [
-    ["runs", "cancle", "x"],
-    "runs cannot 'cancle': list, show, steps, cancel, rerun, resume. Did you mean 'cancel'?",
+    ["run", "x", "-p", "a"],
+    "Option '-p, --param <key=value>' argument 'a' is invalid. It must have the form KEY=VALUE.",
   ],
-  [["runs", "show"], "runs show takes <run>: <run> is missing."],
-  [["runs", "show", "a", "b"], "'b' is one word too many."],
-  [["runs", "show", "a", "--limit", "1"], "--limit goes with list."],
-  [["runs", "--limit", "x"], "--limit must be a whole number."],
-  [["run"], "run takes the name of a workflow, or a YAML file."],
-  [["run", "x", "-p", "a"], "--param must be KEY=VALUE, not 'a'."],
-  [["run", "x", "--priority", "soon"], "--priority must be one of low, normal, high, critical."],
-  [["runs", "--url", "ftp://x"], "--url is no http URL: ftp://x"],
-  [["logs"], "logs takes the id of a run."],
-  [["logs", "r", "--tail", "1", "--offset", "1"], "--tail and --offset exclude each other."],
-  [["emit"], "emit takes a topic."],
-  [["validate"], "validate takes one file or more."],
-  [["schedules", "create", "x"], "schedules create takes --workflow."],
-  [["completion", "bsh"], "There is no completion for 'bsh': bash, zsh or fish. Did you mean 'bash'?"],
-])("exits with 2 and says what is wrong: %j", async (args, message) => {
+  [
+    ["run", "x", "--priority", "soon"],
+    "Option '--priority <name>' argument 'soon' is invalid. Allowed choices are low, normal, high, critical.",
+  ],
+  [["runs", "--url", "ftp://x"], "--url must be an http or https URL, not 'ftp://x'."],
+  [["logs"], "Missing required argument 'run'."],
+  [
+    ["logs", "r", "--tail", "1", "--offset", "1"],
+    "Option '-n, --tail <lines>' cannot be used with option '--offset <bytes>'.",
+  ],
+  [["emit"], "Missing required argument 'topic'."],
+  [["validate"], "Missing required argument 'file|folder'."],
+  [["schedules", "create", "x"], "Required option '--workflow <name>' not specified."],
+  [["completion", "bsh"], "There is no completion for 'bsh'. Did you mean 'bash'?"],
+])("exits with 2 and one sentence: %j", async (args, message) => {
   const { code, out, error } = await weft(args);
   expect([code, out]).toEqual([2, ""]);
   expect(error).toContain(`weft: ${message}`);
@@ -89,7 +87,7 @@ describe("weft validate", () => {
   const GOOD = "name: good\nsteps: [{name: s, type: bash, command: 'true'}]\n";
   const ODD = "name: odd\nnonsense: 1\nsteps:\n  - {name: s, type: bash, command: 'true'}\n";
 
-  test("says what is wrong by file, line and column, and exits with 1", async () => {
+  test("reports errors by file, line and column, and exits with 1", async () => {
     await write("good.yaml", GOOD);
     await write("bad.yaml", "name: bad\nsteps:\n  - name: s\n    type: bsh\n  - name: s\n    type: bash\n");
     await write("torn.yaml", "name: [\n");
@@ -114,7 +112,7 @@ describe("weft validate", () => {
     });
   });
 
-  test("warns of keys that nothing reads, which are errors with --strict", async () => {
+  test("warns about unknown keys, which are errors with --strict", async () => {
     await write("odd.yaml", ODD);
     const plain = await weft(["validate", "odd.yaml"]);
     expect([plain.code, plain.out]).toEqual([
@@ -125,7 +123,7 @@ describe("weft validate", () => {
     expect([strict.code, strict.out]).toEqual([1, expect.stringMatching(/^odd\.yaml:2:\d+: nonsense: /)]);
   });
 
-  test("takes folders and standard input, and the workflow that one extends from beside it", async () => {
+  test("accepts folders and standard input, and reads the parent workflow from the same folder", async () => {
     await mkdir(join(folder, "flows/deep"), { recursive: true });
     await write("flows/base.yaml", GOOD.replace("good", "base"));
     await write("flows/heir.yml", "name: heir\nextends: base\n");
@@ -148,19 +146,19 @@ describe("weft validate", () => {
     });
   });
 
-  test("a file that is not there, or a folder without one, is said so", async () => {
+  test("reports a file that does not exist, and a folder without a YAML file", async () => {
     await mkdir(join(folder, "empty"));
     expect(await weft(["validate", "gone.yaml"])).toMatchObject({
       code: 1,
-      error: "weft: There is no file gone.yaml.\n",
+      error: "weft: The file gone.yaml does not exist.\n",
     });
-    expect((await weft(["validate", "empty"])).error).toBe("weft: There is no YAML file in empty.\n");
+    expect((await weft(["validate", "empty"])).error).toBe("weft: The folder empty contains no YAML file.\n");
   });
 });
 
-describe("the completion of bash", () => {
-  /** What bash offers for the last of the words. */
-  async function offered(...words: string[]): Promise<string[]> {
+describe("completion in bash", () => {
+  /** The completions of the last word. */
+  async function complete(...words: string[]): Promise<string[]> {
     const script = (await weft(["completion", "bash"])).out;
     await writeFile(join(folder, "completion.bash"), script);
     const program = `source ./completion.bash
@@ -187,33 +185,35 @@ COMP_WORDS=(weft "$@"); COMP_CWORD=$#; _weft; printf '%s\\n' "\${COMPREPLY[@]}"`
     ],
     [["run", "-t", ""], []],
   ])("of %j", async (words, expected) => {
-    expect(await offered(...words)).toEqual(expected);
+    expect(await complete(...words)).toEqual(expected);
   });
 });
 
-test("the completions of zsh and fish know every command, action and flag", async () => {
+test("the completions of zsh and fish contain every command, subcommand and option", async () => {
   const zsh = (await weft(["completion", "zsh"])).out;
   const fish = (await weft(["completion", "fish"])).out;
   expect(zsh).toMatch(/^#compdef weft\n/);
   for (const command of commands) {
-    expect(zsh).toContain(`\n    ${command.name}) _arguments `);
-    expect(fish).toContain(`complete -c weft -n '__fish_use_subcommand' -f -a ${command.name} -d `);
-    for (const flag of Object.keys(flagsOf(command))) {
-      expect(zsh).toContain(`--${flag}[`);
-      expect(fish).toMatch(new RegExp(`seen_subcommand_from ${command.name}' -l ${flag}( |$)`, "m"));
+    expect(zsh).toContain(`\n    ${command.name()}) _arguments `);
+    expect(fish).toContain(`complete -c weft -n '__fish_use_subcommand' -f -a ${command.name()} -d `);
+    for (const option of optionsOf(command)) {
+      expect(zsh).toContain(`--${option.name()}[`);
+      expect(fish).toMatch(
+        new RegExp(`seen_subcommand_from ${command.name()}' -l ${option.name()}( |$)`, "m"),
+      );
     }
-    for (const action of Object.keys(command.actions ?? {})) expect(fish).toContain(` -f -a ${action} -d `);
+    for (const each of command.commands) expect(fish).toContain(` -f -a ${each.name()} -d `);
   }
 });
 
-test("every command's help has its actions, flags and examples", async () => {
-  for (const { name, examples } of commands) {
-    const { code, out } = await weft(["help", name]);
+test("every command's help has its subcommands, options and examples", async () => {
+  for (const command of commands) {
+    const { code, out } = await weft(["help", command.name()]);
     expect(code).toBe(0);
-    for (const [line] of examples) expect(out).toContain(line);
+    for (const [line] of command.examples) expect(out).toContain(line);
+    for (const each of command.commands) expect(out).toMatch(new RegExp(`^  ${each.name()} `, "m"));
+    for (const option of optionsOf(command)) expect(out).toContain(`  ${option.flags} `);
   }
-  expect((await weft(["run", "-h"])).out).toMatch(
-    /-p, --param KEY=VALUE +A parameter; may be given several times\n/,
-  );
+  expect((await weft(["run", "-h"])).out).toMatch(/-p, --param <key=value> +A parameter; can be repeated\n/);
   expect((await weft(["run", "-h"])).out).toMatch(/Exit codes[\s\S]*130 +it was cancelled/);
 });

@@ -3,69 +3,69 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  type Asked,
-  type Ended,
-  type Stub,
-  type StubAnswer,
+  type CommandResult,
+  type RecordedRequest,
+  type StubResponse,
+  type StubServer,
   startCommand,
-  startStub,
+  startStubServer,
 } from "./test-command.ts";
 
 let folder: string;
-let stub: Stub;
-let answers: (asked: Asked) => StubAnswer | undefined;
+let stub: StubServer;
+let respond: (request: RecordedRequest) => StubResponse | undefined;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "weft-answers-"));
-  stub = await startStub((asked) => answers(asked));
+  folder = await mkdtemp(join(tmpdir(), "weft-responses-"));
+  stub = await startStubServer((request) => respond(request));
 });
 afterEach(async () => {
   await stub[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
 
-const command = (args: readonly string[], input = ""): Promise<Ended> =>
+const command = (args: readonly string[], input = ""): Promise<CommandResult> =>
   startCommand([...args, "--url", stub.url, "--token", "t0ken"], { cwd: folder, input }).ended;
-const asked = (): string[] => stub.asked.map(({ what }) => what);
+const requests = (): string[] => stub.requests.map(({ line }) => line);
 const bodies = (): unknown[] =>
-  stub.asked.filter(({ body }) => body !== "").map(({ body }) => JSON.parse(body));
+  stub.requests.filter(({ body }) => body !== "").map(({ body }) => JSON.parse(body));
 
 describe("weft logs", () => {
   const log = `${"line\n".repeat(3)}\u001b[31mred\u001b[0m\n`;
   const shown = `${"line\n".repeat(3)}red\n`;
-  const part = (offset: number, status: string): StubAnswer => ({
+  const part = (offset: number, status: string): StubResponse => ({
     body: log.slice(offset, offset + 10),
     headers: { "x-next-offset": String(Math.min(log.length, offset + 10)), "x-run-status": status },
   });
-  const offsetOf = ({ what }: Asked): number => Number(/offset=(\d+)/.exec(what)?.[1] ?? 0);
+  const offsetOf = ({ line }: RecordedRequest): number => Number(/offset=(\d+)/.exec(line)?.[1] ?? 0);
 
-  test("prints all parts of a log, and asks for text", async () => {
-    answers = (one) => part(offsetOf(one), "completed");
+  test("prints all chunks of a log, and requests text", async () => {
+    respond = (one) => part(offsetOf(one), "completed");
     expect(await command(["logs", "r/1"])).toEqual({ code: 0, out: shown, error: "" });
-    expect(asked()[0]).toBe("GET /automation/runs/r%2F1/log?offset=0");
-    expect(stub.asked[0]?.headers).toMatchObject({ accept: "text/plain", authorization: "Bearer t0ken" });
+    expect(requests()[0]).toBe("GET /automation/runs/r%2F1/log?offset=0");
+    expect(stub.requests[0]?.headers).toMatchObject({ accept: "text/plain", authorization: "Bearer t0ken" });
   });
 
-  test("prints nothing that a terminal acts on, but as JSON the text as it is", async () => {
+  test("prints no escape sequences, but the unchanged text as JSON", async () => {
     const body = "a\0b\u001b[2J\u001b]0;title\u0007\u001b]52;c;eA==\u001b\\\u001bc\u009b31mc\td\r\n";
     const headers = { "x-next-offset": "99", "x-run-status": "completed" };
-    answers = () => ({ body, headers });
+    respond = () => ({ body, headers });
     expect((await command(["logs", "r", "-n", "1"])).out).toBe("abc31mc\td\n");
     const { out } = await command(["logs", "r", "-n", "1", "--json"]);
     expect(out).not.toContain("\u001b");
     expect(JSON.parse(out).log).toBe(body);
   });
 
-  test("prints the last lines, or from a byte on", async () => {
-    answers = () => ({ body: "last\n", headers: { "x-next-offset": "99", "x-run-status": "running" } });
+  test("prints the last lines, or from an offset", async () => {
+    respond = () => ({ body: "last\n", headers: { "x-next-offset": "99", "x-run-status": "running" } });
     expect((await command(["logs", "r", "-n", "1"])).out).toBe("last\n");
-    expect(asked()).toEqual(["GET /automation/runs/r/log?tail=1"]);
-    answers = (one) => part(offsetOf(one), "running");
+    expect(requests()).toEqual(["GET /automation/runs/r/log?tail=1"]);
+    respond = (one) => part(offsetOf(one), "running");
     expect((await command(["logs", "r", "--offset", "10"])).out).toBe("line\nred\n");
   });
 
-  test("follows until the run is over", async () => {
+  test("follows until the run has finished", async () => {
     let polls = 0;
-    answers = (one) => {
+    respond = (one) => {
       polls += 1;
       const offset = offsetOf(one);
       return polls < 3
@@ -75,16 +75,16 @@ describe("weft logs", () => {
     expect((await command(["logs", "-f", "r"])).out).toBe(shown);
   });
 
-  test("says that a server has no logs, and tells that from a run that is not there", async () => {
-    answers = ({ what }) => (what.endsWith("/runs/r") ? { body: { data: { run_id: "r" } } } : undefined);
+  test("distinguishes a server without logs from a run that does not exist", async () => {
+    respond = ({ line }) => (line.endsWith("/runs/r") ? { body: { data: { run_id: "r" } } } : undefined);
     expect(await command(["logs", "r"])).toEqual({
       code: 1,
       out: "",
       error:
-        "weft: This server has no logs of runs: it is older than this command.\nWhat steps wrote: weft runs steps r\n",
+        "weft: This server does not provide logs: it is older than this command.\nTo see the output of the run's steps: weft runs steps r\n",
     });
-    answers = () => ({ status: 404, body: { error: true, message: "Run not found" } });
-    expect((await command(["logs", "r"])).error).toBe("weft: The server refused (404): Run not found\n");
+    respond = () => ({ status: 404, body: { error: true, message: "Run not found" } });
+    expect((await command(["logs", "r"])).error).toBe("weft: The server returned 404: Run not found\n");
   });
 });
 
@@ -102,11 +102,11 @@ describe("weft schedules", () => {
     ...{ last_run: null, next_run: "2026-01-02T02:00:00.000Z", run_count: 3 },
   };
 
-  test("lists them and shows one", async () => {
-    answers = ({ what }) =>
-      what.includes("?") ? { body: { data: [row], pagination: { total: 1 } } } : { body: { data: row } };
+  test("lists schedules and shows one", async () => {
+    respond = ({ line }) =>
+      line.includes("?") ? { body: { data: [row], pagination: { total: 1 } } } : { body: { data: row } };
     const { out, error } = await command(["schedules", "--trigger-type", "cron", "--enabled", "true"]);
-    expect(asked()).toEqual(["GET /automation/schedules?trigger_type=cron&enabled=true"]);
+    expect(requests()).toEqual(["GET /automation/schedules?trigger_type=cron&enabled=true"]);
     expect(out).toMatch(/^ID +NAME +WORKFLOW +TYPE +WHEN +ON +RUNS +LAST +NEXT\n/);
     expect(out).toMatch(/\nsch_1 +nightly +scan +cron +0 2 \* \* \* +yes +3 +2026-01-02 02:00:00\n$/);
     expect(error).toBe("1 of 1\n");
@@ -114,8 +114,8 @@ describe("weft schedules", () => {
     expect(shown.out).toMatch(/^id +sch_1\n[\s\S]*cron +0 2 \* \* \*\n[\s\S]*params +a=b\n/);
   });
 
-  test("makes one that is on, of each kind", async () => {
-    answers = () => ({ status: 201, body: { message: "Schedule created", data: row } });
+  test("creates an enabled schedule of each type", async () => {
+    respond = () => ({ status: 201, body: { message: "Schedule created", data: row } });
     const create = ["schedules", "create", "nightly", "--workflow", "scan"];
     const made = await command([
       ...create,
@@ -139,7 +139,7 @@ describe("weft schedules", () => {
     for (const wrong of [create, [...create, "--manual", "--topic", "x"]])
       expect(await command(wrong)).toMatchObject({
         code: 2,
-        error: expect.stringContaining("takes one of --cron"),
+        error: expect.stringContaining("requires one of --cron"),
       });
   });
 
@@ -148,10 +148,10 @@ describe("weft schedules", () => {
     ["disable", "POST /automation/schedules/sch_w%3Aclock/disable", "disabled sch_w:clock\n"],
     ["trigger", "POST /automation/schedules/sch_w%3Aclock/trigger", "triggered sch_w:clock  run r1\n"],
     ["delete", "DELETE /automation/schedules/sch_w%3Aclock", "deleted sch_w:clock\n"],
-  ])("%ss one", async (action, what, out) => {
-    answers = () => ({ body: { message: "done", ...(action === "trigger" ? { run_id: "r1" } : {}) } });
+  ])("%ss a schedule", async (action, request, out) => {
+    respond = () => ({ body: { message: "done", ...(action === "trigger" ? { run_id: "r1" } : {}) } });
     expect(await command(["schedules", action, "sch_w:clock"])).toEqual({ code: 0, out, error: "" });
-    expect(asked()).toEqual([what]);
+    expect(requests()).toEqual([request]);
   });
 });
 
@@ -162,10 +162,10 @@ describe("weft assets", () => {
     errors: [{ line: 2, message: "no\u001b[2J asset" }],
   };
 
-  test("imports a file in parts of whole lines, and sums up what was taken", async () => {
+  test("imports a file in chunks of whole lines, and adds up the counts", async () => {
     const line = `${"x".repeat(400_000)}\n`;
     await writeFile(join(folder, "list.txt"), line.repeat(5));
-    answers = () => ({ body: counts });
+    respond = () => ({ body: counts });
     const { code, out, error } = await command([
       "assets",
       "import",
@@ -175,27 +175,27 @@ describe("weft assets", () => {
       "--format",
       "plain",
     ]);
-    expect([code, out]).toEqual([0, "list.txt: 6 new, 0 changed, 3 as they were, 3 lines skipped\n"]);
+    expect([code, out]).toEqual([0, "list.txt: 6 new, 0 changed, 3 unchanged, 3 lines skipped\n"]);
     expect(error.split("\n")).toEqual([2, 4, 6].map((at) => `list.txt:${at}: no [2J asset`).concat(""));
-    expect(asked()).toEqual(
+    expect(requests()).toEqual(
       Array.from({ length: 3 }, () => "POST /automation/assets/import?workspace=w&format=plain"),
     );
-    expect(stub.asked.map(({ body }) => body).join("")).toBe(line.repeat(5));
-    expect(stub.asked[0]?.headers["content-type"]).toBe("text/plain");
+    expect(stub.requests.map(({ body }) => body).join("")).toBe(line.repeat(5));
+    expect(stub.requests[0]?.headers["content-type"]).toBe("text/plain");
   });
 
-  test("takes standard input, and refuses what is empty", async () => {
-    answers = () => ({ body: { ...counts, errors: [] } });
+  test("reads standard input, and rejects empty input", async () => {
+    respond = () => ({ body: { ...counts, errors: [] } });
     expect((await command(["assets", "import", "-", "--json"], "a.example\n")).code).toBe(0);
-    expect(stub.asked[0]?.body).toBe("a.example\n");
-    expect((await command(["assets", "import", "-"], "\n")).error).toBe("weft: There is nothing in -.\n");
+    expect(stub.requests[0]?.body).toBe("a.example\n");
+    expect((await command(["assets", "import", "-"], "\n")).error).toBe("weft: Standard input is empty.\n");
   });
 
   test("exports CSV to standard output, or to a file", async () => {
     const csv = "asset_value,title\nä.example,Ü\n";
-    answers = () => ({ body: csv, headers: { "content-type": "text/csv; charset=utf-8" } });
+    respond = () => ({ body: csv, headers: { "content-type": "text/csv; charset=utf-8" } });
     expect((await command(["assets", "export", "-w", "w"])).out).toBe(csv);
-    expect(asked()).toEqual(["GET /automation/assets/export?workspace=w"]);
+    expect(requests()).toEqual(["GET /automation/assets/export?workspace=w"]);
     expect((await command(["assets", "export", "-o", "out.csv"])).out).toBe("");
     expect(await readFile(join(folder, "out.csv"), "utf8")).toBe(csv);
     const nowhere = await command(["assets", "export", "-o", "no/out.csv"]);
@@ -203,13 +203,13 @@ describe("weft assets", () => {
   });
 });
 
-test("functions are listed, and scripts evaluated with their values", async () => {
-  answers = ({ what }) =>
-    what.startsWith("GET")
+test("functions are listed, and scripts are evaluated with parameters", async () => {
+  respond = ({ line }) =>
+    line.startsWith("GET")
       ? { body: { functions: [{ signature: "trim(text)", description: "Trims", tags: ["text"] }], total: 1 } }
       : { body: { result: { a: 1 }, rendered_script: "", logs: [{ level: "info", message: "said" }] } };
   const listed = await command(["functions", "--group", "text"]);
-  expect(listed.out).toBe("FUNCTION    GROUP  WHAT IT DOES\ntrim(text)  text   Trims\n");
+  expect(listed.out).toBe("FUNCTION    GROUP  DESCRIPTION\ntrim(text)  text   Trims\n");
   const evaluated = await command(["functions", "eval", "-", "-t", "a.example", "-p", "n=1"], "trim('x')");
   expect(evaluated).toEqual({ code: 0, out: '{\n  "a": 1\n}\n', error: "info: said\n" });
   expect(bodies()).toEqual([{ script: "trim('x')", target: "a.example", params: { n: "1" } }]);
@@ -218,12 +218,12 @@ test("functions are listed, and scripts evaluated with their values", async () =
 describe("weft run", () => {
   const workflow = { body: { data: { name: "scan", kind: "flow" } } };
 
-  test("starts a run for each target, of the flags and of a file, and ends as they end", async () => {
+  test("starts a run for each target of the options and a file, and exits with their outcome", async () => {
     await writeFile(join(folder, "targets.txt"), "# some\nb.example\n\n c.example \n");
-    answers = ({ what }) => {
-      if (what.includes("/workflows/")) return workflow;
-      if (what.startsWith("POST")) return { status: 202, body: { run_id: "1", run_ids: ["1", "2", "3"] } };
-      const id = /runs\/(\d)/.exec(what)?.[1] ?? "";
+    respond = ({ line }) => {
+      if (line.includes("/workflows/")) return workflow;
+      if (line.startsWith("POST")) return { status: 202, body: { run_id: "1", run_ids: ["1", "2", "3"] } };
+      const id = /runs\/(\d)/.exec(line)?.[1] ?? "";
       const status = id === "2" ? "failed" : "completed";
       const times = {
         created_at: "2026-01-01T00:00:00Z",
@@ -253,10 +253,13 @@ describe("weft run", () => {
     expect(out).toMatch(
       /^scan {2}3 runs\n {2}✓ 1\.example +completed in 1m05s\n {2}✗ 2\.example +failed in 1m05s\n/,
     );
-    expect([code, error]).toEqual([1, "weft: 1 of 3 runs failed.\nWhat its steps wrote: weft logs 2\n"]);
+    expect([code, error]).toEqual([
+      1,
+      "weft: 1 of 3 runs failed.\nTo see the output of its steps: weft logs 2\n",
+    ]);
   });
 
-  test("shows what a run would do, and asks nothing of a server that would do it", async () => {
+  test("shows what a run would do, and sends no request to a server without dry runs", async () => {
     const plan = {
       ...{ dry_run: true, workflow: "scan", target: "a.example", workspace: "a.example" },
       steps: [
@@ -270,10 +273,10 @@ describe("weft run", () => {
         },
       ],
     };
-    let knows = true;
-    answers = ({ what }) => {
-      if (what.includes("/workflows/")) return workflow;
-      if (what === "GET /openapi.json") return { body: knows ? '{"dry_run":{}}' : "{}" };
+    let supportsDryRun = true;
+    respond = ({ line }) => {
+      if (line.includes("/workflows/")) return workflow;
+      if (line === "GET /openapi.json") return { body: supportsDryRun ? '{"dry_run":{}}' : "{}" };
       return { body: plan };
     };
     const { code, out } = await command(["run", "scan", "-t", "a.example", "--dry-run"]);
@@ -286,30 +289,30 @@ describe("weft run", () => {
       ],
     ]);
     expect(bodies()).toEqual([{ flow: "scan", target: "a.example", params: {}, dry_run: true }]);
-    knows = false;
+    supportsDryRun = false;
     expect(await command(["run", "scan", "--dry-run"])).toMatchObject({
       code: 1,
-      error: "weft: This server knows no dry runs.\nNothing was started.\n",
+      error: "weft: This server does not support dry runs.\nNothing was started.\n",
     });
-    expect(asked().filter((what) => what.startsWith("POST"))).toHaveLength(1);
+    expect(requests().filter((line) => line.startsWith("POST"))).toHaveLength(1);
   });
 });
 
-test("runs are run again with some parameters changed", async () => {
-  answers = () => ({ status: 202, body: { message: "", run_id: "r2" } });
+test("runs are repeated with other parameters", async () => {
+  respond = () => ({ status: 202, body: { message: "", run_id: "r2" } });
   expect((await command(["runs", "rerun", "r1", "-p", "depth=3"])).out).toBe("r2\n");
   expect((await command(["runs", "resume", "r1"])).out).toBe("r2\n");
-  expect(asked()).toEqual(["POST /automation/runs/r1/rerun", "POST /automation/runs/r1/resume"]);
+  expect(requests()).toEqual(["POST /automation/runs/r1/rerun", "POST /automation/runs/r1/resume"]);
   expect(bodies()).toEqual([{ params: { depth: "3" } }]);
 });
 
-test("an answer that is something else altogether is said so, without a stack", async () => {
+test("an unexpected response is reported without a stack trace", async () => {
   for (const args of [["runs"], ["runs", "show", "x"], ["functions"], ["assets"]]) {
     for (const body of ["<html>", '{"data": {}}', "{}"].slice(0, args.includes("show") ? 1 : 3)) {
-      answers = () => ({ body });
+      respond = () => ({ body });
       const { code, out, error } = await command(args);
       expect([code, out]).toEqual([1, ""]);
-      expect(error).toMatch(/^weft: (The server's answer is|What answers at \S+ is not Weft: GET) [^\n]*\n/);
+      expect(error).toMatch(/^weft: (The server's response is|The server at \S+ is not Weft: GET) [^\n]*\n/);
     }
   }
 });

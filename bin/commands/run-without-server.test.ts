@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Ended, startCommand } from "../test-command.ts";
+import { type CommandResult, startCommand } from "../test-command.ts";
 
 let folder: string;
 let temporary: string;
@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const start = (args: readonly string[]) =>
   startCommand(args, { cwd: folder, env: { TMPDIR: temporary, HOME: folder } });
-const weft = (...args: string[]): Promise<Ended> => start(args).ended;
+const weft = (...args: string[]): Promise<CommandResult> => start(args).ended;
 const write = (name: string, yaml: string) => writeFile(join(folder, name), yaml);
 const isAlive = (pid: number): boolean => {
   try {
@@ -28,13 +28,13 @@ const isAlive = (pid: number): boolean => {
 async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 20_000;
   while (!(await check())) {
-    if (performance.now() > end) throw new Error("waited too long");
+    if (performance.now() > end) throw new Error("timed out");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-describe("a run of a file where no server runs", () => {
-  test("shows the steps with their times, ends with 0 and leaves nothing behind", async () => {
+describe("a run of a file without a server", () => {
+  test("prints the steps with their durations, exits with 0 and removes its files", async () => {
     await write(
       "hello.yaml",
       `name: hello
@@ -54,7 +54,7 @@ steps:
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  test("is repeated until one fails, and told of as the workflow prefers", async () => {
+  test("is repeated until one fails, and printed according to the workflow's preferences", async () => {
     await write(
       "again.yaml",
       `name: again
@@ -74,7 +74,7 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     expect([once.code, once.out.trim().split("\n")]).toEqual([0, [expect.stringContaining('"completed"')]]);
   });
 
-  test("ends with 130 when it is left between two runs", async () => {
+  test("exits with 130 if it is interrupted between two runs", async () => {
     await write("idle.yaml", "name: idle\nsteps: [{name: s, type: bash, command: 'true'}]");
     const running = start(["run", "idle.yaml", "--repeat", "--repeat-wait", "1h"]);
     let out = "";
@@ -84,21 +84,21 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     await until(() => out.includes("completed in"));
     running.child.kill("SIGINT");
     const { code, error } = await running.ended;
-    expect([code, error]).toEqual([130, "weft: No further run was started.\n"]);
+    expect([code, error]).toEqual([130, "weft: Interrupted: no further run was started.\n"]);
     expect(await readdir(temporary)).toEqual([]);
   });
 
   test.each([
     [["--repeat-wait", "soon"], "--repeat-wait must be a duration such as 30s, 5m or 1h, not 'soon'."],
-    [["--repeat", "--once"], "--repeat and --once exclude each other."],
-    [["--repeat", "--detach"], "--repeat and --detach exclude each other."],
-  ])("refuses %j", async (flags, why) => {
+    [["--repeat", "--once"], "Option '--repeat' cannot be used with option '--once'."],
+    [["--repeat", "--detach"], "Option '--repeat' cannot be used with option '-d, --detach'."],
+  ])("rejects %j", async (flags, why) => {
     await write("idle.yaml", "name: idle\nsteps: [{name: s, type: bash, command: 'true'}]");
     const { code, error } = await weft("run", "idle.yaml", ...flags);
     expect([code, error]).toEqual([2, expect.stringContaining(why)]);
   });
 
-  test("ends with 1 when it fails, and says why", async () => {
+  test("exits with 1 and the reason if it fails", async () => {
     await write("bad.yaml", "name: bad\nsteps: [{name: s, type: bash, command: 'echo no luck >&2; exit 7'}]");
     const { code, out, error } = await weft("run", "./bad.yaml");
     expect([code, out]).toEqual([1, expect.stringContaining("✗ s")]);
@@ -106,28 +106,31 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("ends with 130 at %s, its processes with it", async (signal) => {
-    await write(
-      "slow.yaml",
-      `name: slow\nsteps: [{name: nap, type: bash, command: 'echo $$ > ${join(folder, "pid")}; exec sleep 300'}]`,
-    );
-    const running = start(["run", "slow.yaml"]);
-    let pid = 0;
-    await until(async () => {
-      pid = Number(await readFile(join(folder, "pid"), "utf8").catch(() => ""));
-      return pid > 0;
-    });
-    running.child.kill(signal);
-    const { code, error } = await running.ended;
-    expect([code, error]).toEqual([
-      130,
-      expect.stringMatching(/Cancelling[\s\S]*The run was cancelled\.\n$/),
-    ]);
-    await until(() => !isAlive(pid));
-    expect(await readdir(temporary)).toEqual([]);
-  });
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "exits with 130 on %s, and ends its processes",
+    async (signal) => {
+      await write(
+        "slow.yaml",
+        `name: slow\nsteps: [{name: nap, type: bash, command: 'echo $$ > ${join(folder, "pid")}; exec sleep 300'}]`,
+      );
+      const running = start(["run", "slow.yaml"]);
+      let pid = 0;
+      await until(async () => {
+        pid = Number(await readFile(join(folder, "pid"), "utf8").catch(() => ""));
+        return pid > 0;
+      });
+      running.child.kill(signal);
+      const { code, error } = await running.ended;
+      expect([code, error]).toEqual([
+        130,
+        expect.stringMatching(/Cancelling[\s\S]*The run was cancelled\.\n$/),
+      ]);
+      await until(() => !isAlive(pid));
+      expect(await readdir(temporary)).toEqual([]);
+    },
+  );
 
-  test("a second interrupt leaves at once", async () => {
+  test("exits immediately on a second interrupt", async () => {
     await write(
       "deaf.yaml",
       `name: deaf\nsteps: [{name: nap, type: bash, command: 'trap "" TERM INT; echo $$ > ${join(folder, "pid")}; sleep 300'}]`,
@@ -146,7 +149,7 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  test("prints the final record alone as JSON", async () => {
+  test("prints only the final record as JSON", async () => {
     await write("hello.yaml", "name: hello\nsteps: [{name: s, type: bash, command: 'true'}]");
     const { code, out, error } = await weft("run", "hello.yaml", "--json");
     expect([code, error]).toEqual([0, ""]);
@@ -157,7 +160,7 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     });
   });
 
-  test("stores with a flow the modules beside it, and the workflow that one extends", async () => {
+  test("stores the modules next to a flow, and their parent workflow", async () => {
     await mkdir(join(folder, "flows"));
     await mkdir(join(folder, "modules"));
     await write("modules/base.yaml", "name: base\nsteps: [{name: said, type: bash, command: 'echo base'}]");
@@ -167,7 +170,7 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     expect([code, error, out]).toEqual([0, "", expect.stringMatching(/✓ heir\/said .*\n {6}base\n/)]);
   });
 
-  test("is kept in the data folder that is named", async () => {
+  test("is stored in the folder of --data-dir", async () => {
     await write("hello.yaml", "name: hello\nsteps: [{name: s, type: bash, command: 'true'}]");
     expect((await weft("run", "hello.yaml", "--data-dir", "kept")).code).toBe(0);
     expect(await readdir(join(folder, "kept"))).toContain("access-token");
@@ -175,7 +178,7 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  test("says what is wrong in the file, by line and column", async () => {
+  test("reports errors of the file by line and column", async () => {
     await write("wrong.yaml", "name: wrong\nsteps: [{name: s, type: bsh}]");
     const { code, out, error } = await weft("run", "wrong.yaml");
     expect([code, out]).toEqual([1, ""]);
@@ -183,19 +186,25 @@ steps: [{name: s, type: bash, command: 'echo x >> ${join(folder, "count")}; test
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  test("cannot be left to a server, nor be of a file that is not there", async () => {
+  test("rejects --detach, and a file that does not exist", async () => {
     await write("hello.yaml", "name: hello\nsteps: [{name: s, type: bash, command: 'true'}]");
     const left = await weft("run", "hello.yaml", "--detach");
-    expect([left.code, left.error]).toEqual([1, expect.stringContaining("no server to leave the run to")]);
+    expect([left.code, left.error]).toEqual([
+      1,
+      expect.stringContaining("--detach requires a running server"),
+    ]);
     const gone = await weft("run", "gone.yaml");
-    expect([gone.code, gone.error]).toEqual([1, expect.stringMatching(/There is no file .*gone\.yaml\./)]);
+    expect([gone.code, gone.error]).toEqual([
+      1,
+      expect.stringMatching(/The file .*gone\.yaml does not exist\./),
+    ]);
   });
 });
 
-test("a server that is named and does not answer is said so, and none is started instead", async () => {
+test("reports a named server that does not respond, and starts none instead", async () => {
   await write("hello.yaml", "name: hello\nsteps: [{name: s, type: bash, command: 'true'}]");
   const args = ["run", "hello.yaml", "--url", "http://127.0.0.1:9", "--token", "t"];
   const { code, out, error } = await weft(...args);
   expect([code, out]).toEqual([1, ""]);
-  expect(error).toMatch(/^weft: Weft does not answer at http:\/\/127\.0\.0\.1:9 \(.+\)\.\nStart it with/);
+  expect(error).toMatch(/^weft: Weft does not respond at http:\/\/127\.0\.0\.1:9 \(.+\)\.\nStart it with/);
 });
