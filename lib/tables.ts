@@ -28,8 +28,8 @@ import { catalogTable, revisionsTable, workflowsTable } from "./workflows/store/
 import { schedulesTable, triggerStateTable } from "./workflows/store/trigger-tables.ts";
 import { valuesTable } from "./workflows/values/table.ts";
 import { vulnerabilitiesTable, vulnerabilityIdentitiesTable } from "./workflows/vulnerabilities/table.ts";
-import { workspaceRecordsTable } from "./workflows/workspaces/records.ts";
 import { workspacesTable } from "./workflows/workspaces/table.ts";
+import { workspaceRecordsTable } from "./workflows/workspaces/workspace-records.ts";
 
 /** Every table there is: from here come the DynamoDB resources and the embedded tables. */
 export const tables = {

@@ -2,20 +2,20 @@ import type { Deps } from "../../lib/app/compose.ts";
 import { emitEvents } from "../../lib/events/publish.ts";
 import type { Write } from "../../lib/platform/tables.ts";
 import { artifactList } from "../../lib/workflows/artifacts/table.ts";
-import { noteLastFailure } from "../../lib/workflows/dead-letters/letters.ts";
-import { letterList } from "../../lib/workflows/dead-letters/table.ts";
+import { noteLastFailure } from "../../lib/workflows/dead-letters/dead-letters.ts";
+import { deadLetterList } from "../../lib/workflows/dead-letters/table.ts";
 import { eventBatches } from "../../lib/workflows/findings/event-batches.ts";
-import { indexMarked } from "../../lib/workflows/lists/index-list.ts";
-import { indexTold } from "../../lib/workflows/records/index-lists.ts";
-import { runMark } from "../../lib/workflows/runs/listed.ts";
-import { stepsMark } from "../../lib/workflows/runs/step-results.ts";
+import { indexPending } from "../../lib/workflows/lists/index-list.ts";
+import { indexEventRecords } from "../../lib/workflows/records/index-lists.ts";
+import { runPendingWrite } from "../../lib/workflows/runs/run-list.ts";
+import { stepsPendingWrite } from "../../lib/workflows/runs/step-results.ts";
 import { runsTable, stepsTable } from "../../lib/workflows/runs/table.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
 import { saveWorkflow } from "../../lib/workflows/store/store.ts";
 import { CATALOG_KEY, catalogTable } from "../../lib/workflows/store/table.ts";
-import { additions, newRow } from "../../lib/workflows/store/trigger-rows.ts";
-import { madeKey, triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
-import { workspaceList } from "../../lib/workflows/workspaces/records.ts";
+import { insertWrites, newScheduleRow } from "../../lib/workflows/store/trigger-rows.ts";
+import { createdKey, triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
+import { workspaceList } from "../../lib/workflows/workspaces/workspace-records.ts";
 import {
   artifactDraft,
   catalogSize,
@@ -53,23 +53,23 @@ export async function fillLists(deps: Deps, count: number): Promise<void> {
 }
 
 async function indexMarks(deps: Deps): Promise<void> {
-  while ((await indexMarked(deps, workspaceList, MARKS_AT_ONCE)) > 0);
-  while ((await indexMarked(deps, artifactList, MARKS_AT_ONCE)) > 0);
-  while ((await indexMarked(deps, letterList, MARKS_AT_ONCE)) > 0);
+  while ((await indexPending(deps, workspaceList, MARKS_AT_ONCE)) > 0);
+  while ((await indexPending(deps, artifactList, MARKS_AT_ONCE)) > 0);
+  while ((await indexPending(deps, deadLetterList, MARKS_AT_ONCE)) > 0);
 }
 
 /** So many runs, and as many steps: those of the first runs, which have several each. */
 async function fillRuns(deps: Deps, count: number): Promise<void> {
   for (let start = 0; start < count; start += RUNS_AT_ONCE) {
     const runs = Array.from({ length: Math.min(RUNS_AT_ONCE, count - start) }, (_, at) => runOf(start + at));
-    await deps.tables.write(runs.flatMap((item) => [put(runsTable, item), runMark(item)]));
+    await deps.tables.write(runs.flatMap((item) => [put(runsTable, item), runPendingWrite(item)]));
     for (const run of runs) {
       if (run.number * STEPS_A_RUN >= count) break;
       const steps = Array.from({ length: STEPS_A_RUN }, (_, at) => put(stepsTable, stepOf(run, at)));
-      await deps.tables.write([...steps, stepsMark(run.run_id)]);
+      await deps.tables.write([...steps, stepsPendingWrite(run.run_id)]);
     }
     const ends = runs.map(({ run_id }) => ({ topic: "run.completed", run_id }));
-    await indexTold(deps, ends, false);
+    await indexEventRecords(deps, ends, false);
   }
 }
 
@@ -96,13 +96,13 @@ async function fillCatalog(deps: Deps, count: number): Promise<void> {
     const enabled = number % 2 === 0;
     const workflow = `workflow-${number % 100}`;
     const id = `sch_${deps.ids.ordered()}`;
-    const row = newRow(deps, id, { workflow, origin: "api", spec, enabled });
+    const row = newScheduleRow(deps, id, { workflow, origin: "api", spec, enabled });
     const made: Write = {
       op: "put",
       table: triggerStateTable,
-      item: { ...madeKey(id), workflow, spec, enabled },
+      item: { ...createdKey(id), workflow, spec, enabled },
     };
-    await deps.tables.write([...additions(row), made]);
+    await deps.tables.write([...insertWrites(row), made]);
   });
   await deps.tables.update(catalogTable, CATALOG_KEY, { add: { version: 1 } });
 }

@@ -3,10 +3,10 @@ import { documentCallHandler } from "#lib/app/compose.ts";
 import { defineConsumer, type Message, toConsumerHandler } from "#lib/events/consumer.ts";
 import { conduct } from "#lib/workflows/runs/conduct.ts";
 import {
-  answerBlob,
+  type HostCall,
+  hostCallResultBlob,
   openMessage,
   type QueuedMessage,
-  type RecordsQuestion,
 } from "#lib/workflows/steps/messages.ts";
 
 export const consumer = defineConsumer({
@@ -34,7 +34,7 @@ async function conductInOrder(
       const message = await openMessage(deps, body);
       const { failure } = message;
       if (failure !== undefined) await deps.noteLastFailure({ ...failure, messageId: failure.message_id });
-      if (message.question !== undefined) await answerQuestion(deps, message.run_id, message.question);
+      if (message.question !== undefined) await handleHostCall(deps, message.run_id, message.question);
       else await conduct(deps, message);
     } catch (error) {
       for (const { id } of inputs.slice(index)) failures.set(id, error);
@@ -43,11 +43,15 @@ async function conductInOrder(
   }
 }
 
-/** For executors, who have no tables: the answer lies where they look for it. */
-async function answerQuestion(deps: Deps, runId: string, { id, query }: RecordsQuestion): Promise<void> {
-  const { answerScript } = await import("#lib/workflows/script-api/answer-script.ts");
-  const answer = await answerScript({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
-  await deps.blobs.put(answerBlob(runId, id), JSON.stringify(answer));
+/** Stores the result of a host call where the executor, which has no tables, reads it. */
+async function handleHostCall(deps: Deps, runId: string, { id, query }: HostCall): Promise<void> {
+  const { handleScriptCall } = await import("#lib/workflows/script-api/handle-script-call.ts");
+  const answer = await handleScriptCall(
+    { ...deps, answerDocuments: documentCallHandler(deps) },
+    runId,
+    query,
+  );
+  await deps.blobs.put(hostCallResultBlob(runId, id), JSON.stringify(answer));
 }
 
 export const handler = toConsumerHandler(consumer, openConsumerDeps);

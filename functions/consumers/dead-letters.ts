@@ -1,6 +1,6 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
-import { indexLetters, receiveLetter } from "#lib/workflows/dead-letters/letters.ts";
+import { indexDeadLetters, storeDeadLetter } from "#lib/workflows/dead-letters/dead-letters.ts";
 
 export const consumer = defineConsumer({
   name: "dead-letters",
@@ -11,13 +11,13 @@ export const consumer = defineConsumer({
   scripts: true,
   run: async (messages, deps: Deps) => {
     const failures = await eachMessage(messages, ({ id, queue, body }) =>
-      receiveLetter(deps, {
+      storeDeadLetter(deps, {
         id,
         queue: queue.replace(/-(?:dead-letters|undelivered)$/, ""),
         body: body as string,
       }),
     );
-    await indexLetters(deps);
+    await indexDeadLetters(deps);
     return failures;
   },
 });

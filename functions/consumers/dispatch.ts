@@ -2,7 +2,7 @@ import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
 import type { EventRecorded } from "#lib/events/publish.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
-import { dispatchEvent } from "#lib/workflows/triggers/dispatch.ts";
+import { dispatchEvent } from "#lib/workflows/triggers/dispatch-event.ts";
 
 export const consumer = defineConsumer({
   name: "dispatch",

@@ -4,7 +4,7 @@ import { indexEvents } from "#lib/events/log/index-events.ts";
 import { type OldestUnindexed, oldestUnindexed } from "#lib/events/log/tail.ts";
 import { recordedEntry } from "#lib/events/publish.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
-import { indexTold } from "#lib/workflows/records/index-lists.ts";
+import { indexEventRecords } from "#lib/workflows/records/index-lists.ts";
 
 /** As many as a FIFO queue hands over at once. */
 const BATCH_SIZE = 10;
@@ -39,7 +39,7 @@ export const consumer = defineConsumer({
       left = await oldestUnindexed(deps, MOST);
       const { items: known, more } = left;
       // Before the events leave the tail: what they tell of is then in the lists, or told again.
-      await indexEvents(deps, ids, { known, tell: (events) => indexTold(deps, events, more) });
+      await indexEvents(deps, ids, { known, tell: (events) => indexEventRecords(deps, events, more) });
       ids = [];
     } while (left.more && left.items.some(({ sk }) => sk < now) && performance.now() < until);
     const [next] = left.items;

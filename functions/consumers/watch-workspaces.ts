@@ -1,8 +1,8 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, eachMessage, toConsumerHandler } from "#lib/events/consumer.ts";
 import type { BusEnvelope } from "#lib/platform/bus.ts";
-import { fireForLayer } from "#lib/workflows/watches/fire-layer.ts";
-import type { WorkspaceChanged } from "#lib/workflows/workspaces/changed.ts";
+import { fireSharedWatches } from "#lib/workflows/watches/fire-shared-watches.ts";
+import type { WorkspaceChanged } from "#lib/workflows/workspaces/changed-event.ts";
 
 export const consumer = defineConsumer({
   name: "watch-workspaces",
@@ -13,7 +13,7 @@ export const consumer = defineConsumer({
   scripts: true,
   run: (messages, deps: Deps, { signal }) =>
     eachMessage(messages, ({ body }) =>
-      fireForLayer(deps, (body as BusEnvelope<WorkspaceChanged>).detail, signal),
+      fireSharedWatches(deps, (body as BusEnvelope<WorkspaceChanged>).detail, signal),
     ),
 });
 

@@ -1,6 +1,6 @@
 import { type Deps, openConsumerDeps } from "#lib/app/aws.ts";
 import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
-import { fireDue } from "#lib/workflows/schedules/fire.ts";
+import { fireDueSchedules } from "#lib/workflows/schedules/fire-due-schedules.ts";
 
 export const consumer = defineConsumer({
   name: "fire",
@@ -11,7 +11,7 @@ export const consumer = defineConsumer({
   timeoutSeconds: 120,
   scripts: true,
   run: async (_messages, deps: Deps) => {
-    await fireDue(deps);
+    await fireDueSchedules(deps);
     return undefined;
   },
 });

@@ -3,11 +3,11 @@ import { defineConsumer, toConsumerHandler } from "#lib/events/consumer.ts";
 import { resendPending } from "#lib/events/log/process.ts";
 import { retainEvents } from "#lib/events/log/retain.ts";
 import { sweepLists } from "#lib/workflows/records/index-lists.ts";
-import { sweepTurns } from "#lib/workflows/runs/admission.ts";
+import { sweepRunQueue } from "#lib/workflows/runs/admission.ts";
+import { resendStalledRuns } from "#lib/workflows/runs/resend-stalled.ts";
 import { retainRuns } from "#lib/workflows/runs/retain.ts";
-import { resendStalled } from "#lib/workflows/runs/sweep.ts";
-import { keepRules } from "#lib/workflows/store/schedule-rules.ts";
-import { forgetExpired } from "#lib/workflows/triggers/dedupe.ts";
+import { reconcileRules } from "#lib/workflows/store/schedule-rules.ts";
+import { deleteExpiredClaims } from "#lib/workflows/triggers/dedupe.ts";
 
 /** Events sent on in one sweep. */
 const EVENTS_MAX = 100;
@@ -24,11 +24,11 @@ export const consumer = defineConsumer({
     const outcomes = await Promise.allSettled([
       deps.scheduler.sweepTimers(deps.clock.now()),
       resendPending(deps, EVENTS_MAX),
-      resendStalled(deps),
-      sweepTurns(deps),
+      resendStalledRuns(deps),
+      sweepRunQueue(deps),
       sweepLists(deps),
-      keepRules(deps),
-      forgetExpired(deps),
+      reconcileRules(deps),
+      deleteExpiredClaims(deps),
       retainEvents(deps),
       retainRuns(deps),
       deps.blobs.forgetUploads?.(),

@@ -5,7 +5,7 @@ import { ZipFile } from "yazl";
 import type { Ports } from "../../lib/platform/ports.ts";
 import type { Key } from "../../lib/platform/tables.ts";
 import { countersTable } from "../../lib/workflows/lists/table.ts";
-import { stepsMark } from "../../lib/workflows/runs/step-results.ts";
+import { stepsPendingWrite } from "../../lib/workflows/runs/step-results.ts";
 import {
   runKey,
   runsTable,
@@ -62,7 +62,7 @@ export async function createFinishedRun({ tables }: Pick<Ports, "tables">): Prom
   await tables.write([
     { op: "put", table: runsTable, item: run },
     { op: "put", table: stepsTable, item: step as Key as StoredStep },
-    stepsMark(id),
+    stepsPendingWrite(id),
   ]);
 }
 

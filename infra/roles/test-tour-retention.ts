@@ -12,7 +12,7 @@ import {
 } from "../../lib/workflows/artifacts/table.ts";
 import { indexRecords } from "../../lib/workflows/lists/index-list.ts";
 import type { ListDeps } from "../../lib/workflows/lists/list.ts";
-import { markWrite } from "../../lib/workflows/lists/table.ts";
+import { pendingWrite } from "../../lib/workflows/lists/table.ts";
 import {
   historyKey,
   historyTable,
@@ -100,7 +100,7 @@ async function createRunRecords(deps: ListDeps & Pick<Ports, "blobs">, runId: st
     { op: "put", table: valuesTable, item: { ...valueKey(runId, "old"), json: "1" } },
     { op: "put", table: runNamesTable, item: { ...memberKey("old", 0), run_id: runId } },
     { op: "put", table: artifactsTable, item: artifact as Key as StoredArtifact },
-    markWrite(artifactList.name, key.pk, listed.listed_mark),
+    pendingWrite(artifactList.name, key.pk, listed.listed_mark),
     { op: "put", table: rankedIndexTable, item: head },
     { op: "put", table: rankedIndexTable, item: { ...postingsKey("steps", 0, "run=old"), until: 0 } },
   ]);

@@ -13,7 +13,7 @@ import { RankedIndex } from "../../lib/ranked-index/ranked-index.ts";
 import { emptyHead, headKeyOf, type IndexHead, rankedIndexTable } from "../../lib/ranked-index/table.ts";
 import { SIGNING_KEY, serviceTable } from "../../lib/workflows/installation/table.ts";
 import { runKey, runsTable } from "../../lib/workflows/runs/table.ts";
-import { overMark, releaseMark } from "../../lib/workflows/steps/messages.ts";
+import { attemptReleasedKey, runFinishedKey } from "../../lib/workflows/steps/messages.ts";
 import { revisionKey, revisionsTable } from "../../lib/workflows/store/table.ts";
 import { triggerStateTable } from "../../lib/workflows/store/trigger-tables.ts";
 import type { Installation } from "./test-installation.ts";
@@ -274,9 +274,9 @@ async function endWaitingRuns(all: Tour): Promise<string> {
   await outside.tables.update(runsTable, runKey(first), { set: since });
   await at.call("SweepFunction", batchOf("sweep", "{}", 1));
   // By a process that died before it changed the run's state.
-  await outside.claims.take(overMark(second));
+  await outside.claims.take(runFinishedKey(second));
   await cancel(second);
-  await outside.claims.take(overMark(third));
+  await outside.claims.take(runFinishedKey(third));
   const poison = JSON.stringify({ run_id: third, input: { type: "start" }, filler: LONG });
   await outside.queues.send("conduct-dead-letters", [{ body: poison, groupId: third }]);
   await finished(all, third, "failed");
@@ -291,7 +291,7 @@ async function endWaitingRuns(all: Tour): Promise<string> {
       filler: LONG,
     });
   await at.call("BashFunction", batchOf("bash", command(998), 2));
-  await outside.claims.take(releaseMark(fourth, 999, 9));
+  await outside.claims.take(attemptReleasedKey(fourth, 999, 9));
   await at.call("BashFunction", batchOf("bash", command(999), 10));
   await cancel(fourth);
   await client.send("POST", "/automation/runs/cancel", { root_cause: "none", workflow: "waiting" });

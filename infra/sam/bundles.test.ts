@@ -12,7 +12,7 @@ import { PRODUCT_VERSION } from "../../lib/platform/product-version.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
 import { flat, readLog, store } from "../../lib/testing/test-workflows.ts";
 import { releaseOf } from "../../lib/upgrades/releases.ts";
-import { listLetters } from "../../lib/workflows/dead-letters/letters.ts";
+import { listDeadLetters } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
 import { findSizeIssues } from "./sizes.ts";
 
@@ -144,7 +144,7 @@ describe("a built bundle", () => {
       batchItemFailures: [{ itemIdentifier: "2e1424d4-f796-459a-8184-9c92662be6da" }],
     });
     expect(test.logs.map(({ message }) => message)).toContain("conduct: no such run");
-    const { items } = await listLetters(test.deps, { offset: 0, limit: 10 });
+    const { items } = await listDeadLetters(test.deps, { offset: 0, limit: 10 });
     expect(await flat(items)).toMatchObject([
       { id: "2e1424d4-f796-459a-8184-9c92662be6da", queue: "conduct", body: '{"run_id":' },
     ]);

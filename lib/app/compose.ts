@@ -24,23 +24,22 @@ import { RankedIndex } from "../ranked-index/ranked-index.ts";
 import type { Config, Retention } from "../settings/config.ts";
 import type { DocumentSettings } from "../settings/document-config.ts";
 import type { LlmSettings } from "../settings/llm.ts";
-import { noteLastFailure } from "../workflows/dead-letters/letters.ts";
+import { noteLastFailure } from "../workflows/dead-letters/dead-letters.ts";
 import { type Installation, readInstallation } from "../workflows/installation/installation.ts";
 import { type ListIndexes, listIndexes } from "../workflows/lists/list.ts";
-import { type Numbers, numbers } from "../workflows/lists/number-sequence.ts";
-import { recordDeps } from "../workflows/records/deps.ts";
-import { type RecordDeps, recordEffects } from "../workflows/records/effects.ts";
+import { type NumberSequence, numberSequence } from "../workflows/lists/number-sequence.ts";
+import { type RecordDeps, recordDeps, recordEffects } from "../workflows/records/record-effects.ts";
 import type { Remote } from "../workflows/remote/machine.ts";
 import { type RunBudget, runBudget } from "../workflows/runs/run-budget.ts";
 import { type RunSlots, runSlots } from "../workflows/runs/slots.ts";
-import type { AnswerDocuments } from "../workflows/script-api/document-questions.ts";
-import { type StepActivity, stepActivity } from "../workflows/steps/activity.ts";
+import type { HandleDocumentCall } from "../workflows/script-api/document-calls.ts";
 import { noteStepFailure } from "../workflows/steps/consumer.ts";
-import type { AnswerScript, Snapshots, StepDeps, StepPaths } from "../workflows/steps/context.ts";
+import type { HandleScriptCall, Snapshots, StepDeps, StepPaths } from "../workflows/steps/context.ts";
+import { type StepActivity, stepActivity } from "../workflows/steps/step-activity.ts";
 import { type CatalogReader, catalogReader } from "../workflows/store/catalog.ts";
 import { cachedDefinitions, type Definitions } from "../workflows/store/store.ts";
-import { type RateBreaker, rateBreaker } from "../workflows/triggers/breaker.ts";
-import { triggerMatcher } from "../workflows/triggers/matcher.ts";
+import { triggerMatcher } from "../workflows/triggers/event-matcher.ts";
+import { type RateBreaker, rateBreaker } from "../workflows/triggers/rate-breaker.ts";
 import { SHARED_WORKSPACES_DIR } from "../workflows/workspaces/paths.ts";
 import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
 
@@ -58,7 +57,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly runBudget: RunBudget;
   readonly stepActivity: StepActivity;
   readonly effects: EventEffects;
-  readonly runNumbers: Numbers;
+  readonly runNumbers: NumberSequence;
   /** Places of runs that go at once. */
   readonly runSlots: RunSlots;
   readonly paths: StepPaths;
@@ -77,7 +76,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly network: Network;
   readonly llm: LlmSettings;
   /** For scripts, where this process executes steps. */
-  readonly answerScript?: AnswerScript;
+  readonly answerScript?: HandleScriptCall;
   readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
   /** What a name without a value does in the templates of a workflow. */
@@ -150,7 +149,7 @@ export function composeDeps(
     runBudget: budget,
     stepActivity: stepActivity(ports.clock),
     effects: recordEffects(records),
-    runNumbers: numbers(ports, "runs"),
+    runNumbers: numberSequence(ports, "runs"),
     workspacesDir,
     installation: readInstallation(own.paths.workspacesDir, {
       version: PRODUCT_VERSION,
@@ -226,7 +225,7 @@ export function composeExecutorDeps(
 }
 
 /** Handles the calls of scripts that read or write documents. */
-export function documentCallHandler(deps: Deps): AnswerDocuments {
+export function documentCallHandler(deps: Deps): HandleDocumentCall {
   const documentDeps = { ...deps, documentContent: contentAsText(deps) };
   return (question, by) => handleDocumentCall(documentDeps, question, by);
 }

@@ -29,11 +29,11 @@ import { baseFolders, makeBaseFolders } from "../workflows/installation/installa
 import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
 import { openRemote } from "../workflows/remote/open.ts";
 import { remoteSettings } from "../workflows/remote/settings.ts";
-import { isRunOver } from "../workflows/runs/over.ts";
-import type { AnswerScript, Snapshots } from "../workflows/steps/context.ts";
+import { isRunFinished } from "../workflows/runs/status-transitions.ts";
+import type { HandleScriptCall, Snapshots } from "../workflows/steps/context.ts";
 import { flushLogs } from "../workflows/steps/run-log.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "../workflows/uploads/workflow-folder.ts";
-import { openWatches } from "../workflows/watches/watches.ts";
+import { openWatches } from "../workflows/watches/open-watches.ts";
 import type { WorkspaceSync } from "../workflows/workspaces/sync.ts";
 import { composeDeps, type Deps, documentCallHandler } from "./compose.ts";
 import { openWorkspaceSync, SCRIPT_LIBRARY, stepPaths } from "./worker.ts";
@@ -180,7 +180,7 @@ async function openApp<Platform extends OpenedPlatform>(
     for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);
     if (config.mail.smtp?.password !== undefined) secrets.alsoRedact(config.mail.smtp.password);
     const settings = remoteSettings(config.remote, dataDir);
-    const remote = openRemote({ settings, dataDir, log, isOver: (runId) => isRunOver(ports, runId) });
+    const remote = openRemote({ settings, dataDir, log, isOver: (runId) => isRunFinished(ports, runId) });
     let isStarted = false;
     const deps = withScriptCalls(
       composeDeps(ports, config, {
@@ -236,7 +236,7 @@ async function openApp<Platform extends OpenedPlatform>(
 }
 
 export interface ScriptCalls {
-  readonly answerScript: AnswerScript;
+  readonly answerScript: HandleScriptCall;
   readonly snapshots: Snapshots;
 }
 
@@ -245,8 +245,8 @@ export function withScriptCalls(deps: Deps): Deps & ScriptCalls {
   return {
     ...deps,
     answerScript: async (runId, query) => {
-      const { answerScript } = await import("../workflows/script-api/answer-script.ts");
-      return answerScript({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
+      const { handleScriptCall } = await import("../workflows/script-api/handle-script-call.ts");
+      return handleScriptCall({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
     },
     snapshots: {
       export: async (workspace) =>

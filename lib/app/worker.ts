@@ -15,7 +15,7 @@ import { functionBaseFolders, makeBaseFolders } from "../workflows/installation/
 import { openRemote } from "../workflows/remote/open.ts";
 import { remoteSettings } from "../workflows/remote/settings.ts";
 import type { StepPaths } from "../workflows/steps/context.ts";
-import { overMark } from "../workflows/steps/messages.ts";
+import { runFinishedKey } from "../workflows/steps/messages.ts";
 import { flushLogs } from "../workflows/steps/run-log.ts";
 import { type WorkspaceSync, workspaceSync } from "../workflows/workspaces/sync.ts";
 import { composeExecutorDeps, type ExecutorDeps } from "./compose.ts";
@@ -80,7 +80,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     for (const key of llmKeys(config.llm)) secrets.alsoRedact(key);
     const aws = await openAws({ stack, resources, log, environment, commands, scripts, secrets });
     const { ports } = aws;
-    const isOver = (runId: string) => ports.claims.isTaken(overMark(runId));
+    const isOver = (runId: string) => ports.claims.isTaken(runFinishedKey(runId));
     const settings = remoteSettings(config.remote, dataDir);
     const remote = openRemote({ settings, dataDir, log, isOver, idleMs: CONTAINER_IDLE_MS });
     const deps = composeExecutorDeps(ports, config, {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CallFailed } from "./failure.ts";
+import { CallFailed } from "./errors.ts";
 
 /** What a model answered, flattened: the first choice, and all of them where there are several. */
 export interface ChatAnswer {

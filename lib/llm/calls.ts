@@ -1,11 +1,11 @@
 import type { OpenAI } from "openai";
-import { RequestFailed, toRequestFailed } from "../network/failure.ts";
-import { fetchOver } from "../network/fetch.ts";
+import { RequestFailed, toRequestFailed } from "../network/errors.ts";
+import { fetchOver } from "../network/fetch-adapter.ts";
 import type { Network } from "../network/network.ts";
 import { AddressRefused } from "../network/policy.ts";
 import { retryAfterMs } from "../network/retry-after.ts";
 import { type ChatAnswer, type EmbeddingAnswer, toChatAnswer, toEmbeddingAnswer } from "./answer.ts";
-import { CallFailed } from "./failure.ts";
+import { CallFailed } from "./errors.ts";
 import type { Provider } from "./providers.ts";
 import { collectStream } from "./stream.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../testing/test-llm-server.ts";
 import { type ChatRequest, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
 import { callConfig, type LlmParameters } from "./config.ts";
-import { LlmFailed } from "./failure.ts";
+import { LlmFailed } from "./errors.ts";
 
 let server: LlmServer;
 let other: LlmServer;

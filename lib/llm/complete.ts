@@ -4,8 +4,8 @@ import type { LlmSettings } from "../settings/llm.ts";
 import type { ChatAnswer, EmbeddingAnswer } from "./answer.ts";
 import { type Call, callChat, callEmbeddings } from "./calls.ts";
 import type { CallConfig } from "./config.ts";
+import { tryProviders } from "./provider-fallback.ts";
 import { chooseProviders } from "./providers.ts";
-import { askInTurn } from "./rotation.ts";
 
 export interface LlmDeps {
   readonly llm: LlmSettings;
@@ -64,7 +64,7 @@ async function ask<Answer>(
 ): Promise<Answer> {
   const providers = await chooseProviders(deps.llm, config, deps.secrets);
   const { tries, timeoutMs, headers } = config;
-  return askInTurn(providers, { tries, timeoutMs, budgetMs, signal }, (provider, ownTimeoutMs) =>
+  return tryProviders(providers, { tries, timeoutMs, budgetMs, signal }, (provider, ownTimeoutMs) =>
     call({ network: deps.network, provider, headers, body, timeoutMs: ownTimeoutMs, signal }),
   );
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { parseDuration } from "../durations.ts";
-import { LlmFailed } from "./failure.ts";
+import { LlmFailed } from "./errors.ts";
 
 /** What an author may set of a call; every other key goes to the provider as it is. */
 export type LlmParameters = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import { type Bounds, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
 import { type CallConfig, callConfig, type LlmParameters } from "./config.ts";
-import { LlmFailed } from "./failure.ts";
+import { LlmFailed } from "./errors.ts";
 
 /** For all requests to providers, milliseconds: a little less than an endpoint has. */
 const BUDGET_MS = 27_000;

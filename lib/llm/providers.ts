@@ -1,7 +1,7 @@
 import type { Secrets } from "../platform/secrets.ts";
 import type { LlmProviderSettings, LlmSettings } from "../settings/llm.ts";
 import type { CallConfig } from "./config.ts";
-import { LlmFailed } from "./failure.ts";
+import { LlmFailed } from "./errors.ts";
 
 /** A provider as a call uses it. */
 export interface Provider {

@@ -1,5 +1,5 @@
 import type { Completion } from "./answer.ts";
-import { CallFailed } from "./failure.ts";
+import { CallFailed } from "./errors.ts";
 
 /** A piece of a streamed answer; servers leave out what they like. */
 interface Chunk {

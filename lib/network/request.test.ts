@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createRawServer, type Socket } from "
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { TEST_CERTIFICATE, TEST_KEY } from "../testing/test-certificate.ts";
-import { RequestFailed } from "./failure.ts";
+import { RequestFailed } from "./errors.ts";
 import { openNetwork } from "./network.ts";
 import type { Resolve } from "./policy.ts";
 import { type HttpRequest, sendRequest } from "./request.ts";

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { RequestFailed, toRequestFailed } from "./failure.ts";
+import { RequestFailed, toRequestFailed } from "./errors.ts";
 import type { Network, OpenAnswer } from "./network.ts";
 
 /** Redirects of one request that are followed. */

@@ -1,6 +1,6 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Condition, Key } from "../platform/tables.ts";
-import { chunkOf, placeInBlock, segmentOf } from "./numbers.ts";
+import { chunkOf, placeInBlock, segmentOf } from "./block-positions.ts";
 import { decode, emptyPostings, type Postings } from "./postings.ts";
 import {
   type IndexBlock,

@@ -1,4 +1,4 @@
-import { positionOf, segmentOf } from "./numbers.ts";
+import { positionOf, segmentOf } from "./block-positions.ts";
 import { add, type Postings, remove } from "./postings.ts";
 import { searchable } from "./search-text.ts";
 import { type IndexDelta, type IndexHead, termOf } from "./table.ts";

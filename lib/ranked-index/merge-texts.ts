@@ -1,7 +1,7 @@
 import type { Write } from "../platform/tables.ts";
+import { chunkOf, firstOf, placeInBlock, segmentOf } from "./block-positions.ts";
 import { asRead, type Block, type Wanted } from "./blocks.ts";
 import type { Recent } from "./deltas.ts";
-import { chunkOf, firstOf, placeInBlock, segmentOf } from "./numbers.ts";
 import { textAt } from "./search-text.ts";
 import { type IndexHead, longTextKey, rankedIndexTable, type Texts, textsKey } from "./table.ts";
 import {

@@ -1,9 +1,9 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
+import { chunkOf, placeInBlock, segmentOf } from "./block-positions.ts";
 import { asRead, type Block, type Blocks, type CachedSegment, fetchWanted, type Wanted } from "./blocks.ts";
 import { applyOperations, type Operation, operationsOf, type Recent } from "./deltas.ts";
 import { type ChangedTexts, TextMerge } from "./merge-texts.ts";
-import { chunkOf, placeInBlock, segmentOf } from "./numbers.ts";
 import { copyOf, encode } from "./postings.ts";
 import { type IndexHead, keysKey, postingsKey, rankedIndexTable } from "./table.ts";
 import type { TextBlocks } from "./text-blocks.ts";

@@ -1,10 +1,10 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
 import { applyOperations, type Entry, type FieldChange, type Row, toDelta, toRow } from "./deltas.ts";
-import type { Finding } from "./findings.ts";
-import { Known, pauseBefore } from "./known.ts";
+import { IndexCache, pauseBefore } from "./index-cache.ts";
 import { mergedHead, writeBlocks } from "./merge.ts";
 import { copyOf, intersect, SEGMENT_SIZE, type Selection, type Term } from "./postings.ts";
+import type { NeedleMatches } from "./search-cache.ts";
 import { searchable } from "./search-text.ts";
 import { deltaKey, type IndexHead, rankedIndexTable } from "./table.ts";
 import { type Filter, passes, segmentsOf, type Tests, toTests, View } from "./view.ts";
@@ -77,7 +77,7 @@ export class RankedIndex {
   readonly #mergeDeltas: number;
   /** Twice as many as there ever are: a reader that is late finds what its head speaks of. */
   readonly #slots: number;
-  readonly #known: Known;
+  readonly #known: IndexCache;
   /** Numbers of recent records that have been settled. */
   readonly #settled = new Set<number>();
   /** Writers of this process take turns: nobody gains from losing to another. */
@@ -89,7 +89,7 @@ export class RankedIndex {
     this.#mergeRows = options.mergeRows ?? MERGE_ROWS;
     this.#mergeDeltas = options.mergeDeltas ?? MERGE_DELTAS;
     this.#slots = this.#mergeDeltas * 2;
-    this.#known = new Known(deps, name, {
+    this.#known = new IndexCache(deps, name, {
       slots: this.#slots,
       textsMax: options.textsInMemory ?? TEXTS_IN_MEMORY,
     });
@@ -288,7 +288,7 @@ export class RankedIndex {
   }
 
   /** Of what is known; undefined where something of it is missing, or newer than the head. */
-  #viewNow(tests: Tests, findings: ReadonlyMap<number, readonly Finding[]>): View | undefined {
+  #viewNow(tests: Tests, findings: ReadonlyMap<number, readonly NeedleMatches[]>): View | undefined {
     const head = this.#known.whole;
     if (head === undefined) return undefined;
     const recent = this.#known.recent;

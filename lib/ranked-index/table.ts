@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Key, TableSpec } from "../platform/tables.ts";
-import { chunkOf, positionOf, segmentOf } from "./numbers.ts";
+import { chunkOf, positionOf, segmentOf } from "./block-positions.ts";
 
 /**
  * The head of an index: how far it goes, and where its records are found. What was taken in lately lies in

@@ -1,9 +1,9 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Ports } from "../platform/ports.ts";
+import { chunkOf, firstOf, KEYS_PER_BLOCK } from "./block-positions.ts";
 import { type Block, fetchWanted } from "./blocks.ts";
-import { type Finding, Findings } from "./findings.ts";
-import { chunkOf, firstOf, KEYS_PER_BLOCK } from "./numbers.ts";
 import { SEGMENT_SIZE } from "./postings.ts";
+import { type NeedleMatches, SearchCache } from "./search-cache.ts";
 import { type JoinedTexts, joinTexts } from "./search-text.ts";
 import { type IndexHead, longTextKey, type Texts, textsKey } from "./table.ts";
 import { segmentsOf } from "./view.ts";
@@ -38,7 +38,7 @@ export class TextBlocks {
   readonly #deps: Pick<Ports, "tables">;
   readonly #name: string;
   readonly #segments = new Map<number, CachedTexts>();
-  readonly #findings = new Findings();
+  readonly #findings = new SearchCache();
   readonly #sizeMax: number;
   /** Characters in memory. */
   #size = 0;
@@ -72,8 +72,8 @@ export class TextBlocks {
   async search(
     head: IndexHead,
     needles: readonly string[],
-  ): Promise<ReadonlyMap<number, readonly Finding[]>> {
-    const found = new Map<number, readonly Finding[]>();
+  ): Promise<ReadonlyMap<number, readonly NeedleMatches[]>> {
+    const found = new Map<number, readonly NeedleMatches[]>();
     if (needles.length === 0) return found;
     for (const segment of segmentsOf(head.low, head.merged)) {
       const findings = needles.map((needle) => this.#findings.of(segment, needle));
@@ -96,7 +96,7 @@ export class TextBlocks {
   }
 
   /** Whether a finding tells all of its segment at the time of this head. */
-  isWhole(head: IndexHead, segment: number, finding: Finding): boolean {
+  isWhole(head: IndexHead, segment: number, finding: NeedleMatches): boolean {
     const { blocks } = this.segment(head, segment);
     for (const chunk of chunksOf(head, segment)) {
       const block = blocks.get(chunk);
@@ -110,7 +110,7 @@ export class TextBlocks {
     head: IndexHead,
     segment: number,
     chunks: readonly number[],
-    findings: readonly Finding[],
+    findings: readonly NeedleMatches[],
   ): Promise<void> {
     const cached = this.segment(head, segment);
     const { asOf } = cached;

@@ -1,5 +1,5 @@
+import { segmentOf } from "./block-positions.ts";
 import type { Row } from "./deltas.ts";
-import { segmentOf } from "./numbers.ts";
 import { SEGMENT_SIZE, type Selection } from "./postings.ts";
 import { toNeedle } from "./search-text.ts";
 import { termOf } from "./table.ts";

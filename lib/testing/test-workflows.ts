@@ -6,7 +6,7 @@ import { type Saved, saveWorkflow } from "../workflows/store/store.ts";
 import {
   BASE_VALUES,
   type BaseValues,
-  loadKept,
+  loadValueRefs,
   openValue,
   openValues,
 } from "../workflows/values/stored-values.ts";
@@ -55,7 +55,7 @@ export async function runValues(deps: Deps, runId: string, names: readonly strin
   const item = await deps.tables.get(valuesTable, valueKey(runId, BASE_VALUES));
   const kept = item?.blob === undefined ? { json: item?.json ?? "null" } : { blob: item.blob };
   const base = (await openValue(deps, kept)) as BaseValues | null;
-  const { kept: values, ...loaded } = await loadKept(
+  const { kept: values, ...loaded } = await loadValueRefs(
     deps,
     runId,
     [...Object.keys(base?.values ?? {}), ...names],

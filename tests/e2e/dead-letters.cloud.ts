@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type * as z from "zod";
-import type { deadLetterRecord } from "../../lib/workflows/dead-letters/letters.ts";
+import type { deadLetterRecord } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, sendRaw, startOver, takeItem, WEFT } from "./test-aws.ts";
 import { type Page, until, type Weft } from "./weft.ts";

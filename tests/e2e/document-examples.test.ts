@@ -11,8 +11,8 @@ import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { answerScript } from "../../lib/workflows/script-api/answer-script.ts";
-import type { AnswerDocuments } from "../../lib/workflows/script-api/document-questions.ts";
+import type { HandleDocumentCall } from "../../lib/workflows/script-api/document-calls.ts";
+import { handleScriptCall } from "../../lib/workflows/script-api/handle-script-call.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplate } from "../../localstack/template.ts";
 import { type Page, until } from "./weft.ts";
@@ -42,12 +42,12 @@ beforeAll(async () => {
     config: readConfig({ WEFT_DATA_DIR: dataDir, WEFT_ACCESS_TOKEN: TOKEN }),
   });
   const { deps } = opened;
-  const answer: AnswerDocuments = (question, by) =>
+  const answer: HandleDocumentCall = (question, by) =>
     handleDocumentCall({ ...deps, documentContent: content }, question, by);
   Object.assign(deps, {
     answerDocuments: answer,
-    answerScript: (runId: string, query: unknown) =>
-      answerScript({ ...deps, answerDocuments: answer }, runId, query),
+    handleScriptCall: (runId: string, query: unknown) =>
+      handleScriptCall({ ...deps, answerDocuments: answer }, runId, query),
   });
   const root = dirname(TEMPLATE);
   const platform = await startPlatform({

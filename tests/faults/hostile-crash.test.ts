@@ -6,7 +6,7 @@ import { emitEvent } from "../../lib/events/emit.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../lib/testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../lib/testing/test-workflows.ts";
 import { cancelRun } from "../../lib/workflows/runs/cancel.ts";
-import { fireDue } from "../../lib/workflows/schedules/fire.ts";
+import { fireDueSchedules } from "../../lib/workflows/schedules/fire-due-schedules.ts";
 import { causeOf, JOB, JOB_STEPS, recordFaults, settle } from "./test-hostile-house.ts";
 
 const MINUTE = 60_000;
@@ -108,12 +108,12 @@ test("a crash at any commit of a schedule's way fires its slot once", async () =
     workflow: CLOCK,
     happens: async (house) => {
       house.clock.advance(10 * MINUTE);
-      await fireDue(house.deps);
+      await fireDueSchedules(house.deps);
       await house.drain();
     },
     judge: async (house) => {
       // What the scheduled rule does each minute; the slot is long past by now.
-      await fireDue(house.deps);
+      await fireDueSchedules(house.deps);
       await settle(house);
       expect(await recordFaults(house, { tick: ["only"] })).toEqual([]);
       const fired = (await readLog(house.deps, { topic: "schedule.triggered" })).records;

@@ -11,9 +11,9 @@ import { PlatformFault } from "../../lib/platform/faults.ts";
 import { type TestDeps, testClock, testDeps } from "../../lib/testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../lib/testing/test-workflows.ts";
 import { cancelRun } from "../../lib/workflows/runs/cancel.ts";
+import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
 import { startRun } from "../../lib/workflows/runs/start.ts";
-import { resendStalled } from "../../lib/workflows/runs/sweep.ts";
-import { fireDue } from "../../lib/workflows/schedules/fire.ts";
+import { fireDueSchedules } from "../../lib/workflows/schedules/fire-due-schedules.ts";
 import { until } from "../e2e/weft.ts";
 import {
   causeOf,
@@ -146,9 +146,9 @@ test.each(BADNESS)("every slot of a schedule fires once: %s", (_name, badness) =
       for (let slot = 0; slot < SLOTS; slot += 1) {
         house.clock.advance(10 * MINUTE);
         // Several look at once, and again when the indexes have caught up.
-        await Promise.all([1, 2, 3].map(() => through(() => fireDue(house.deps))));
+        await Promise.all([1, 2, 3].map(() => through(() => fireDueSchedules(house.deps))));
         house.clock.advance(MINUTE);
-        await through(() => fireDue(house.deps));
+        await through(() => fireDueSchedules(house.deps));
         house.clock.advance(-MINUTE);
       }
     },
@@ -194,7 +194,7 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
           if (rounds > 20 && "throttles" in badness) break;
           if (rounds > 20) throw new Error("no step begins");
           house.clock.advance(5 * MINUTE);
-          await through(() => resendStalled(house.deps));
+          await through(() => resendStalledRuns(house.deps));
         }
         // Until the list of runs shows it.
         house.clock.advance(DISORDER.indexLagMs);

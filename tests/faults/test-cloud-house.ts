@@ -7,9 +7,9 @@ import { openAws } from "../../lib/platform/aws/platform.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import { tables } from "../../lib/tables.ts";
-import { CONDUCT_QUEUE } from "../../lib/workflows/steps/messages.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { resendStalled } from "../../lib/workflows/runs/sweep.ts";
+import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
+import { CONDUCT_QUEUE } from "../../lib/workflows/steps/messages.ts";
 import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
 import type { AwsProxy } from "./test-aws-proxy.ts";
 
@@ -73,7 +73,7 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
   });
   try {
     await resendPending(deps, 100);
-    await resendStalled(deps);
+    await resendStalledRuns(deps);
   } finally {
     await platform.close();
   }

@@ -3,10 +3,10 @@ import { resendPending } from "../../lib/events/log/process.ts";
 import { PlatformFault } from "../../lib/platform/faults.ts";
 import type { TestDeps } from "../../lib/testing/test-deps.ts";
 import { flat, readLog, readRuns } from "../../lib/testing/test-workflows.ts";
-import { listLetters } from "../../lib/workflows/dead-letters/letters.ts";
+import { listDeadLetters } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import { replay } from "../../lib/workflows/engine/history.ts";
 import { getRun, listHistory, listSteps, type RunRecord } from "../../lib/workflows/runs/read.ts";
-import { resendStalled } from "../../lib/workflows/runs/sweep.ts";
+import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
 
 /** Steps of every kind; what starts it is told apart by its triggers. */
 export const JOB = `
@@ -61,7 +61,7 @@ async function pass(test: TestDeps): Promise<boolean> {
   test.clock.advance(STEP_MS);
   await through(() => test.tick());
   const events = await through(() => resendPending(test.deps, 100));
-  const runs = await through(() => resendStalled(test.deps));
+  const runs = await through(() => resendStalledRuns(test.deps));
   return events + runs === 0 && (await left(test)).length === 0;
 }
 
@@ -138,7 +138,7 @@ export async function recordFaults(
     const { total } = await readLog(deps, { topic });
     if (total !== count) faults.push(`${count} of ${topic}, counted as ${total}`);
   }
-  const letters = await flat((await listLetters(deps, { offset: 0, limit: 100 })).items);
+  const letters = await flat((await listDeadLetters(deps, { offset: 0, limit: 100 })).items);
   for (const { queue, error } of letters) faults.push(`dead letter of ${queue}: ${error}`);
   faults.push(...(await left(test)));
   return faults;

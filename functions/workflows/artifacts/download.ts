@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { openArtifact } from "#lib/workflows/artifacts/open.ts";
+import { openArtifact } from "#lib/workflows/artifacts/open-artifact.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /artifacts/:workspace_name. */

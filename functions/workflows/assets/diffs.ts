@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { keptDiff, keptDiffs } from "#lib/workflows/diffs/kept.ts";
+import { listDiffs, storedDiff } from "#lib/workflows/diffs/stored-diffs.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /assets/diffs. */
@@ -17,11 +17,11 @@ export const route = defineRoute({
   auth: "required",
   query: z.object({ workspace: textQuery, ...pageQuery }),
   status: 200,
-  response: keptDiff,
+  response: storedDiff,
   list: true,
   run: async ({ query }, deps: Deps) => {
     const { workspace, ...page } = query;
-    return { listing: await keptDiffs(deps, "assets", workspace, page), pagination: page };
+    return { listing: await listDiffs(deps, "assets", workspace, page), pagination: page };
   },
 });
 

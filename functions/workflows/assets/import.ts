@@ -5,7 +5,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute, type RawBody } from "#lib/http/route.ts";
 import { DEFAULT_WORKSPACE } from "#lib/workflows/findings/event-effects.ts";
-import { importAnswer, importFindings } from "#lib/workflows/records/import.ts";
+import { importAnswer, importFindings } from "#lib/workflows/records/import-findings.ts";
 import { LINE_FORMATS } from "#lib/workflows/script-library/finding-lines.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 

@@ -2,8 +2,8 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { diffQuery } from "#lib/workflows/diffs/diff.ts";
-import { keepDiff, keptDiff } from "#lib/workflows/diffs/kept.ts";
+import { diffQuery } from "#lib/workflows/diffs/compute-diff.ts";
+import { createDiff, storedDiff } from "#lib/workflows/diffs/stored-diffs.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Keeps what GET /assets/diff tells. Reference 1.6 has the rows alone. */
@@ -17,9 +17,9 @@ export const route = defineRoute({
   auth: "required",
   body: diffQuery,
   status: 201,
-  response: z.object({ data: keptDiff, message: z.string() }),
+  response: z.object({ data: storedDiff, message: z.string() }),
   run: async ({ body }, deps: Deps) => ({
-    data: await keepDiff(deps, "assets", body),
+    data: await createDiff(deps, "assets", body),
     message: "Diff kept",
   }),
 });

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { pageQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { deadLetterRecord, listLetters } from "#lib/workflows/dead-letters/letters.ts";
+import { deadLetterRecord, listDeadLetters } from "#lib/workflows/dead-letters/dead-letters.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -18,7 +18,7 @@ export const route = defineRoute({
   status: 200,
   response: deadLetterRecord,
   list: true,
-  run: async ({ query }, deps: Deps) => ({ listing: await listLetters(deps, query), pagination: query }),
+  run: async ({ query }, deps: Deps) => ({ listing: await listDeadLetters(deps, query), pagination: query }),
 });
 
 export const handler = toHandler(route, openDeps);

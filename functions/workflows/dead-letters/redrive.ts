@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { redrive } from "#lib/workflows/dead-letters/letters.ts";
+import { redriveDeadLetter } from "#lib/workflows/dead-letters/dead-letters.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -17,7 +17,7 @@ export const route = defineRoute({
   status: 202,
   response: z.object({ message: z.string(), id: z.string(), queue: z.string() }),
   run: async ({ params }, deps: Deps) => {
-    const letter = await redrive(deps, params.id);
+    const letter = await redriveDeadLetter(deps, params.id);
     return { message: "Message sent again", id: letter.id, queue: letter.queue };
   },
 });

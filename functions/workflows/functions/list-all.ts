@@ -3,7 +3,7 @@ import { openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { functionList, listFunctions } from "#lib/workflows/evaluation/listing.ts";
+import { functionList, listFunctions } from "#lib/workflows/evaluation/list-functions.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** The path that clients of older engines know. Reference 1.10, GET /functions/list. */

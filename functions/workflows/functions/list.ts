@@ -3,7 +3,7 @@ import { openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { functionList, listFunctions } from "#lib/workflows/evaluation/listing.ts";
+import { functionList, listFunctions } from "#lib/workflows/evaluation/list-functions.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** All at once: there are a few hundred, and they do not change. */

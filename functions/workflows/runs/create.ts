@@ -2,9 +2,9 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { readCause, refuseLoop } from "#lib/workflows/installation/hop-tokens.ts";
+import { readCause, requireHopLimit } from "#lib/workflows/installation/hop-tokens.ts";
 import { dryRun } from "#lib/workflows/runs/dry-run.ts";
-import { refuseByHand } from "#lib/workflows/runs/manual-trigger.ts";
+import { requireManualStart } from "#lib/workflows/runs/manual-trigger.ts";
 import { startAnswer, startBody, startRun } from "#lib/workflows/runs/start.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
@@ -24,8 +24,8 @@ export const route = defineRoute({
   run: async ({ body, request }, deps: Deps) => {
     if (body.dry_run === true) return new HttpResponse(await dryRun(deps, body), { status: 200 });
     const cause = await readCause(deps, request.headers);
-    refuseLoop(cause.hop);
-    await refuseByHand(deps, body.flow || body.module || "");
+    requireHopLimit(cause.hop);
+    await requireManualStart(deps, body.flow || body.module || "");
     return startRun(deps, body, cause);
   },
 });

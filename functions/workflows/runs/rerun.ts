@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { madeAgain, madeAgainAnswer, rerunBody, rerunRun } from "#lib/workflows/runs/again.ts";
+import { rerunBody, rerunResponse, rerunRun, toRerunResponse } from "#lib/workflows/runs/rerun.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -17,10 +17,10 @@ export const route = defineRoute({
   body: rerunBody,
   errors: [413],
   status: 202,
-  response: madeAgain,
+  response: rerunResponse,
   run: async ({ params, body }, deps: Deps) => {
     const { original, run } = await rerunRun(deps, params.id, body.params ?? {});
-    return madeAgainAnswer("Run started", original, run, "queued");
+    return toRerunResponse("Run started", original, run, "queued");
   },
 });
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { madeAgain, madeAgainAnswer } from "#lib/workflows/runs/again.ts";
+import { rerunResponse, toRerunResponse } from "#lib/workflows/runs/rerun.ts";
 import { resumeRun } from "#lib/workflows/runs/resume.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
@@ -16,10 +16,10 @@ export const route = defineRoute({
   auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
-  response: madeAgain,
+  response: rerunResponse,
   run: async ({ params }, deps: Deps) => {
     const { original, run } = await resumeRun(deps, params.id);
-    return madeAgainAnswer("Run resumed", original, run, "running");
+    return toRerunResponse("Run resumed", original, run, "running");
   },
 });
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { madeAgain, madeAgainAnswer, startPending } from "#lib/workflows/runs/again.ts";
+import { rerunResponse, startPending, toRerunResponse } from "#lib/workflows/runs/rerun.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -15,10 +15,10 @@ export const route = defineRoute({
   auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
-  response: madeAgain,
+  response: rerunResponse,
   run: async ({ params }, deps: Deps) => {
     const run = await startPending(deps, params.id);
-    return madeAgainAnswer("Run started", run, run, "queued");
+    return toRerunResponse("Run started", run, run, "queued");
   },
 });
 

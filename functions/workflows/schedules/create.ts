@@ -2,9 +2,9 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { createBody } from "#lib/workflows/schedules/body.ts";
 import { createSchedule } from "#lib/workflows/schedules/manage.ts";
-import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { createBody } from "#lib/workflows/schedules/schedule-body.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/schedule-record.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({

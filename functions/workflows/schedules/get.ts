@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { getSchedule } from "#lib/workflows/schedules/manage.ts";
-import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/schedule-record.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({

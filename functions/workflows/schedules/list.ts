@@ -4,7 +4,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import { booleanQuery, pageQuery, textQuery } from "#lib/http/page.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { listSchedules } from "#lib/workflows/schedules/list.ts";
-import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/schedule-record.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({

@@ -6,7 +6,7 @@ import { emitEvent } from "#lib/events/emit.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
 import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
-import { fireDue } from "#lib/workflows/schedules/fire.ts";
+import { fireDueSchedules } from "#lib/workflows/schedules/fire-due-schedules.ts";
 import { deleteWorkflow } from "#lib/workflows/store/store.ts";
 import * as receiver from "../event-receiver/workflows.ts";
 import * as create from "./create.ts";
@@ -32,7 +32,7 @@ const made = async (body: object): Promise<string> =>
   (await make({ name: "s", workflow_name: "w", enabled: true, ...body })).body.data.id;
 const shown = async (id: string) => (await call(test.deps, get.route, { params: { id } })).body.data;
 const firesOf = async (): Promise<number> => {
-  const fired = await fireDue(test.deps);
+  const fired = await fireDueSchedules(test.deps);
   await test.drain();
   return fired;
 };
@@ -363,8 +363,8 @@ it("many schedules of one minute fire once each in one look", async () => {
   await store(test.deps, module("w"));
   for (let n = 0; n < 50; n += 1) await made({ name: `s${n}`, schedule: "* * * * *" });
   test.clock.advance(MINUTE);
-  expect(await fireDue(test.deps)).toBe(50);
-  expect(await fireDue(test.deps)).toBe(0);
+  expect(await fireDueSchedules(test.deps)).toBe(50);
+  expect(await fireDueSchedules(test.deps)).toBe(0);
   await test.drain();
   expect(await readRuns(test.deps)).toHaveLength(50);
 });
@@ -391,7 +391,7 @@ it("after a restart all schedules are there as they were, and fire", async () =>
 
     const second = await testDeps({ folder, clock: testClock(test.clock.now() + 16 * MINUTE) });
     expect((await emitEvent(second.deps, { topic: "custom.x" })).triggered_workflows).toEqual([]);
-    expect(await fireDue(second.deps)).toBe(2);
+    expect(await fireDueSchedules(second.deps)).toBe(2);
     await second.drain();
     const runs = await readRuns(second.deps);
     expect(runs.map(({ trigger_name, target }) => [trigger_name, target]).toSorted()).toEqual([

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { readCause } from "#lib/workflows/installation/hop-tokens.ts";
-import { triggerByHand, triggeredAnswer } from "#lib/workflows/schedules/by-hand.ts";
+import { triggerResponse, triggerSchedule } from "#lib/workflows/schedules/trigger-schedule.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({
@@ -16,11 +16,11 @@ export const route = defineRoute({
   auth: "required",
   params: z.object({ id: z.string() }),
   status: 202,
-  response: triggeredAnswer,
+  response: triggerResponse,
   errors: [409],
   scripts: true,
   run: async ({ params, request }, deps: Deps) =>
-    triggerByHand(deps, params.id, await readCause(deps, request.headers)),
+    triggerSchedule(deps, params.id, await readCause(deps, request.headers)),
 });
 
 export const handler = toHandler(route, openDeps);

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { updateBody } from "#lib/workflows/schedules/body.ts";
 import { updateSchedule } from "#lib/workflows/schedules/manage.ts";
-import { scheduleRecord } from "#lib/workflows/schedules/record.ts";
+import { updateBody } from "#lib/workflows/schedules/schedule-body.ts";
+import { scheduleRecord } from "#lib/workflows/schedules/schedule-record.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 export const route = defineRoute({

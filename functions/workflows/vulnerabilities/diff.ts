@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
-import { diffAnswer, diffQuery, diffVulnerabilities } from "#lib/workflows/diffs/diff.ts";
+import { diffAnswer, diffQuery, diffVulnerabilities } from "#lib/workflows/diffs/compute-diff.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
 
 /** Reference 1.6, GET /vulnerabilities/diff. */

@@ -3,7 +3,7 @@ import { type Deps, openDeps } from "#lib/app/aws.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 import { workflowsService } from "#lib/workflows/service.ts";
-import { findWorkflow } from "#lib/workflows/store/find.ts";
+import { findWorkflow } from "#lib/workflows/store/find-workflow.ts";
 import { loadRevision } from "#lib/workflows/store/store.ts";
 import { toWorkflowRecord, workflowRecord } from "#lib/workflows/uploads/upload.ts";
 

@@ -10,9 +10,9 @@ import { readLog, store } from "../../testing/test-workflows.ts";
 import { getRun } from "../../workflows/runs/read.ts";
 import { startRun } from "../../workflows/runs/start.ts";
 import { runKey, runsTable } from "../../workflows/runs/table.ts";
-import { answerScript } from "../../workflows/script-api/answer-script.ts";
-import type { AnswerDocuments } from "../../workflows/script-api/document-questions.ts";
-import { answerAsk } from "../../workflows/steps/script-asks.ts";
+import type { HandleDocumentCall } from "../../workflows/script-api/document-calls.ts";
+import { handleScriptCall } from "../../workflows/script-api/handle-script-call.ts";
+import { handleHostCall } from "../../workflows/steps/host-calls.ts";
 import { ROLES, type Role } from "../access/roles.ts";
 import { readContent } from "../content/read.ts";
 import type { ContentAccess } from "../content/text-access.ts";
@@ -65,12 +65,12 @@ async function run(
     }),
   });
   if (content !== undefined) {
-    const answer: AnswerDocuments = (question, by) =>
+    const answer: HandleDocumentCall = (question, by) =>
       handleDocumentCall({ ...open.deps, documentContent: content }, question, by);
     const deps = { ...open.deps, answerDocuments: answer };
     Object.assign(open.deps, {
       answerDocuments: answer,
-      answerScript: (runId: string, query: unknown) => answerScript(deps, runId, query),
+      handleScriptCall: (runId: string, query: unknown) => handleScriptCall(deps, runId, query),
     });
   }
   await store(open.deps, `name: w\nsteps:\n  - {name: s, type: function, function: "x()"${retry}}\n`);
@@ -150,12 +150,12 @@ describe("a document that a script makes", () => {
     const ask = (number: number, deps: object) => {
       const request = { key: "s", phase: "run", dispatch: number, attempt: number };
       const attempt = { deps: { ...open.deps, ...deps }, run: { run_id: runId }, request, number };
-      return answerAsk(attempt as never, "document", question, stop, "1.1") as Promise<Answer>;
+      return handleHostCall(attempt as never, "document", question, stop, "1.1") as Promise<Answer>;
     };
     const asked = [
-      ask(1, { answerScript: undefined }),
+      ask(1, { handleScriptCall: undefined }),
       ask(2, {}),
-      ask(3, { answerScript: undefined }),
+      ask(3, { handleScriptCall: undefined }),
       ask(4, {}),
     ];
     await open.drain();

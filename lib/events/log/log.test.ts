@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { onTopic, readLog, store } from "../../testing/test-workflows.ts";
-import { dispatchEvent } from "../../workflows/triggers/dispatch.ts";
+import { dispatchEvent } from "../../workflows/triggers/dispatch-event.ts";
 import { type EventDraft, emitEvents } from "../publish.ts";
 import { indexEvents } from "./index-events.ts";
 import type { EventFilters, EventRecord } from "./list.ts";

@@ -1,6 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { clearOldest } from "../../ranked-index/clearing.ts";
+import { clearOldest } from "../../ranked-index/clear-oldest.ts";
 import type { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import type { Retention } from "../../settings/config.ts";
 import { EVENT_INDEX, eventKey, eventLogTable, eventTailTable, type StoredEvent, tailKey } from "./table.ts";

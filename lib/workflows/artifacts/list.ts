@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { type Listing, type PageQuery, readList } from "../lists/read.ts";
-import { type FileDeps, kindAt } from "./open.ts";
+import { type Listing, type PageQuery, readList } from "../lists/read-list.ts";
+import { type FileDeps, kindAt } from "./open-artifact.ts";
 import { artifactList, PRESENT, type StoredArtifact } from "./table.ts";
 
 /** An artifact as callers see it. Reference 6. */

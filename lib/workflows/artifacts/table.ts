@@ -40,12 +40,12 @@ export const artifactList: List<StoredArtifact> = {
   name: "artifacts",
   table: artifactsTable,
   sk: ARTIFACT_SK,
-  listed: ({ workspace, run_id, name, artifact_path, artifact_type }) => ({
+  indexedFields: ({ workspace, run_id, name, artifact_path, artifact_type }) => ({
     fields: { [PRESENT.field]: PRESENT.value, workspace, run: run_id, artifact_type },
     text: `${name}\n${artifact_path}`,
     final: false,
   }),
   tokenOf: ({ listed_mark }) => listed_mark,
   orderOf: ({ created_at, id }) => `${created_at}#${id}`,
-  forgets: false,
+  deletesWhenGone: false,
 };

@@ -3,7 +3,7 @@ import { readAll } from "../../events/read-all.ts";
 import { derivedId } from "../../platform/ids.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
-import { textsOf } from "../findings/fields.ts";
+import { textsOf } from "../findings/finding-fields.ts";
 import type { StoredAsset } from "./table.ts";
 
 /** Kinds of values that callers may choose from, with the fields of assets that they come from. Reference 1.6. */

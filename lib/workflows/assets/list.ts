@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
-import { type Listing, mapped, type PageQuery, readList } from "../lists/read.ts";
+import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
 import { assetList, type StoredAsset } from "./table.ts";
 
 /** An asset as callers see it; further fields are as they came. Reference 6. */

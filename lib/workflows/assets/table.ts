@@ -36,7 +36,7 @@ export const assetList: List<StoredAsset> = {
   name: "assets",
   table: assetsTable,
   sk: ASSET_SK,
-  listed: (asset) => {
+  indexedFields: (asset) => {
     const { workspace, asset_type, source } = asset;
     const all = asset as unknown as Readonly<Record<string, unknown>>;
     const text = SEARCHED.map((name) => String(all[name] ?? "")).join("\n");
@@ -51,5 +51,5 @@ export const assetList: List<StoredAsset> = {
   },
   tokenOf: ({ listed_mark }) => listed_mark,
   orderOf: ({ created_at, id }) => `${created_at}#${String(id).padStart(12, "0")}`,
-  forgets: false,
+  deletesWhenGone: false,
 };

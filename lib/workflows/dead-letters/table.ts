@@ -23,12 +23,12 @@ export const deadLetterKey = (id: string): Key => ({ pk: id, sk: LETTER_SK });
 /** What letters are listed by: an index forgets no number, so that one that was taken away loses this. */
 export const PRESENT = { field: "present", value: "true" } as const;
 
-export const letterList: List<StoredDeadLetter> = {
+export const deadLetterList: List<StoredDeadLetter> = {
   name: "dead-letters",
   table: deadLettersTable,
   sk: LETTER_SK,
-  listed: () => ({ fields: { [PRESENT.field]: PRESENT.value }, final: false }),
+  indexedFields: () => ({ fields: { [PRESENT.field]: PRESENT.value }, final: false }),
   tokenOf: ({ listed_mark }) => listed_mark,
   orderOf: ({ received_at, id }) => `${received_at}#${id}`,
-  forgets: true,
+  deletesWhenGone: true,
 };

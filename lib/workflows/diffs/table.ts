@@ -1,5 +1,5 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
-import type { DiffKind } from "./diff.ts";
+import type { DiffKind } from "./compute-diff.ts";
 
 /** A diff that somebody asked to keep; what it says lies in a blob. Reference 1.6. */
 export interface StoredDiff extends Key {

@@ -7,9 +7,9 @@ import { ApiError } from "../../errors.ts";
 import { jsonObject } from "../../events/json-object.ts";
 import { redactJson } from "../../events/redact-json.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderScript } from "../expressions/script.ts";
+import { renderScript } from "../expressions/render-script.ts";
+import { renderText } from "../expressions/render-text.ts";
 import { TemplateError } from "../expressions/template-error.ts";
-import { renderText } from "../expressions/text.ts";
 import type { StepDeps } from "../steps/context.ts";
 
 const SCRIPT_MAX_CHARS = 100_000;

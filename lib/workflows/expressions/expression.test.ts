@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTemplate } from "./parse.ts";
-import { renderShell } from "./shell.ts";
+import { renderShell } from "./render-shell.ts";
+import { renderText, renderValue } from "./render-text.ts";
 import { TemplateError } from "./template-error.ts";
-import { renderText, renderValue } from "./text.ts";
 
 const values = {
   threads: "10",

@@ -1,5 +1,5 @@
 import type { Reference } from "./parse.ts";
-import { renderShell, type ShellOptions } from "./shell.ts";
+import { renderShell, type ShellOptions } from "./render-shell.ts";
 import { shellQuote } from "./shell-quote.ts";
 import type { Values } from "./values.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { renderScript } from "./script.ts";
+import { renderScript } from "./render-script.ts";
 import { TemplateError } from "./template-error.ts";
 
 it.each(["(", " (", "'", '"', "`${", "f('a')", "{{", "//\n", "exec_cmd("])(

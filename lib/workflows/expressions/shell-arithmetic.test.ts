@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { renderShell } from "./shell.ts";
+import { renderShell } from "./render-shell.ts";
 import { TemplateError } from "./template-error.ts";
 
 /** Bash runs the command in it wherever it evaluates the text as arithmetic or as a variable's name. */

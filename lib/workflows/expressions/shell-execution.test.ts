@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseTemplate } from "./parse.ts";
-import { renderShell } from "./shell.ts";
+import { renderShell } from "./render-shell.ts";
 import { lintShell } from "./shell-lint.ts";
 import { ExecutedValueError, TemplateError } from "./template-error.ts";
 

@@ -1,7 +1,7 @@
 import { endsWith, evaluate, isRaw, type Trust } from "./evaluate.ts";
 import type { Expression } from "./expression-tree.ts";
 import { isReference, type Reference, type TemplateSource, toTemplate } from "./parse.ts";
-import { executedMessage } from "./shell.ts";
+import { executedMessage } from "./render-shell.ts";
 import type { Hole } from "./shell-context.ts";
 import { findExecution } from "./shell-execution.ts";
 import { HOLE, lexShell } from "./shell-lexer.ts";

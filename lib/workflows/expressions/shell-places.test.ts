@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { renderShell } from "./shell.ts";
+import { renderShell } from "./render-shell.ts";
 
 let folder: string;
 beforeAll(() => {

@@ -1,16 +1,16 @@
 import { hasControlCharacter } from "../../events/control-characters.ts";
 import type { EventDraft } from "../../events/publish.ts";
 import type { Write } from "../../platform/tables.ts";
-import type { WorkspaceChange } from "../workspaces/records.ts";
+import type { WorkspaceChange } from "../workspaces/workspace-records.ts";
 
 /** An event that tells of a record, and its place among those that are settled together. */
-export interface Telling {
+export interface RecordEvent {
   readonly at: number;
   readonly draft: EventDraft;
 }
 
 /** What tellings come to. */
-export interface Settling {
+export interface RecordEffects {
   /** By place, where it is not the draft itself: the event that is recorded instead, undefined for none. */
   readonly named: ReadonlyMap<number, EventDraft | undefined>;
   readonly writes: readonly Write[];

@@ -1,7 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import { type Cause, EVENT_HOPS_MAX } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { isSameText, signed } from "./signing.ts";
+import { isSameText, sign } from "./signing.ts";
 
 /** In which a step's call tells how many runs led to it: the value of `WEFT_HOP` in its environment. */
 export const HOP_HEADER = "weft-hop";
@@ -16,7 +16,7 @@ export async function hopToken(
   deps: SigningDeps,
   { run_id, hop, root_cause }: Required<Cause> & { readonly run_id: string },
 ): Promise<string> {
-  return `${run_id}.${hop}.${root_cause}.${await signed(deps, hopText(run_id, hop, root_cause))}`;
+  return `${run_id}.${hop}.${root_cause}.${await sign(deps, hopText(run_id, hop, root_cause))}`;
 }
 
 /**
@@ -31,14 +31,14 @@ export async function readCause(
   if (token === undefined || token === "") return { hop: 0 };
   const [, runId = "", hop = "", rootCause, signature = ""] =
     token.length <= TOKEN_MAX_LENGTH ? (TOKEN.exec(token) ?? []) : [];
-  const expected = await signed(deps, hopText(runId, Number(hop), rootCause));
+  const expected = await sign(deps, hopText(runId, Number(hop), rootCause));
   if (runId === "" || !isSameText(signature, expected))
     throw new ApiError("bad_request", `${HOP_HEADER}: must be the value of WEFT_HOP in a step's environment`);
   return { hop: Number(hop) + 1, root_cause: rootCause ?? runId };
 }
 
 /** Throws `bad_request` where too many runs led to a run that is asked for. */
-export function refuseLoop(hop: number): void {
+export function requireHopLimit(hop: number): void {
   if (hop > EVENT_HOPS_MAX)
     throw new ApiError("bad_request", `${HOP_HEADER}: more than ${EVENT_HOPS_MAX} runs caused one another`);
 }

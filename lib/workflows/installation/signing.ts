@@ -9,7 +9,7 @@ const KEY_BYTES = 32;
 const keys = new WeakMap<Tables, Promise<string>>();
 
 /** What this installation alone can make of a text, and anybody who has it can be asked for: base64url. */
-export async function signed(deps: Pick<Ports, "tables" | "clock">, text: string): Promise<string> {
+export async function sign(deps: Pick<Ports, "tables" | "clock">, text: string): Promise<string> {
   let key = keys.get(deps.tables);
   if (key === undefined) {
     key = readKey(deps);

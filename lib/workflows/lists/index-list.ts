@@ -1,12 +1,12 @@
 import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry, FieldChange } from "../../ranked-index/deltas.ts";
-import { pauseBefore } from "../../ranked-index/known.ts";
-import { FRESH_AT_ONCE, firstOf, indexed, newEntry } from "./fresh.ts";
-import { indexTogether } from "./index-together.ts";
-import { allOf, type List, type ListDeps, type Listed } from "./list.ts";
-import { deleteMarks, settleMarks } from "./marks.ts";
-import { entryKey, type ListEntry, type ListName, listEntriesTable, type Mark } from "./table.ts";
-import { hashOf, type Task, type TaskOf, tasksFor } from "./tasks.ts";
+import { pauseBefore } from "../../ranked-index/index-cache.ts";
+import { indexBatch } from "./index-batch.ts";
+import { hashOf, type IndexTask, type IndexTaskOf, indexTasks } from "./index-tasks.ts";
+import { allOf, type IndexedFields, type List, type ListDeps } from "./list.ts";
+import { firstFitting, indexFields, NEW_ENTRIES_MAX, newEntry } from "./new-entries.ts";
+import { clearPendingEntries, deletePendingEntries } from "./pending-entries.ts";
+import { entryKey, type ListEntry, type ListName, listEntriesTable, type PendingEntry } from "./table.ts";
 
 /** Changes of records taken in by one transaction, each with a write or two. */
 const CHANGES_AT_ONCE = 24;
@@ -21,13 +21,13 @@ export async function indexRecords<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   keys: Iterable<string>,
-  marks: readonly Mark[] = [],
+  marks: readonly PendingEntry[] = [],
 ): Promise<void> {
   let left = [...new Set(keys)];
   let known = new Map(marks.map((mark) => [mark.sk, mark]));
   for (let attempt = 0; attempt < TRIES_MAX && left.length > 0; attempt += 1) {
     await pauseBefore(attempt);
-    const after = await indexSome(deps, list, await tasksFor(deps, list, left, known));
+    const after = await indexSome(deps, list, await indexTasks(deps, list, left, known));
     known = new Map();
     if (after.length < left.length) attempt = -1;
     left = after;
@@ -36,13 +36,13 @@ export async function indexRecords<Item extends Key>(
 }
 
 /** Indexes what has been marked: all, or so many of each partition. Answers how many marks there were. */
-export async function indexMarked<Item extends Key>(
+export async function indexPending<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
   most?: number,
 ): Promise<number> {
   const marks = await allOf(deps, list.name, "mark", most);
-  await indexTogether(
+  await indexBatch(
     deps,
     list,
     marks.filter(({ keys }) => keys !== undefined),
@@ -61,27 +61,27 @@ export async function indexMarked<Item extends Key>(
 async function indexSome<Item extends Key>(
   deps: ListDeps,
   list: List<Item>,
-  tasks: ReadonlyMap<string, Task>,
+  tasks: ReadonlyMap<string, IndexTask>,
 ): Promise<string[]> {
-  const listedOf = ([, { listed }]: Keyed<{ readonly listed: Listed }>): Listed => listed;
-  const fresh = firstOf(oldestFirst(kindOf(tasks, "fresh")), listedOf, FRESH_AT_ONCE);
-  const changed = firstOf(kindOf(tasks, "changed"), listedOf, CHANGES_AT_ONCE);
+  const listedOf = ([, { listed }]: Keyed<{ readonly listed: IndexedFields }>): IndexedFields => listed;
+  const fresh = firstFitting(oldestFirst(kindOf(tasks, "fresh")), listedOf, NEW_ENTRIES_MAX);
+  const changed = firstFitting(kindOf(tasks, "changed"), listedOf, CHANGES_AT_ONCE);
   const done = kindOf(tasks, "done").map(([, { mark }]) => mark);
   const finished = new Set(done.map(({ sk }) => sk));
   if (fresh.length > 0 || changed.length > 0) {
     const marks = new Map(fresh.map(([key, { mark }]) => [key, mark]));
     const byKey = new Map(fresh);
     const taken = await deps.lists[list.name].take({
-      entries: fresh.map(([key, { listed }]): Entry => ({ key, ...indexed(listed) })),
+      entries: fresh.map(([key, { listed }]): Entry => ({ key, ...indexFields(listed) })),
       entryWrites: ({ key }, number) => freshWrites(list, key, number, byKey.get(key)),
-      writesEach: list.forgets ? 2 : 1,
+      writesEach: list.deletesWhenGone ? 2 : 1,
       changes: changed.map(([, task]) => changeOf(task)),
       writes: changed.flatMap(([key, task]) => changeWrites(list.name, key, task)),
       // Before a record leaves the recent part of the index: what is forgotten has nothing else to say that it is there.
-      ...(list.forgets
+      ...(list.deletesWhenGone
         ? {
             settle: (rows) =>
-              settleMarks(
+              clearPendingEntries(
                 deps,
                 list.name,
                 rows.map(({ key }) => key),
@@ -95,18 +95,22 @@ async function indexSome<Item extends Key>(
       if (!added) continue;
       finished.add(key);
       const mark = marks.get(key);
-      if (!list.forgets && mark !== undefined) done.push(mark);
+      if (!list.deletesWhenGone && mark !== undefined) done.push(mark);
     }
     if (taken !== undefined) for (const [key] of changed) finished.add(key);
   }
-  await deleteMarks(deps, done);
+  await deletePendingEntries(deps, done);
   for (const [key, { mark }] of kindOf(tasks, "never"))
     if (await leaveOut(deps, list.name, mark)) finished.add(key);
   return [...tasks.keys()].filter((key) => !finished.has(key));
 }
 
 /** False where an indexer took it in after all, of which not everything could be seen. */
-async function leaveOut({ tables }: ListDeps, list: ListName, { pk, sk, token }: Mark): Promise<boolean> {
+async function leaveOut(
+  { tables }: ListDeps,
+  list: ListName,
+  { pk, sk, token }: PendingEntry,
+): Promise<boolean> {
   const table = listEntriesTable;
   const outcome = await tables.write([
     { op: "delete", table, key: { pk, sk }, when: [["token", "=", token]] },
@@ -117,24 +121,24 @@ async function leaveOut({ tables }: ListDeps, list: ListName, { pk, sk, token }:
 
 type Keyed<Value> = readonly [key: string, value: Value];
 
-function kindOf<Kind extends Task["is"]>(
-  tasks: ReadonlyMap<string, Task>,
+function kindOf<Kind extends IndexTask["is"]>(
+  tasks: ReadonlyMap<string, IndexTask>,
   kind: Kind,
-): Keyed<TaskOf<Kind>>[] {
-  return [...tasks].filter((task): task is [string, TaskOf<Kind>] => task[1].is === kind);
+): Keyed<IndexTaskOf<Kind>>[] {
+  return [...tasks].filter((task): task is [string, IndexTaskOf<Kind>] => task[1].is === kind);
 }
 
-function oldestFirst(fresh: readonly Keyed<TaskOf<"fresh">>[]): Keyed<TaskOf<"fresh">>[] {
+function oldestFirst(fresh: readonly Keyed<IndexTaskOf<"fresh">>[]): Keyed<IndexTaskOf<"fresh">>[] {
   return fresh.toSorted(([, one], [, other]) =>
     one.order < other.order ? -1 : one.order > other.order ? 1 : 0,
   );
 }
 
 function freshWrites<Item extends Key>(
-  { name, forgets }: List<Item>,
+  { name, deletesWhenGone: forgets }: List<Item>,
   key: string,
   number: number,
-  task: TaskOf<"fresh"> | undefined,
+  task: IndexTaskOf<"fresh"> | undefined,
 ): Write[] {
   if (task === undefined) return [];
   const { mark, listed } = task;
@@ -149,7 +153,7 @@ function freshWrites<Item extends Key>(
   return [{ op: "check", table, key: { pk, sk }, when: [["token", "=", token]] }, ...put];
 }
 
-function changeOf({ entry, listed }: TaskOf<"changed">): FieldChange {
+function changeOf({ entry, listed }: IndexTaskOf<"changed">): FieldChange {
   const hasText = listed.text !== undefined && hashOf(listed.text) !== entry.text;
   return {
     ...{ number: entry.number, before: entry.fields, after: listed.fields },
@@ -160,7 +164,7 @@ function changeOf({ entry, listed }: TaskOf<"changed">): FieldChange {
 function changeWrites(
   list: ListName,
   key: string,
-  { mark, entry, listed, forget }: TaskOf<"changed">,
+  { mark, entry, listed, forget }: IndexTaskOf<"changed">,
 ): Write[] {
   const table = listEntriesTable;
   const when = [["revision", "=", entry.revision]] as const;

@@ -5,14 +5,14 @@ import { RankedIndex } from "../../ranked-index/ranked-index.ts";
 import { hostileSteps, tornTables } from "../../ranked-index/test-torn-tables.ts";
 import { type AssetFilters, listAssets } from "../assets/list.ts";
 import { assetKey, assetList, assetsTable } from "../assets/table.ts";
-import { deadLetterKey, deadLettersTable, letterList, PRESENT } from "../dead-letters/table.ts";
-import { indexTold, sweepLists } from "../records/index-lists.ts";
-import { findRuns, type RunFilters, runList, runMark } from "../runs/listed.ts";
+import { deadLetterKey, deadLetterList, deadLettersTable, PRESENT } from "../dead-letters/table.ts";
+import { indexEventRecords, sweepLists } from "../records/index-lists.ts";
+import { findRuns, type RunFilters, runList, runPendingWrite } from "../runs/run-list.ts";
 import { runKey, runsTable, type StoredRun } from "../runs/table.ts";
-import { indexMarked, indexRecords } from "./index-list.ts";
+import { indexPending, indexRecords } from "./index-list.ts";
 import { type ListDeps, listIndexes } from "./list.ts";
-import { type Listing, readList } from "./read.ts";
-import { listPartitions, markTogether, markWrite } from "./table.ts";
+import { type Listing, readList } from "./read-list.ts";
+import { batchPendingWrite, listPartitions, pendingWrite } from "./table.ts";
 
 /** Merges often, so that a few records meet all that there is. */
 const OFTEN = { mergeRows: 4, mergeDeltas: 2 };
@@ -42,7 +42,7 @@ const runs = async (deps: ListDeps, filters: RunFilters = {}): Promise<string[]>
 const assets = async (deps: ListDeps, filters: AssetFilters = {}): Promise<unknown[]> =>
   (await all(await listAssets(deps, filters, EVERYTHING))).map(({ asset_value }) => asset_value);
 const letters = async (deps: ListDeps): Promise<string[]> =>
-  (await all(await readList(deps, letterList, [PRESENT], EVERYTHING))).map(({ id }) => id);
+  (await all(await readList(deps, deadLetterList, [PRESENT], EVERYTHING))).map(({ id }) => id);
 
 function runOf(number: number): StoredRun {
   const run_id = `run-${String(number).padStart(2, "0")}`;
@@ -85,7 +85,7 @@ it("shows every run once at any time, however transactions are torn, with two in
 
       const creator = async (): Promise<void> => {
         for (const item of items) {
-          await write(tables, [{ op: "put", table: runsTable, item }, runMark(item)]);
+          await write(tables, [{ op: "put", table: runsTable, item }, runPendingWrite(item)]);
           made.push(item.run_id);
         }
       };
@@ -103,9 +103,9 @@ it("shows every run once at any time, however transactions are torn, with two in
           const told = steps.shuffle(ended).slice(0, 2);
           if (round % 5 === 0)
             await indexRecords(deps, runList, steps.shuffle([...made, ...ended]).slice(0, 3));
-          else if (round % 5 === 1) await indexMarked(deps, runList);
+          else if (round % 5 === 1) await indexPending(deps, runList);
           else
-            await indexTold(
+            await indexEventRecords(
               deps,
               told.map((run_id) => ({ topic: "run.completed", run_id })),
               false,
@@ -187,7 +187,7 @@ it("finds every asset by what was told of it last, however transactions are torn
           const change = { set, setIfMissing: { id, created_at: "2026" } };
           const key = assetKey("w", asset_value);
           const update = { op: "update", table: assetsTable, key, change } as const;
-          return { update, mark: markWrite("assets", key.pk, listed_mark), key: key.pk };
+          return { update, mark: pendingWrite("assets", key.pk, listed_mark), key: key.pk };
         };
         const emitter = async (): Promise<void> => {
           for (const [asset_value, source, title] of told) {
@@ -199,7 +199,7 @@ it("finds every asset by what was told of it last, however transactions are torn
         const importer = async (): Promise<void> => {
           for (const values of IMPORTED) {
             const all = values.map((value) => tell(value, "x", "new"));
-            const together = markTogether(
+            const together = batchPendingWrite(
               "assets",
               `import-${values[0]}`,
               all.map(({ key }) => key),
@@ -215,7 +215,7 @@ it("finds every asset by what was told of it last, however transactions are torn
         const indexer = async (deps: ListDeps): Promise<void> => {
           for (let round = 0; round < TOLD; round += 1) {
             await steps.step();
-            await indexMarked(deps, assetList);
+            await indexPending(deps, assetList);
           }
         };
         const reader = async (deps: ListDeps): Promise<void> => {
@@ -276,21 +276,21 @@ it("lists every letter that was not taken away, however transactions are torn, w
             const item = { ...deadLetterKey(id), id, received_at: `2026-${at}`, listed_mark: `in-${at}` };
             await write(tables, [
               { op: "put", table: deadLettersTable, item },
-              markWrite("dead-letters", id, item.listed_mark),
+              pendingWrite("dead-letters", id, item.listed_mark),
             ]);
             if (!gone) here.add(id);
             if (!gone) continue;
             for (let turn = 0; turn < at * 5; turn += 1) await steps.step();
             await write(tables, [
               { op: "delete", table: deadLettersTable, key: deadLetterKey(id) },
-              markWrite("dead-letters", id, `out-${at}`, { gone: true }),
+              pendingWrite("dead-letters", id, `out-${at}`, { gone: true }),
             ]);
           }
         };
         const indexer = async (deps: ListDeps): Promise<void> => {
           for (let round = 0; round < LETTERS * 2; round += 1) {
             await steps.step();
-            await indexMarked(deps, letterList);
+            await indexPending(deps, deadLetterList);
           }
         };
         const shared = open(tables);

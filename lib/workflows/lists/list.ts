@@ -2,10 +2,16 @@ import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import { RankedIndex } from "../../ranked-index/ranked-index.ts";
-import { type ListEntry, type ListName, listEntriesTable, listPartitions, type Mark } from "./table.ts";
+import {
+  type ListEntry,
+  type ListName,
+  listEntriesTable,
+  listPartitions,
+  type PendingEntry,
+} from "./table.ts";
 
 /** What a list knows of a record. */
-export interface Listed {
+export interface IndexedFields {
   /** The values that it may be filtered by. */
   readonly fields: Readonly<Record<string, string>>;
   /** What a search for a part of it finds. */
@@ -20,7 +26,7 @@ export interface List<Item extends Key> {
   readonly table: TableSpec<Item>;
   /** Sort key of every record. */
   readonly sk: string;
-  listed(item: Item): Listed;
+  indexedFields(item: Item): IndexedFields;
   /** Token of the record's last mark. */
   tokenOf(item: Item): string;
   /** Sorts as the records were made. */
@@ -29,7 +35,7 @@ export interface List<Item extends Key> {
    * Records come to be final, or are taken away, and the list then keeps nothing of them but their place. Each is
    * marked once, when it is made, unless it is taken away.
    */
-  readonly forgets: boolean;
+  readonly deletesWhenGone: boolean;
 }
 
 export type ListIndexes = Readonly<Record<ListName, RankedIndex>>;
@@ -64,7 +70,7 @@ export async function recordsOf<Item extends Key>(
 export async function listItems(
   deps: Pick<Ports, "tables">,
   keys: readonly Key[],
-): Promise<Map<string, Mark & ListEntry>> {
+): Promise<Map<string, PendingEntry & ListEntry>> {
   if (keys.length === 0) return new Map();
   return new Map((await deps.tables.batchGet(listEntriesTable, keys)).map((item) => [item.sk, item]));
 }
@@ -75,7 +81,7 @@ export async function allOf(
   list: ListName,
   kind: "mark" | "entry",
   most?: number,
-): Promise<(Mark & ListEntry)[]> {
+): Promise<(PendingEntry & ListEntry)[]> {
   const parts = listPartitions(list, kind).map((pk) => readAll(deps, listEntriesTable, { pk }, most));
   return (await Promise.all(parts)).flat();
 }

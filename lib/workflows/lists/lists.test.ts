@@ -8,14 +8,14 @@ import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { flat, onTopic, store } from "../../testing/test-workflows.ts";
 import { type AssetFilters, listAssets } from "../assets/list.ts";
-import { listLetters, receiveLetter, redrive } from "../dead-letters/letters.ts";
+import { listDeadLetters, redriveDeadLetter, storeDeadLetter } from "../dead-letters/dead-letters.ts";
 import { sweepLists } from "../records/index-lists.ts";
 import { cancelRun } from "../runs/cancel.ts";
-import type { RunFilters } from "../runs/listed.ts";
 import { getRun, listRuns } from "../runs/read.ts";
+import { resendStalledRuns } from "../runs/resend-stalled.ts";
+import type { RunFilters } from "../runs/run-list.ts";
 import { startRun } from "../runs/start.ts";
-import { resendStalled } from "../runs/sweep.ts";
-import type { PageQuery } from "./read.ts";
+import type { PageQuery } from "./read-list.ts";
 
 const EVERYTHING = { offset: 0, limit: 1_000 };
 
@@ -28,7 +28,7 @@ const assetValues = async ({ deps }: TestDeps, filters: AssetFilters = {}, page:
   return { total, ids: (await flat(items)).map(({ asset_value }) => asset_value) };
 };
 const letterIds = async ({ deps }: TestDeps, page: PageQuery = EVERYTHING) => {
-  const { total, items } = await listLetters(deps, page);
+  const { total, items } = await listDeadLetters(deps, page);
   return { total, ids: (await flat(items)).map(({ id }) => id) };
 };
 
@@ -86,11 +86,11 @@ async function perform(test: TestDeps, model: Model, step: Work): Promise<void> 
     else Object.assign(known, { source, title });
   } else if (step.op === "letter") {
     const id = `letter-${deps.ids.ordered()}`;
-    await receiveLetter(deps, { id, queue: "http", body: "{}" });
+    await storeDeadLetter(deps, { id, queue: "http", body: "{}" });
     model.letters.push(id);
   } else if (step.op === "redrive") {
     const id = model.letters[step.at];
-    if (id !== undefined) await redrive(deps, id);
+    if (id !== undefined) await redriveDeadLetter(deps, id);
     model.letters = model.letters.filter((letter) => letter !== id);
   } else if (step.op === "drain") {
     // What a step of http would do with such a message is none of this.
@@ -220,7 +220,7 @@ describe("lists", () => {
               await test.drain(["http"]);
               clock.advance(5 * 60_000);
               await resendPending(test.deps, 100);
-              await resendStalled(test.deps);
+              await resendStalledRuns(test.deps);
               await sweepLists(test.deps);
             }
             await expectWhole(test, model);

@@ -4,13 +4,13 @@ import { countersTable } from "./table.ts";
 /** Numbers taken from a counter in one go; those not used before a stop are never given out. */
 const BLOCK = 50;
 
-export interface Numbers {
+export interface NumberSequence {
   /** Another number than any before, in about the order of the calls. */
   next(): Promise<number>;
 }
 
 /** Numbers of a named counter, from 1. */
-export function numbers(deps: Pick<Ports, "tables">, counter: string): Numbers {
+export function numberSequence(deps: Pick<Ports, "tables">, counter: string): NumberSequence {
   let next = 1;
   let end = 1;
   let refill: Promise<void> | undefined;

@@ -14,7 +14,7 @@ export type ListName =
  * Says that a record is new in its list, or that what the list knows of it has changed. It is written in the
  * transaction that it tells of, and goes when the index has it.
  */
-export interface Mark extends Key {
+export interface PendingEntry extends Key {
   /** The record carries the same: who sees one without the other sees a part of their transaction. */
   readonly token: string;
   /** The record has been taken away. */
@@ -35,7 +35,7 @@ export interface ListEntry extends Key {
   readonly revision: number;
 }
 
-export const listEntriesTable: TableSpec<Mark & ListEntry> = { name: "list-entries", indexes: {} };
+export const listEntriesTable: TableSpec<PendingEntry & ListEntry> = { name: "list-entries", indexes: {} };
 
 /** Partitions that marks and entries are spread over: one takes a thousand writes a second in AWS. */
 const SHARDS = 2;
@@ -47,7 +47,7 @@ const keyOf = (list: ListName, kind: Kind, key: string): Key => ({
   sk: key,
 });
 
-export const markKey = (list: ListName, key: string): Key => keyOf(list, "mark", key);
+export const pendingKey = (list: ListName, key: string): Key => keyOf(list, "mark", key);
 
 export const entryKey = (list: ListName, key: string): Key => keyOf(list, "entry", key);
 
@@ -55,13 +55,13 @@ export const listPartitions = (list: ListName, kind: Kind): string[] =>
   Array.from({ length: SHARDS }, (_, shard) => `${list}#${kind}#${shard}`);
 
 /** The mark of a record that is put, changed or taken away in the same transaction. */
-export function markWrite(
+export function pendingWrite(
   list: ListName,
   key: string,
   token: string,
-  more: Pick<Mark, "gone" | "order"> = {},
+  more: Pick<PendingEntry, "gone" | "order"> = {},
 ): Write {
-  const item: Mark = { ...markKey(list, key), token, ...more };
+  const item: PendingEntry = { ...pendingKey(list, key), token, ...more };
   return { op: "put", table: listEntriesTable, item };
 }
 
@@ -69,13 +69,13 @@ export function markWrite(
  * One mark for records that the same transaction makes and that nobody takes away: `id` sorts as they were made, and
  * is no key of a record. What changes of one later has a mark of its own.
  */
-export function markTogether(list: ListName, id: string, keys: readonly string[]): Write {
-  const item: Mark = { ...markKey(list, id), token: "", keys };
+export function batchPendingWrite(list: ListName, id: string, keys: readonly string[]): Write {
+  const item: PendingEntry = { ...pendingKey(list, id), token: "", keys };
   return { op: "put", table: listEntriesTable, item };
 }
 
 /** The records that a mark speaks of. */
-export const markedKeys = ({ sk, keys }: Mark): readonly string[] => keys ?? [sk];
+export const pendingKeys = ({ sk, keys }: PendingEntry): readonly string[] => keys ?? [sk];
 
 /** Numbers given out in blocks. */
 export interface StoredCounter extends Key {

@@ -3,17 +3,17 @@ import { canonicalTopic } from "../../events/topic-match.ts";
 import type { Key } from "../../platform/tables.ts";
 import { artifactList } from "../artifacts/table.ts";
 import { assetList } from "../assets/table.ts";
-import { letterList } from "../dead-letters/table.ts";
+import { deadLetterList } from "../dead-letters/table.ts";
 import { isTerminal } from "../engine/history.ts";
-import { indexMarked, indexRecords } from "../lists/index-list.ts";
+import { indexPending, indexRecords } from "../lists/index-list.ts";
 import { allOf, type List, type ListDeps, recordsOf } from "../lists/list.ts";
-import { runList } from "../runs/listed.ts";
+import { runList } from "../runs/run-list.ts";
 import { indexSteps, sweepSteps } from "../runs/step-results.ts";
 import { vulnerabilityList } from "../vulnerabilities/table.ts";
-import { workspaceList } from "../workspaces/records.ts";
+import { workspaceList } from "../workspaces/workspace-records.ts";
 
 /** An event, as far as it tells of a record of a list. */
-export type ToldOf = Pick<StoredEvent, "topic" | "run_id">;
+export type IndexedEvent = Pick<StoredEvent, "topic" | "run_id">;
 
 const ENDS_OF_RUNS: ReadonlySet<string> = new Set(["run.completed", "run.failed", "run.cancelled"]);
 
@@ -32,7 +32,11 @@ const RUNS_AT_ONCE = 500;
  * with one, and its artifacts have come by then; a workspace is new with the first of any of them.
  * `many` says that more events wait to be told of.
  */
-export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many: boolean): Promise<void> {
+export async function indexEventRecords(
+  deps: ListDeps,
+  events: readonly IndexedEvent[],
+  many: boolean,
+): Promise<void> {
   const ended = events.flatMap(({ topic, run_id }) =>
     ENDS_OF_RUNS.has(topic) && run_id !== "" ? [run_id] : [],
   );
@@ -41,12 +45,12 @@ export async function indexTold(deps: ListDeps, events: readonly ToldOf[], many:
   await Promise.all([
     indexSteps(deps, ended),
     ended.length > 0 || (many && some("run.started")) ? indexRuns(deps, ended) : undefined,
-    some("asset.discovered", "asset.updated") ? indexMarked(deps, assetList, MARKS_A_PARTITION) : undefined,
-    some("vuln.found") ? indexMarked(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
+    some("asset.discovered", "asset.updated") ? indexPending(deps, assetList, MARKS_A_PARTITION) : undefined,
+    some("vuln.found") ? indexPending(deps, vulnerabilityList, MARKS_A_PARTITION) : undefined,
     some("run.started", "asset.discovered", "vuln.found")
-      ? indexMarked(deps, workspaceList, MARKS_A_PARTITION)
+      ? indexPending(deps, workspaceList, MARKS_A_PARTITION)
       : undefined,
-    ended.length > 0 ? indexMarked(deps, artifactList, MARKS_A_PARTITION) : undefined,
+    ended.length > 0 ? indexPending(deps, artifactList, MARKS_A_PARTITION) : undefined,
   ]);
 }
 
@@ -70,7 +74,7 @@ export async function sweepLists(deps: ListDeps): Promise<void> {
   await sweepMarks(deps, vulnerabilityList);
   await sweepMarks(deps, artifactList);
   await sweepMarks(deps, workspaceList);
-  await sweepMarks(deps, letterList);
+  await sweepMarks(deps, deadLetterList);
   const active = (await allOf(deps, runList.name, "entry")).map(({ sk }) => sk);
   for (let start = 0; start < active.length; start += RUNS_AT_ONCE) {
     const runs = await recordsOf(deps, runList, active.slice(start, start + RUNS_AT_ONCE));
@@ -85,7 +89,7 @@ export async function sweepLists(deps: ListDeps): Promise<void> {
 
 async function sweepMarks<Item extends Key>(deps: ListDeps, list: List<Item>): Promise<void> {
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep += 1) {
-    const marks = await indexMarked(deps, list, SWEPT_A_PARTITION);
+    const marks = await indexPending(deps, list, SWEPT_A_PARTITION);
     if (marks < SWEPT_A_PARTITION) return;
   }
 }

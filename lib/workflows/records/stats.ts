@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { findRuns } from "../runs/listed.ts";
+import { findRuns } from "../runs/run-list.ts";
 import { scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { summarizeVulnerabilities } from "../vulnerabilities/list.ts";

@@ -4,7 +4,7 @@ import type { Input } from "../engine/decide.ts";
 import { isTerminal } from "../engine/history.ts";
 import type { StepPaths } from "../steps/context.ts";
 import { CONDUCT_QUEUE } from "../steps/messages.ts";
-import { noteRun } from "../steps/run-log.ts";
+import { logRun } from "../steps/run-log.ts";
 import { leaveSlot, type RunSlots, takeSlot } from "./slots.ts";
 import { jobPartition, runKey, runQueueTable, runsTable, type StoredRun } from "./table.ts";
 
@@ -39,9 +39,12 @@ function turnOf({ priority, created_at, number }: StoredRun): string {
 }
 
 /** Where a run of a job waits until one of those before it has ended. */
-export const jobTurn = (run: StoredRun): Key => ({ pk: jobPartition(run.run_group_id), sk: turnOf(run) });
+export const jobQueuePosition = (run: StoredRun): Key => ({
+  pk: jobPartition(run.run_group_id),
+  sk: turnOf(run),
+});
 
-export const waitWrite = (queued: Key, runId: string): Write => ({
+export const enqueueWrite = (queued: Key, runId: string): Write => ({
   op: "put",
   table: runQueueTable,
   item: { ...queued, run_id: runId },
@@ -51,7 +54,7 @@ export const waitWrite = (queued: Key, runId: string): Write => ({
  * Lets a run start when there is a place for it and nobody waits whose turn comes before. Else it waits, durably,
  * and is `pending` for so long. What is no start of a run passes.
  */
-export async function admit(deps: AdmissionDeps, run: StoredRun, input: Input): Promise<Admission> {
+export async function admitRun(deps: AdmissionDeps, run: StoredRun, input: Input): Promise<Admission> {
   if (input.type !== "start" || run.status !== "pending") return IN;
   const turn = { pk: WAITING, sk: turnOf(run) };
   const slot = deps.runSlots.kept(run.run_id) ?? (await slotFor(deps, turn));
@@ -68,12 +71,12 @@ export async function admit(deps: AdmissionDeps, run: StoredRun, input: Input): 
     const item: StoredRun = { ...rest, queued: turn, version: run.version + 1 };
     const waits = await deps.tables.write([
       { op: "put", table: runsTable, item, when: [["version", "=", run.version]] },
-      waitWrite(turn, run.run_id),
+      enqueueWrite(turn, run.run_id),
     ]);
     if (!waits.ok) return { is: "changed" };
   }
   // A place may have become free before this run was seen to wait.
-  await letIn(deps);
+  await admitWaiting(deps);
   return { is: "waits" };
 }
 
@@ -96,7 +99,7 @@ async function limitTime(deps: AdmissionDeps, { run_id, timeout }: StoredRun): P
 }
 
 /** Gives a run's place back with its end, and its turn with its start; `next` is what it is then. */
-export function leaveWrites(run: StoredRun, next: StoredRun): Write[] {
+export function releaseWrites(run: StoredRun, next: StoredRun): Write[] {
   const writes: Write[] = [];
   if (run.slot !== undefined && isTerminal(next.status)) writes.push(leaveSlot(run.slot));
   if (run.queued !== undefined) writes.push({ op: "delete", table: runQueueTable, key: run.queued });
@@ -104,7 +107,7 @@ export function leaveWrites(run: StoredRun, next: StoredRun): Write[] {
 }
 
 /** After a commit of a run's start or end: lets in who waits, as far as there is room. */
-export async function afterMove(
+export async function admitAfterTransition(
   deps: AdmissionDeps,
   run: StoredRun,
   next: StoredRun,
@@ -114,16 +117,16 @@ export async function afterMove(
   if (over)
     noteHere(deps, run, `run ${next.status}${next.error_message === "" ? "" : `: ${next.error_message}`}`);
   if (over && slot !== undefined) deps.runSlots.left(slot);
-  if (over || run.queued !== undefined) await letIn(deps);
+  if (over || run.queued !== undefined) await admitWaiting(deps);
 }
 
 /** Where this process executes the steps of all runs, their logs are here. */
 function noteHere(deps: AdmissionDeps, run: StoredRun, text: string): void {
-  if (deps.outbox.atomic === true && run.unlogged !== true) noteRun(deps, run.run_id, text);
+  if (deps.outbox.atomic === true && run.unlogged !== true) logRun(deps, run.run_id, text);
 }
 
 /** Sends off the first of those that wait, as many as there are places, and keeps a place for each. */
-export async function letIn(deps: AdmissionDeps): Promise<void> {
+export async function admitWaiting(deps: AdmissionDeps): Promise<void> {
   const { runSlots } = deps;
   const free = await runSlots.free();
   if (free === 0 && deps.outbox.atomic === true) return;
@@ -138,12 +141,12 @@ export async function letIn(deps: AdmissionDeps): Promise<void> {
   if (chosen.length === 0) return;
   await deps.queues.send(
     CONDUCT_QUEUE,
-    chosen.map((runId) => startAgain(deps, runId)),
+    chosen.map((runId) => repeatedStart(deps, runId)),
   );
 }
 
 /** A start that no earlier one of the same run keeps from being delivered. */
-export function startAgain(deps: Pick<Ports, "ids">, runId: string) {
+export function repeatedStart(deps: Pick<Ports, "ids">, runId: string) {
   const body = JSON.stringify({ run_id: runId, input: { type: "start" } });
   return { body, groupId: runId, deduplicationId: deps.ids.random() };
 }
@@ -156,13 +159,13 @@ const takeTurn = ({ pk, sk }: Key): Write => ({
 });
 
 /** Takes out turns that are nobody's, and lets in who waits: what a crash between two commits has left undone. */
-export async function sweepTurns(deps: AdmissionDeps): Promise<void> {
+export async function sweepRunQueue(deps: AdmissionDeps): Promise<void> {
   const { items } = await deps.tables.query(runQueueTable, { pk: WAITING, limit: LET_IN_MAX });
   for (const turn of items) {
     const run = await deps.tables.get(runsTable, runKey(turn.run_id));
     if (run?.status !== "pending") await deps.tables.write([takeTurn(turn)]);
   }
-  await letIn(deps);
+  await admitWaiting(deps);
 }
 
 const PASS_TRIES_MAX = 100;
@@ -171,7 +174,7 @@ const PASS_TRIES_MAX = 100;
  * A run of a job that has ended hands its turn to the next of it. Until that is done the run counts as active, and
  * the sweep finds it; a turn is handed over once.
  */
-export async function passOn(
+export async function releaseJobSlot(
   deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">,
   run: StoredRun,
 ): Promise<StoredRun> {
@@ -202,7 +205,7 @@ export async function passOn(
         takeOut,
         { op: "put", table: runsTable, item, when: [["version", "=", next.version]] },
       ],
-      send: [{ queue: CONDUCT_QUEUE, messages: [startAgain(deps, next.run_id)] }],
+      send: [{ queue: CONDUCT_QUEUE, messages: [repeatedStart(deps, next.run_id)] }],
     });
     if (outcome.ok) return done;
     if (outcome.failed.includes(0)) return run;
@@ -211,5 +214,5 @@ export async function passOn(
 }
 
 /** Whether a run had its turn in its job, so that its end gives it to another. */
-export const hadTurn = ({ job_width, queued, run_group_id }: StoredRun): boolean =>
+export const wasAdmitted = ({ job_width, queued, run_group_id }: StoredRun): boolean =>
   job_width !== undefined && queued?.pk !== jobPartition(run_group_id);

@@ -1,6 +1,6 @@
 import type { Ports } from "../../platform/ports.ts";
 import { type ArtifactRecord, listArtifacts } from "../artifacts/list.ts";
-import type { FileDeps } from "../artifacts/open.ts";
+import type { FileDeps } from "../artifacts/open-artifact.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { getRun } from "./read.ts";
 

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { type ConductDeps, conduct, endSteps } from "./conduct.ts";
-import { runsUnderWay } from "./listed.ts";
-import { mayDo } from "./moves.ts";
 import { getRun } from "./read.ts";
 import type { RunBudget } from "./run-budget.ts";
+import { runsUnderWay } from "./run-list.ts";
+import { isActionAllowed } from "./status-transitions.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
 /** Runs cancelled by one request, at most, and how many of them at once. */
@@ -51,7 +51,7 @@ export async function cancelRuns(
   const { runs } = await runsUnderWay(deps);
   const fitting = runs.filter(
     (run) =>
-      mayDo("cancel", run.status) &&
+      isActionAllowed("cancel", run.status) &&
       (root_cause === undefined || rootCauseOf(run) === root_cause) &&
       (workflow === undefined || run.workflow_name === workflow) &&
       (trigger === undefined || run.trigger_name === trigger),
@@ -78,7 +78,7 @@ export async function cancelRuns(
  */
 export async function cancelRun(deps: ConductDeps, idOrNumber: string): Promise<StoredRun> {
   const run = await getRun(deps, idOrNumber);
-  if (!mayDo("cancel", run.status)) {
+  if (!isActionAllowed("cancel", run.status)) {
     await endSteps(deps, run);
     throw new ApiError("bad_request", `Cannot cancel run with status '${run.status}'`);
   }

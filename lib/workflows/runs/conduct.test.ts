@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
-import { attemptMark, overMark } from "../steps/messages.ts";
+import { attemptKey, runFinishedKey } from "../steps/messages.ts";
 import { cancelRun } from "./cancel.ts";
 import { conduct } from "./conduct.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
+import { resendStalledRuns } from "./resend-stalled.ts";
 import { startBody, startRun } from "./start.ts";
-import { resendStalled } from "./sweep.ts";
 
 const THREE = `
 name: three
@@ -277,10 +277,10 @@ describe("cancelling", () => {
     const dying = { ...test.deps, claims: { ...claims, take: () => Promise.reject(new Error("died")) } };
     await expect(cancelRun(dying, runId)).rejects.toThrow("died");
     expect((await getRun(test.deps, runId)).status).toBe("cancelled");
-    expect(await claims.isTaken(overMark(runId))).toBe(false);
+    expect(await claims.isTaken(runFinishedKey(runId))).toBe(false);
     test.clock.advance(3 * 60_000);
-    expect(await resendStalled(test.deps)).toBe(0);
-    expect(await claims.isTaken(overMark(runId))).toBe(true);
+    expect(await resendStalledRuns(test.deps)).toBe(0);
+    expect(await claims.isTaken(runFinishedKey(runId))).toBe(true);
     expect(await getRun(test.deps, runId)).not.toHaveProperty("active");
   });
 
@@ -326,10 +326,10 @@ describe("the sweep", () => {
     await store(test.deps, THREE);
     const runId = await start("three");
     expect(await lose("conduct")).toBe(1);
-    expect(await resendStalled(test.deps)).toBe(0);
+    expect(await resendStalledRuns(test.deps)).toBe(0);
     test.clock.advance(3 * 60_000);
-    expect(await resendStalled(test.deps)).toBe(1);
-    expect(await resendStalled(test.deps)).toBe(0);
+    expect(await resendStalledRuns(test.deps)).toBe(1);
+    expect(await resendStalledRuns(test.deps)).toBe(0);
     await test.drain();
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "completed" });
   });
@@ -340,13 +340,13 @@ describe("the sweep", () => {
     await test.drain(["bash"]);
     expect(await lose("bash")).toBe(1);
     test.clock.advance(3 * 60_000);
-    expect(await resendStalled(test.deps)).toBe(1);
-    expect(await resendStalled(test.deps)).toBe(0);
-    await test.deps.claims.take(attemptMark(runId, 1, 1));
+    expect(await resendStalledRuns(test.deps)).toBe(1);
+    expect(await resendStalledRuns(test.deps)).toBe(0);
+    await test.deps.claims.take(attemptKey(runId, 1, 1));
     await test.drain();
     expect(test.commands).toEqual([]);
     test.clock.advance(3 * 60_000);
-    expect(await resendStalled(test.deps)).toBe(1);
+    expect(await resendStalledRuns(test.deps)).toBe(1);
     await test.drain();
     expect(test.commands).toEqual([]);
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "running" });
@@ -357,7 +357,7 @@ describe("the sweep", () => {
     await start("three");
     await test.drain();
     test.clock.advance(24 * 3_600_000);
-    expect(await resendStalled(test.deps)).toBe(0);
+    expect(await resendStalledRuns(test.deps)).toBe(0);
   });
 });
 

@@ -8,28 +8,34 @@ import type { Program } from "../engine/program.ts";
 import {
   CONDUCT_QUEUE,
   type ConductMessage,
-  overMark,
+  runFinishedKey,
   type StepEvents,
   type StepReport,
 } from "../steps/messages.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import type { Definitions } from "../store/store.ts";
 import { valueKey, valuesTable } from "../values/table.ts";
-import { layerEntries } from "../workspaces/changed.ts";
+import { workspaceChangedEntries } from "../workspaces/changed-event.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import {
   type Admission,
   type AdmissionDeps,
-  admit,
-  afterMove,
-  hadTurn,
-  leaveWrites,
-  passOn,
+  admitAfterTransition,
+  admitRun,
+  releaseJobSlot,
+  releaseWrites,
+  wasAdmitted,
 } from "./admission.ts";
-import { eventsOf, type InputMessage, resultWrites, runAfter, workspaceAfter } from "./moved-run.ts";
-import { mayReach } from "./moves.ts";
+import {
+  applyDecision,
+  applyWorkspaceChange,
+  decisionEvents,
+  type InputMessage,
+  resultWrites,
+} from "./apply-decision.ts";
+import { hasOwnRow, programOf, stepRow } from "./running-steps.ts";
+import { canTransition } from "./status-transitions.ts";
 import { commandEntries } from "./step-commands.ts";
-import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
 import {
   historyKey,
   historyTable,
@@ -51,7 +57,7 @@ function closedSteps(run: StoredRun, next: StoredRun, program: Program, input: I
   const error_message = input.type === "cancel" ? "cancelled" : input.error;
   const completed_at = next.updated_at;
   return Object.entries(run.state.frames)
-    .filter(([key]) => isOwn(key))
+    .filter(([key]) => hasOwnRow(key))
     .slice(0, CLOSED_WITH_RUN_MAX)
     .map(([key, frame]) => ({
       op: "put",
@@ -114,7 +120,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       await setTimers(deps, run);
       return run;
     }
-    const admission = await admit(deps, run, message.input);
+    const admission = await admitRun(deps, run, message.input);
     if (admission.is === "waits") return run;
     if (admission.is === "changed") continue;
     const commit = commitDecision(deps, run, program, decision, message, admission);
@@ -124,7 +130,7 @@ async function conductInput(deps: ConductDeps, message: InputMessage): Promise<S
       continue;
     }
     if (decision.entries.some(({ type }) => type === "step.waits")) await setTimers(deps, committed);
-    await afterMove(deps, run, committed, admission.slot);
+    await admitAfterTransition(deps, run, committed, admission.slot);
     return endSteps(deps, committed);
   }
   throw new Error("the run is contended");
@@ -154,8 +160,8 @@ export async function endSteps(
   run: StoredRun,
 ): Promise<StoredRun> {
   if (!isTerminal(run.status) || run.active === undefined) return run;
-  await deps.claims.take(overMark(run.run_id));
-  if (hadTurn(run)) return passOn(deps, run);
+  await deps.claims.take(runFinishedKey(run.run_id));
+  if (wasAdmitted(run)) return releaseJobSlot(deps, run);
   const told = await deps.tables.update(runsTable, runKey(run.run_id), { remove: ["active", "moved_at"] }, [
     ["version", "=", run.version],
   ]);
@@ -182,16 +188,22 @@ async function commitDecision(
 ): Promise<StoredRun | undefined> {
   const now = deps.clock.now();
   const message = withWholeTime(run, received, now);
-  const next = runAfter(run, decision.state, new Date(now).toISOString(), closes(message), admission.slot);
-  if (!mayReach(run.status, next.status))
+  const next = applyDecision(
+    run,
+    decision.state,
+    new Date(now).toISOString(),
+    closes(message),
+    admission.slot,
+  );
+  if (!canTransition(run.status, next.status))
     throw new Error(`a run cannot go from ${run.status} to ${next.status}`);
   const { state } = next;
-  const files = await workspaceAfter(deps, run, message.report);
+  const files = await applyWorkspaceChange(deps, run, message.report);
   const commands = await commandEntries(deps, run, state, program, decision.requests, {
     values: message.report?.values ?? {},
     layers: files?.layers,
   });
-  const events = await composeEvents(deps, eventsOf(run, next, program, decision, message, now));
+  const events = await composeEvents(deps, decisionEvents(run, next, program, decision, message, now));
   const outcome = await deps.outbox.commit({
     writes: [
       { op: "put", table: runsTable, item: next, when: [["version", "=", run.version]] },
@@ -208,7 +220,7 @@ async function commitDecision(
       ...(files === undefined ? [] : [files.write]),
       ...closedSteps(run, next, program, message.input),
       ...(isTerminal(next.status) ? [] : admission.writes),
-      ...leaveWrites(run, next),
+      ...releaseWrites(run, next),
       ...events.writes,
     ],
     publish: [
@@ -232,7 +244,7 @@ async function forWatches(
   const layer = report?.files?.layer;
   const at = layer === undefined ? -1 : layers.lastIndexOf(layer);
   if (layer === undefined || at < 0) return [];
-  return layerEntries(deps, {
+  return workspaceChangedEntries(deps, {
     ...{ workspace: run.workspace, layer, earlier: layers.slice(0, at) },
     ...{ hop: run.hop + 1, root_cause: rootCauseOf(run) },
   });

@@ -5,17 +5,17 @@ import type { Write } from "../../platform/tables.ts";
 import { type HistoryEntry, replay } from "../engine/history.ts";
 import { buildProgram, totalSteps } from "../engine/program.ts";
 import type { Installation } from "../installation/installation.ts";
-import type { Numbers } from "../lists/number-sequence.ts";
+import type { NumberSequence } from "../lists/number-sequence.ts";
 import type { Definition } from "../schema/types.ts";
 import { CONDUCT_QUEUE } from "../steps/messages.ts";
 import type { Definitions } from "../store/store.ts";
-import { builtinValues } from "../values/builtins.ts";
-import { paramValues } from "../values/params.ts";
-import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "../values/stored-values.ts";
+import { builtinValues } from "../values/built-in-values.ts";
+import { paramValues } from "../values/param-values.ts";
+import { BASE_VALUES, type BaseValues, storeValue, valueWrite } from "../values/stored-values.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
-import { jobTurn, waitWrite } from "./admission.ts";
-import { runMark } from "./listed.ts";
+import { enqueueWrite, jobQueuePosition } from "./admission.ts";
 import { type Plan, planFor } from "./plan.ts";
+import { runPendingWrite } from "./run-list.ts";
 import {
   historyKey,
   historyTable,
@@ -71,7 +71,7 @@ export interface RunJob {
 export type CreateDeps = Omit<EventDeps, "outbox"> &
   Pick<Ports, "tables"> & {
     readonly definitions: Definitions;
-    readonly runNumbers: Numbers;
+    readonly runNumbers: NumberSequence;
     readonly workspacesDir: string;
     readonly installation: Installation;
     readonly undefinedNames: "empty" | "fail";
@@ -166,7 +166,7 @@ export async function composeRun(
   };
   const given = Object.entries(request.params).flatMap(([name, text]) => (text === "" ? [] : [name]));
   const base: BaseValues = { values, trusted, given };
-  const kept = await keepValue(deps, request.runId, base);
+  const kept = await storeValue(deps, request.runId, base);
   const failure = failed === undefined ? undefined : await composeEvents(deps, [failedEvent(run, failed)]);
   const departure = departureOf(run, request, now);
   return {
@@ -174,7 +174,7 @@ export async function composeRun(
     commit: {
       writes: [
         { op: "put", table: runsTable, item: departure.run, when: [["pk", "missing"]] },
-        runMark(run),
+        runPendingWrite(run),
         ...nameWrites(run, request),
         ...departure.writes,
         valueWrite(request.runId, BASE_VALUES, kept),
@@ -212,8 +212,8 @@ function departureOf(run: StoredRun, { held, job }: RunRequest, now: string): De
   if (run.status !== "pending" || held === true) return { run, writes: [], starts: false };
   if (job === undefined || job.index < job.width)
     return { run: { ...run, moved_at: now }, writes: [], starts: true };
-  const queued = jobTurn(run);
-  return { run: { ...run, queued }, writes: [waitWrite(queued, run.run_id)], starts: false };
+  const queued = jobQueuePosition(run);
+  return { run: { ...run, queued }, writes: [enqueueWrite(queued, run.run_id)], starts: false };
 }
 
 /** What tells the conductor to begin. */

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import { buildProgram } from "../engine/program.ts";
-import { builtinValues } from "../values/builtins.ts";
-import { paramValues } from "../values/params.ts";
+import { builtinValues } from "../values/built-in-values.ts";
+import { paramValues } from "../values/param-values.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
-import { type PlanDeps, PlannedSteps, plannedStep } from "./planned-steps.ts";
+import { type PlanDeps, PlannedSteps, plannedStep } from "./dry-run-steps.ts";
 import { readStart, type StartBody, type StartDeps } from "./start.ts";
 
 /** What a run would do. */

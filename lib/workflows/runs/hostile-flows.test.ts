@@ -8,8 +8,8 @@ import type { HostileOptions } from "../../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { listHistory, listSteps } from "./read.ts";
+import { resendStalledRuns } from "./resend-stalled.ts";
 import { startBody, startRun } from "./start.ts";
-import { resendStalled } from "./sweep.ts";
 
 const MODULE = `
 name: looped
@@ -62,7 +62,7 @@ async function recover(test: TestDeps): Promise<void> {
     await test.tick();
     test.clock.advance(5 * 60_000);
     await test.tick();
-    const sent = (await resendPending(test.deps, 100)) + (await resendStalled(test.deps));
+    const sent = (await resendPending(test.deps, 100)) + (await resendStalledRuns(test.deps));
     quiet = sent === 0 ? quiet + 1 : 0;
   }
 }

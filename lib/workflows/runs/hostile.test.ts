@@ -9,7 +9,7 @@ import { isCrash, type TestClock, type TestDeps, testClock, testDeps } from "../
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
 import { replay } from "../engine/history.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
-import { resendStalled } from "./sweep.ts";
+import { resendStalledRuns } from "./resend-stalled.ts";
 
 const WORKFLOW = `
 name: job
@@ -60,7 +60,7 @@ async function recover(test: TestDeps): Promise<void> {
   for (let round = 0; round < 12; round += 1) {
     await test.drain();
     test.clock.advance(5 * 60_000);
-    const sent = (await resendPending(test.deps, 100)) + (await resendStalled(test.deps));
+    const sent = (await resendPending(test.deps, 100)) + (await resendStalledRuns(test.deps));
     if (sent === 0) return;
   }
   throw new Error("the sweeps find no end");

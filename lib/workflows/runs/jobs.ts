@@ -4,10 +4,11 @@ import type { Ports } from "../../platform/ports.ts";
 import { isTerminal, type RunStatus } from "../engine/history.ts";
 import { cancelRun } from "./cancel.ts";
 import type { ConductDeps } from "./conduct.ts";
-import { jobRuns } from "./job-runs.ts";
+import { jobRuns } from "./run-list.ts";
 import type { StoredRun } from "./table.ts";
 
 const SHOWN_ERROR_LENGTH = 500;
+
 /** Runs that are cancelled at the same time. */
 const CANCELS_AT_ONCE = 8;
 

@@ -1,18 +1,18 @@
 import { ApiError } from "../../errors.ts";
 import type { CatalogReader } from "../store/catalog.ts";
-import { workflowCalled } from "../store/find.ts";
+import { findByName } from "../store/find-workflow.ts";
 import type { WorkflowHead } from "../store/table.ts";
 
 /**
  * Throws `bad_request` where a workflow has a manual trigger and it is off: it may then not be started by hand. One
  * without such a trigger may. Reference 4.
  */
-export async function refuseByHand(
+export async function requireManualStart(
   { catalog }: { readonly catalog: CatalogReader },
   workflow: WorkflowHead["name"],
 ): Promise<void> {
   const { heads, byName, triggers } = await catalog.current();
-  const name = byName.has(workflow) ? workflow : workflowCalled(heads, workflow)?.name;
+  const name = byName.has(workflow) ? workflow : findByName(heads, workflow)?.name;
   const manual = (triggers.get(name ?? workflow) ?? []).filter(
     ({ spec, origin }) => spec.type === "manual" && origin === "workflow",
   );

@@ -2,7 +2,7 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { PinnedModule } from "../engine/program.ts";
 import type { Definition, Hook } from "../schema/types.ts";
-import { findWorkflow } from "../store/find.ts";
+import { findWorkflow } from "../store/find-workflow.ts";
 import type { Definitions } from "../store/store.ts";
 
 type PlanDeps = Pick<Ports, "tables"> & { readonly definitions: Definitions };

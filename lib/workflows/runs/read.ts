@@ -3,11 +3,11 @@ import { ApiError } from "../../errors.ts";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { ListDeps } from "../lists/list.ts";
-import { type Listing, mapped, type PageQuery } from "../lists/read.ts";
+import { type Listing, mapped, type PageQuery } from "../lists/read-list.ts";
 import type { Definitions } from "../store/store.ts";
-import { findRuns, type RunFilters } from "./listed.ts";
+import { findRuns, type RunFilters } from "./run-list.ts";
+import { hasOwnRow, programOf, stepRow } from "./running-steps.ts";
 import { findSteps, type StepFilters } from "./step-results.ts";
-import { isOwn, programOf, stepRow } from "./steps-under-way.ts";
 import {
   historyTable,
   numberKey,
@@ -185,7 +185,7 @@ async function stepsUnderWay(
   deps: { readonly definitions: Definitions },
   run: StoredRun,
 ): Promise<StoredStep[]> {
-  const frames = Object.entries(run.state.frames).filter(([key]) => isOwn(key));
+  const frames = Object.entries(run.state.frames).filter(([key]) => hasOwnRow(key));
   if (frames.length === 0) return [];
   const program = await programOf(deps, run);
   return frames.map(([key, frame]) => stepRow(run, program, key, frame));

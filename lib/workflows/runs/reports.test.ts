@@ -6,12 +6,12 @@ import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { store } from "../../testing/test-workflows.ts";
 import { listArtifacts } from "../artifacts/list.ts";
-import { openArtifact } from "../artifacts/open.ts";
+import { openArtifact } from "../artifacts/open-artifact.ts";
 import { artifactsOfRun } from "./artifacts.ts";
 import { readRunLog } from "./log.ts";
 import { getRun } from "./read.ts";
+import { resendStalledRuns } from "./resend-stalled.ts";
 import { startBody, startRun } from "./start.ts";
-import { resendStalled } from "./sweep.ts";
 
 let test: TestDeps;
 
@@ -157,7 +157,7 @@ it.each(CRASHES)(
         await after.drain();
         clock.advance(5 * 60_000);
         await resendPending(after.deps, 100);
-        await resendStalled(after.deps);
+        await resendStalledRuns(after.deps);
       }
       expect(await getRun(after.deps, runId)).toMatchObject({ status: "completed" });
       expect(await artifactsOfRun(after.deps, runId)).toMatchObject([

@@ -7,18 +7,18 @@ import { decide, underWay } from "../engine/decide.ts";
 import { evolve, type HistoryEntry, NEW_RUN, replay } from "../engine/history.ts";
 import type { Program } from "../engine/program.ts";
 import { ATTEMPTS_MAX } from "../engine/retry-policy.ts";
-import type { Numbers } from "../lists/number-sequence.ts";
-import { chunkKey } from "../steps/items.ts";
-import { BASE_VALUES, keepValue, valueWrite } from "../values/stored-values.ts";
+import type { NumberSequence } from "../lists/number-sequence.ts";
+import { itemChunkBlob } from "../steps/foreach-items.ts";
+import { BASE_VALUES, storeValue, valueWrite } from "../values/stored-values.ts";
 import { valueKey, valuesTable } from "../values/table.ts";
-import { baseOf, type RunAgain } from "./again.ts";
 import { type ConductDeps, setTimers } from "./conduct.ts";
-import { runMark } from "./listed.ts";
-import { mayDo } from "./moves.ts";
 import { getRun } from "./read.ts";
+import { baseOf, type RerunRequest } from "./rerun.ts";
+import { runPendingWrite } from "./run-list.ts";
+import { programOf } from "./running-steps.ts";
 import { takeSlot } from "./slots.ts";
+import { isActionAllowed } from "./status-transitions.ts";
 import { commandEntries } from "./step-commands.ts";
-import { programOf } from "./steps-under-way.ts";
 import {
   historyKey,
   historyTable,
@@ -32,7 +32,7 @@ import {
   stepsTable,
 } from "./table.ts";
 
-type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: Numbers };
+type ResumeDeps = ConductDeps & Pick<Ports, "queues"> & { readonly runNumbers: NumberSequence };
 
 /** Writes of one transaction, few enough for their bytes too. */
 const WRITES_TOGETHER = 25;
@@ -45,9 +45,9 @@ const ENTRIES_TOGETHER = 500;
  * failed one did up to the step that failed, and begins with that step. Throws `not_found`, and `bad_request` where
  * the run did not fail, or failed before it began.
  */
-export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<RunAgain> {
+export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<RerunRequest> {
   const original = await getRun(deps, idOrNumber);
-  if (!mayDo("resume", original.status))
+  if (!isActionAllowed("resume", original.status))
     throw new ApiError(
       "bad_request",
       `Cannot resume run with status '${original.status}'. Only runs with 'failed' status can be resumed.`,
@@ -69,7 +69,7 @@ export async function resumeRun(deps: ResumeDeps, idOrNumber: string): Promise<R
   const outcome = await deps.outbox.commit({
     writes: [
       { op: "put", table: runsTable, item: begun, when: [["pk", "missing"]] },
-      runMark(begun),
+      runPendingWrite(begun),
       { op: "put", table: runNamesTable, item: { ...numberKey(run.number), run_id: runId } },
       ...(slot === undefined ? [] : [takeSlot(slot, runId)]),
     ],
@@ -187,7 +187,7 @@ async function copyBehind(
   }
   const base = await baseOf(deps, original.run_id);
   const own = { RunUUID: run.run_id, RunID: run.run_id, DBRunID: String(run.number) };
-  const kept = await keepValue(deps, run.run_id, { ...base, values: { ...base.values, ...own } });
+  const kept = await storeValue(deps, run.run_id, { ...base, values: { ...base.values, ...own } });
   await add(valueWrite(run.run_id, BASE_VALUES, kept));
   if (writes.length > 0) await deps.tables.write(writes);
   await copyItems(deps, original, run);
@@ -210,6 +210,6 @@ async function copyBlob(
 async function copyItems(deps: Pick<Ports, "blobs">, original: StoredRun, run: StoredRun): Promise<void> {
   for (const [key, { children }] of Object.entries(run.state.frames)) {
     for (let from = 0; from < (children?.total ?? 0); from += ITEMS_PER_BATCH)
-      await copyBlob(deps, chunkKey(original.run_id, key, from), original, run);
+      await copyBlob(deps, itemChunkBlob(original.run_id, key, from), original, run);
   }
 }

@@ -15,10 +15,10 @@ import { valuesTable } from "../values/table.ts";
 import { cancelRun } from "./cancel.ts";
 import { getJob } from "./jobs.ts";
 import { getRun, listRuns } from "./read.ts";
+import { resendStalledRuns } from "./resend-stalled.ts";
 import { retainRuns } from "./retain.ts";
 import { startBody, startRun } from "./start.ts";
 import { findSteps } from "./step-results.ts";
-import { resendStalled } from "./sweep.ts";
 import { historyTable, runNamesTable, stepsTable } from "./table.ts";
 
 const DAY = 86_400_000;
@@ -143,7 +143,7 @@ it("never removes a run that is not over, and one that is in the way holds back 
   await sweepLists(test.deps);
   expect(await runs()).toEqual([waiting]);
   expect(await runs({ status: "running" })).toEqual([waiting]);
-  await resendStalled(test.deps);
+  await resendStalledRuns(test.deps);
   await test.drain();
   await sweepLists(test.deps);
   expect(await runs({ status: "completed" })).toEqual([waiting]);

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, TableSpec, Write } from "../../platform/tables.ts";
-import { clearOldest, type Verdict } from "../../ranked-index/clearing.ts";
+import { clearOldest, type Verdict } from "../../ranked-index/clear-oldest.ts";
 import type { Retention } from "../../settings/config.ts";
-import { forgetArtifacts } from "../artifacts/forget.ts";
+import { deleteArtifacts } from "../artifacts/delete-artifacts.ts";
 import { isTerminal } from "../engine/history.ts";
 import { type ListDeps, recordsOf } from "../lists/list.ts";
 import { entryKey, listEntriesTable } from "../lists/table.ts";
 import type { StepPaths } from "../steps/context.ts";
 import { valuesTable } from "../values/table.ts";
-import { runList, runMark } from "./listed.ts";
+import { runList, runPendingWrite } from "./run-list.ts";
 import { indexSteps, STEPS_LIST, stepKeyOf } from "./step-results.ts";
 import {
   historyTable,
@@ -109,7 +109,7 @@ async function judgeRuns(deps: ListDeps, ids: readonly string[], before: string)
 const listAnew = (run: StoredRun): Write[] => [
   { op: "check", table: runsTable, key: runKey(run.run_id), when: [["version", "=", run.version]] },
   { op: "delete", table: listEntriesTable, key: entryKey(runList.name, run.run_id) },
-  runMark(run),
+  runPendingWrite(run),
 ];
 
 /** Steps come into their list when their run is over, and go with it. */
@@ -143,7 +143,7 @@ async function removeRuns(deps: RetainRunsDeps, runs: readonly StoredRun[]): Pro
 
 async function removeBehind(deps: RetainRunsDeps, { run_id }: StoredRun): Promise<void> {
   await indexSteps(deps, [run_id]);
-  await forgetArtifacts(deps, run_id);
+  await deleteArtifacts(deps, run_id);
   const prefix = `runs/${run_id}/`;
   for (let keys = await blobsOf(deps, prefix); keys.length > 0; keys = await blobsOf(deps, prefix))
     await deps.blobs.delete(keys);

@@ -72,7 +72,7 @@ function refusalDraft(event: EventDraft, rootCause: string, limit: number): Even
 }
 
 /** Throws `bad_request` where runs that a run asks for are more than the budget of its root cause allows. */
-export async function refuseOverBudget(deps: EventDeps, cause: Cause, runs = 1): Promise<void> {
+export async function requireRunBudget(deps: EventDeps, cause: Cause, runs = 1): Promise<void> {
   if ((cause.hop ?? 0) === 0) return;
   const draft = { topic: "run.requested", source: "api", data: {}, ...cause };
   const admission = await deps.matcher.admit?.(draft, runs);

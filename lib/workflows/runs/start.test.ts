@@ -5,7 +5,7 @@ import { handler } from "../../../functions/workflows/runs/create.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
 import { readRuns, runValues, store } from "../../testing/test-workflows.ts";
-import { targetFacts } from "../values/target-facts.ts";
+import { targetValues } from "../values/target-values.ts";
 
 let test: TestDeps;
 beforeEach(async () => {
@@ -168,6 +168,6 @@ describe("built-in variables", () => {
     ["https://", "unknown"],
     ["", "unknown"],
   ])("know the type of %s", (target, type) => {
-    expect(targetFacts(target)["TargetType"]).toBe(type);
+    expect(targetValues(target)["TargetType"]).toBe(type);
   });
 });

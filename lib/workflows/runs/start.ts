@@ -7,7 +7,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { StepPaths } from "../steps/context.ts";
 import { type CreateDeps, composeRun, type RunRequest } from "./create.ts";
 import { type Plan, planFor } from "./plan.ts";
-import { refuseOverBudget } from "./run-budget.ts";
+import { requireRunBudget } from "./run-budget.ts";
 import type { StoredRun } from "./table.ts";
 import { allTargets, TARGET_MAX_LENGTH, TARGETS_MAX } from "./targets.ts";
 
@@ -165,7 +165,7 @@ export async function startRun(
 ): Promise<z.infer<typeof startAnswer>> {
   const { plan, targets, request } = await readStart(deps, body);
   const size = targets.length;
-  await refuseOverBudget(deps, cause, size);
+  await requireRunBudget(deps, cause, size);
   const width = Math.max(1, body.concurrency ?? 1);
   const jobId = deps.ids.random();
   const made: { commit: Commit; run: StoredRun }[] = [];

@@ -9,10 +9,10 @@ import { isGiven, type NeededName } from "../expressions/parse.ts";
 import { loopNames } from "../expressions/variable-names.ts";
 import { hopToken } from "../installation/hop-tokens.ts";
 import type { ForeachStep, Step } from "../schema/types.ts";
-import { commandWith, type LoopPlace, STEP_REQUESTED, type StepWork } from "../steps/messages.ts";
-import { placeOf } from "../steps/place.ts";
+import { executionTargetOf } from "../steps/execution-target.ts";
+import { commandWith, type LoopPosition, STEP_REQUESTED, type StepWork } from "../steps/messages.ts";
 import { type NeededNames, neededOf, outputName, stepNames } from "../values/needed-names.ts";
-import { type KeptValue, loadKept } from "../values/stored-values.ts";
+import { loadValueRefs, type StoredValueRef } from "../values/stored-values.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { rootCauseOf, type StoredRun } from "./table.ts";
 
@@ -37,7 +37,7 @@ export async function commandEntries(
       const module = program.modules[request.module];
       const step = stepAt(program, request);
       if (module === undefined || step === undefined) throw new Error(`no such step: ${request.step}`);
-      const place = placeOf(step, request);
+      const place = executionTargetOf(step, request);
       const command = { type: request.step_type, place, run_id: run.run_id, request };
       const ofFlow = run.workflow_kind === "flow";
       const own = ofFlow ? { ModuleName: { json: JSON.stringify(module.name) } } : {};
@@ -72,7 +72,7 @@ type CommandDeps = Pick<Ports, "tables" | "blobs" | "clock"> & {
 
 /** What is committed together with the request for a step. */
 interface Fresh {
-  readonly values?: Readonly<Record<string, KeptValue>>;
+  readonly values?: Readonly<Record<string, StoredValueRef>>;
   readonly layers?: readonly string[] | undefined;
 }
 
@@ -87,7 +87,7 @@ interface Wanted {
   readonly request: Request;
   /** Whether the module stands in a flow. */
   readonly ofFlow: boolean;
-  readonly fresh: Readonly<Record<string, KeptValue>>;
+  readonly fresh: Readonly<Record<string, StoredValueRef>>;
 }
 
 async function workOf(deps: CommandDeps, run: CommandedRun, wanted: Wanted): Promise<StepWork> {
@@ -99,7 +99,7 @@ async function workOf(deps: CommandDeps, run: CommandedRun, wanted: Wanted): Pro
   const children = request.phase === "leave" ? childrenOf(wanted) : undefined;
   const names = [...stepNames(step, variables).values, ...gateNames(step), ...(children?.outputs ?? [])];
   const holder = wanted.ofFlow ? wanted.module.name : undefined;
-  const { kept, bases, trusted } = await loadKept(deps, run.run_id, names, fresh, holder);
+  const { kept, bases, trusted } = await loadValueRefs(deps, run.run_id, names, fresh, holder);
   const deadline = deadlineAround(wanted);
   const absent = absentNames(step, variables, bases === undefined ? kept : {});
   return {
@@ -130,7 +130,7 @@ async function workOf(deps: CommandDeps, run: CommandedRun, wanted: Wanted): Pro
 function absentNames(
   step: Step,
   variables: readonly string[],
-  kept: Readonly<Record<string, KeptValue>>,
+  kept: Readonly<Record<string, StoredValueRef>>,
 ): NeededNames | undefined {
   const needed = neededOf(step, loopNames(variables));
   const isAbsent = (name: NeededName): boolean => !isGiven(name, (spelling) => Object.hasOwn(kept, spelling));
@@ -161,12 +161,12 @@ function* around({ state, module, request }: Wanted) {
   }
 }
 
-function loopsAround(wanted: Wanted): LoopPlace[] {
+function loopsAround(wanted: Wanted): LoopPosition[] {
   const positions = (wanted.request.key.split("#")[1] ?? "")
     .split(".")
     .filter((part) => part !== "")
     .map(Number);
-  const loops: LoopPlace[] = [];
+  const loops: LoopPosition[] = [];
   // The position of a batch is that of its first item, whose loop its executor goes through by itself.
   let own = wanted.request.items !== undefined;
   for (const { key, step } of around(wanted)) {

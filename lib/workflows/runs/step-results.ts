@@ -3,12 +3,12 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import type { Entry } from "../../ranked-index/deltas.ts";
 import { toRow } from "../../ranked-index/deltas.ts";
-import { pauseBefore } from "../../ranked-index/known.ts";
+import { pauseBefore } from "../../ranked-index/index-cache.ts";
 import { type Filter, passes, toTests, type View } from "../../ranked-index/view.ts";
 import { isTerminal } from "../engine/history.ts";
 import { allOf, type ListDeps, listItems } from "../lists/list.ts";
-import type { Listing, PageQuery } from "../lists/read.ts";
-import { listEntriesTable, type Mark, markKey, markWrite } from "../lists/table.ts";
+import type { Listing, PageQuery } from "../lists/read-list.ts";
+import { listEntriesTable, type PendingEntry, pendingKey, pendingWrite } from "../lists/table.ts";
 import { runKey, runsTable, type StoredRun, type StoredStep, stepKey, stepsTable } from "./table.ts";
 
 export const STEPS_LIST = "steps";
@@ -39,7 +39,7 @@ export interface FoundStep {
  * Steps of a run come into the list's index when the run is over, all of them. Until then a mark says that they are
  * not there, and afterwards how many are: this is it, for the transaction in which the run begins.
  */
-export const stepsMark = (runId: string): Write => markWrite(LIST, runId, "0");
+export const stepsPendingWrite = (runId: string): Write => pendingWrite(LIST, runId, "0");
 
 /** Brings the steps of runs into the list, of those that are over and as far as they are not there; any number of times. */
 export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Promise<void> {
@@ -64,7 +64,7 @@ export async function indexSteps(deps: ListDeps, runIds: readonly string[]): Pro
 
 /** A run that is over, and its steps that are not in the list. */
 interface Unlisted {
-  readonly mark: Mark;
+  readonly mark: PendingEntry;
   readonly run: StoredRun;
   readonly steps: readonly StoredStep[];
 }
@@ -72,7 +72,7 @@ interface Unlisted {
 async function unlistedOf(deps: Pick<Ports, "tables">, runIds: readonly string[]): Promise<Unlisted[]> {
   const marks = await listItems(
     deps,
-    runIds.map((runId) => markKey(LIST, runId)),
+    runIds.map((runId) => pendingKey(LIST, runId)),
   );
   const runs = await deps.tables.batchGet(runsTable, [...marks.keys()].map(runKey));
   const over = runs.flatMap((run) => {
@@ -111,7 +111,7 @@ export async function sweepSteps(deps: ListDeps): Promise<void> {
   );
 }
 
-function progress({ pk, sk, token }: Mark, done: number | undefined): Write {
+function progress({ pk, sk, token }: PendingEntry, done: number | undefined): Write {
   const [key, when] = [{ pk, sk }, [["token", "=", token]] as const];
   if (done === undefined) return { op: "delete", table: listEntriesTable, key, when };
   return { op: "put", table: listEntriesTable, item: { ...key, token: String(done) }, when };
@@ -164,11 +164,11 @@ async function readTogether(
   filters: readonly Filter[],
   only: string | undefined,
 ): Promise<{ view: View; fresh: string[] }> {
-  const read = async (): Promise<Mark[]> => {
+  const read = async (): Promise<PendingEntry[]> => {
     const marks =
       only === undefined
         ? await allOf(deps, LIST, "mark")
-        : [...(await listItems(deps, [markKey(LIST, only)])).values()];
+        : [...(await listItems(deps, [pendingKey(LIST, only)])).values()];
     return marks.sort((one, other) => (one.sk < other.sk ? -1 : 1));
   };
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -184,7 +184,7 @@ async function readTogether(
 /** Keys of the steps that fit, of runs that have more of them than the index holds, newest runs first. */
 async function freshSteps(
   deps: ListDeps,
-  marks: readonly Mark[],
+  marks: readonly PendingEntry[],
   filters: readonly Filter[],
 ): Promise<string[]> {
   const tests = toTests(filters);

@@ -1,10 +1,10 @@
 import type { Ports } from "../../platform/ports.ts";
-import { filteredOnce } from "../lists/filtered.ts";
-import type { Listing, PageQuery } from "../lists/read.ts";
+import { cachedFilter } from "../lists/filter-cache.ts";
+import type { Listing, PageQuery } from "../lists/read-list.ts";
 import type { Catalog, CatalogReader } from "../store/catalog.ts";
 import { type StoredSchedule, scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import type { ScheduleDeps } from "./manage.ts";
-import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
+import { type ScheduleRecord, toScheduleRecord } from "./schedule-record.ts";
 
 export interface ScheduleFilters {
   readonly workflow?: string | undefined;
@@ -69,7 +69,7 @@ function isListed(entry: Entry, { workflow, trigger_type, enabled }: ScheduleFil
   );
 }
 
-const listedEntries = filteredOnce(isListed);
+const listedEntries = cachedFilter(isListed);
 
 async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
   yield items;

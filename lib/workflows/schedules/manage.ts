@@ -4,21 +4,21 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import type { Trigger } from "../schema/types.ts";
 import type { CatalogReader } from "../store/catalog.ts";
-import { workflowCalled, workflowNotFound } from "../store/find.ts";
-import { wakeAt } from "../store/schedule-rules.ts";
+import { findByName, workflowNotFound } from "../store/find-workflow.ts";
+import { ensureRules } from "../store/schedule-rules.ts";
 import { CATALOG_KEY, catalogTable } from "../store/table.ts";
-import { additions, clockwork, newRow, removals } from "../store/trigger-rows.ts";
+import { deleteWrites, insertWrites, newScheduleRow, nextRunFields } from "../store/trigger-rows.ts";
 import {
-  madeKey,
+  createdKey,
   overrideKey,
   type StoredSchedule,
   scheduleKey,
   schedulesTable,
   triggerStateTable,
 } from "../store/trigger-tables.ts";
-import { unwatchable, type WatchingDeps } from "../watches/unwatched.ts";
-import { type createBody, triggerOf, type updateBody } from "./body.ts";
-import { type ScheduleRecord, toScheduleRecord } from "./record.ts";
+import { unwatchableReason, type WatchingDeps } from "../watches/unwatchable-paths.ts";
+import { type createBody, triggerOf, type updateBody } from "./schedule-body.ts";
+import { type ScheduleRecord, toScheduleRecord } from "./schedule-record.ts";
 
 export type ScheduleDeps = Pick<Ports, "tables" | "clock" | "ids" | "scheduler" | "log"> &
   WatchingDeps & {
@@ -40,7 +40,7 @@ export async function createSchedule(
   const { name, workflow_name, workflow_kind, trigger_type, enabled, target, workspace, params, ...fields } =
     body;
   const { heads, byName, made } = await deps.catalog.current();
-  const head = byName.get(workflow_name) ?? workflowCalled(heads, workflow_name);
+  const head = byName.get(workflow_name) ?? findByName(heads, workflow_name);
   if (head === undefined)
     throw new ApiError("bad_request", `workflow_name: ${workflowNotFound(heads, workflow_name).message}`);
   if (workflow_kind !== undefined && workflow_kind !== head.kind)
@@ -49,17 +49,17 @@ export async function createSchedule(
     throw new ApiError("bad_request", `name: there are ${MADE_MAX} schedules already, delete some first`);
   const spec = triggerOf(fields, trigger_type, name);
   await checkWatched(deps, spec);
-  const row = newRow(deps, `sch_${deps.ids.ordered()}`, {
+  const row = newScheduleRow(deps, `sch_${deps.ids.ordered()}`, {
     ...{ workflow: head.name, origin: "api", spec, enabled, target, workspace, params },
   });
-  const outcome = await deps.tables.write([...additions(row), madeWrite(row), bumpCatalog()]);
+  const outcome = await deps.tables.write([...insertWrites(row), madeWrite(row), bumpCatalog()]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule could not be stored, try again");
-  if (enabled) await wakeAt(deps, [spec]);
+  if (enabled) await ensureRules(deps, [spec]);
   return toScheduleRecord(row, head, deps.clock.now());
 }
 
 async function checkWatched(deps: WatchingDeps, spec: Trigger): Promise<void> {
-  const why = await unwatchable(deps, spec);
+  const why = await unwatchableReason(deps, spec);
   if (why !== undefined) throw new ApiError("bad_request", `watch_path: ${why}`);
 }
 
@@ -135,7 +135,7 @@ async function change(
     const after = changedRow(deps, before, await changed(before));
     const outcome = await deps.tables.write([...rowWrites(before, after), bumpCatalog()]);
     if (!outcome.ok) continue;
-    if (after.enabled) await wakeAt(deps, [{ ...after.spec, enabled: true }]);
+    if (after.enabled) await ensureRules(deps, [{ ...after.spec, enabled: true }]);
     return shown(deps, after);
   }
   throw new ApiError("conflict", "The schedule is being changed by others, try again");
@@ -150,7 +150,7 @@ function changedRow(deps: ScheduleDeps, before: StoredSchedule, changed: Changed
       (rest.spec.schedule !== before.expression || rest.spec.timezone !== before.timezone));
   const kept = before.next_run === undefined ? {} : { next_run: before.next_run };
   const timed = isAnew
-    ? clockwork(deps, rest.spec, rest.enabled)
+    ? nextRunFields(deps, rest.spec, rest.enabled)
     : { ...kept, ...(rest.enabled && before.next_run !== undefined ? { due: "1" } : {}) };
   return { ...rest, ...timed, error: "", updated_at: new Date(deps.clock.now()).toISOString() };
 }
@@ -175,7 +175,7 @@ function rowWrites(before: StoredSchedule, after: StoredSchedule): Write[] {
 const madeWrite = ({ schedule_id, workflow, spec, enabled }: StoredSchedule): Write => ({
   op: "put",
   table: triggerStateTable,
-  item: { ...madeKey(schedule_id), workflow, spec, enabled },
+  item: { ...createdKey(schedule_id), workflow, spec, enabled },
 });
 
 /** A trigger that is again what its file says needs no override. */
@@ -194,7 +194,7 @@ export async function deleteSchedule(deps: ScheduleDeps, id: string): Promise<vo
   const row = await findSchedule(deps, id);
   const kept: Write[] =
     row.origin === "api"
-      ? [{ op: "delete", table: triggerStateTable, key: madeKey(id) }]
+      ? [{ op: "delete", table: triggerStateTable, key: createdKey(id) }]
       : [
           {
             op: "put",
@@ -203,7 +203,7 @@ export async function deleteSchedule(deps: ScheduleDeps, id: string): Promise<vo
           },
         ];
   // The override takes the place of the one that goes with the row.
-  const gone = removals(row).filter((write) => !("key" in write && write.key.pk === overrideKey(id).pk));
+  const gone = deleteWrites(row).filter((write) => !("key" in write && write.key.pk === overrideKey(id).pk));
   const outcome = await deps.tables.write([...gone, ...kept, bumpCatalog()]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");
 }

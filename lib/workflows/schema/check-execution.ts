@@ -1,5 +1,5 @@
 import { parseTemplate, type Template } from "../expressions/parse.ts";
-import { renderScript } from "../expressions/script.ts";
+import { renderScript } from "../expressions/render-script.ts";
 import { lintShell } from "../expressions/shell-lint.ts";
 import { EXECUTED_VARIABLES } from "../expressions/shell-readers.ts";
 import { ExecutedValueError, TemplateError } from "../expressions/template-error.ts";

@@ -2,10 +2,10 @@ import { checkExecution } from "./check-execution.ts";
 import { inherit } from "./inherit.ts";
 import { readJson, type Source } from "./json-source.ts";
 import { normalize } from "./normalize.ts";
+import { replaceWithPlaceholder } from "./placeholders.ts";
 import { cutList, formatPath, type Path, type Problem } from "./problems.ts";
 import { type ReadWorkflow, workflow } from "./schema.ts";
 import { messageOf, workflowName } from "./schema-values.ts";
-import { putStandIn } from "./stand-ins.ts";
 import { ToleratedIssues, toPath } from "./tolerated-issues.ts";
 import type { Definition } from "./types.ts";
 import { readYaml } from "./yaml-source.ts";
@@ -120,7 +120,7 @@ function readWorkflow(
   tolerated.warnOfEmptyKeys();
   for (let round = 0; round < ROUNDS_MAX && !last.success; round += 1) {
     for (const issue of last.error.issues) {
-      const key = putStandIn(value, toPath(issue.path));
+      const key = replaceWithPlaceholder(value, toPath(issue.path));
       if (key !== undefined) removed.add(key);
     }
     last = workflow.safeParse(value);

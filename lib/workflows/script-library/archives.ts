@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Budget, memberPath } from "./archive-limits.ts";
+import { textOf } from "./argument-values.ts";
 import { entryOf, outputOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { runCommand } from "./programs.ts";
-import { textOf } from "./values.ts";
 
 const ZIP = /\.zip$/i;
 const TAR = /\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz)$/i;

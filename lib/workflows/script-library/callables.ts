@@ -1,5 +1,5 @@
 import { type FunctionContext, type LibraryFunction, UnreachablePathError } from "./library-types.ts";
-import { aliasOf } from "./names.ts";
+import { aliasOf } from "./workspace-functions.ts";
 
 /** A function as the threads call it. */
 export interface Callable {

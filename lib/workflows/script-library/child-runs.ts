@@ -1,8 +1,9 @@
 /** Functions that start runs: what they start is a run as any other, one hop further on. Reference 3, utility. */
-import { askRecords } from "./asked.ts";
+
+import { isRecord, textOf } from "./argument-values.ts";
+import { callHost } from "./call-host.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
-import { objectOf } from "./told.ts";
-import { isRecord, textOf } from "./values.ts";
+import { objectOf } from "./record-events.ts";
 
 const group = "utility";
 
@@ -33,7 +34,7 @@ function starts(name: "run_module" | "run_flow"): LibraryFunction {
         const named = textOf(workflow).trim();
         if (named === "") throw new Error(`the ${kind} is not named`);
         const asked = { [kind]: named, target: textOf(target), params: paramsOf(params) };
-        return textOf(askRecords(context, "run", asked).records[0]?.run_id);
+        return textOf(callHost(context, "run", asked).records[0]?.run_id);
       } catch (thrown) {
         throw new ScriptError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
       }

@@ -1,5 +1,5 @@
+import { isBlank, isRecord, numberOf, textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
-import { isBlank, isRecord, numberOf, textOf } from "./values.ts";
 
 const TRUE_WORDS = new Set(["true", "t", "1", "yes", "y", "on"]);
 

@@ -1,8 +1,8 @@
+import { textOf } from "./argument-values.ts";
 import { readText, writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { tableOf } from "./markdown-tables.ts";
 import { columnsOf, type JsonRecord, recordsOf } from "./records.ts";
-import { textOf } from "./values.ts";
 
 let parse: typeof import("csv-parse/sync").parse | undefined;
 let stringify: typeof import("csv-stringify/sync").stringify | undefined;

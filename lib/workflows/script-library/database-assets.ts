@@ -1,9 +1,9 @@
-import { assetValue } from "../assets/fields.ts";
+import { assetValue } from "../assets/asset-fields.ts";
+import { textOf } from "./argument-values.ts";
 import { linesOf } from "./file-access.ts";
 import { detectFormat, type LineFormat, readFinding } from "./finding-lines.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { objectOf, tell } from "./told.ts";
-import { textOf } from "./values.ts";
+import { emitRecordEvent, objectOf } from "./record-events.ts";
 
 const group = "database";
 /** Hosts of one file whose records or ports are put together. */
@@ -51,11 +51,11 @@ export function importFile(
     counts.imported += 1;
     const source = options.source ?? (format === "plain" || format === "jsonl" ? "" : format);
     if (read.asset !== undefined && take !== "vulnerabilities") {
-      tell(context, { tells: "asset", workspace, source, data: { ...read.asset, ...fields } });
+      emitRecordEvent(context, { tells: "asset", workspace, source, data: { ...read.asset, ...fields } });
       counts.assets += 1;
     }
     if (read.vulnerability !== undefined && take !== "assets") {
-      tell(context, { tells: "vulnerability", workspace, source, data: read.vulnerability });
+      emitRecordEvent(context, { tells: "vulnerability", workspace, source, data: read.vulnerability });
       counts.vulnerabilities += 1;
     }
   }
@@ -68,7 +68,7 @@ function importOne(
   data: Readonly<Record<string, unknown>>,
 ): boolean {
   if (assetValue(data) === undefined) throw new Error("it names no asset");
-  tell(context, { tells: "asset", workspace: textOf(workspace), source: "", data });
+  emitRecordEvent(context, { tells: "asset", workspace: textOf(workspace), source: "", data });
   return true;
 }
 
@@ -106,7 +106,7 @@ function importPorts(context: FunctionContext, [workspace, path, source]: readon
   }
   for (const [host, ports] of hosts) {
     const data = { asset_value: host, asset_type: "ip", open_ports: [...ports] };
-    tell(context, { tells: "asset", workspace: textOf(workspace), source: textOf(source), data });
+    emitRecordEvent(context, { tells: "asset", workspace: textOf(workspace), source: textOf(source), data });
   }
   return { total, imported: total - skipped, skipped, assets: hosts.size };
 }

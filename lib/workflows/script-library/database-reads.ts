@@ -1,9 +1,10 @@
 /** Functions that read records: assets, vulnerabilities and runs of a workspace. Reference 3, database. */
-import { askRecords, type Row } from "./asked.ts";
+
+import { textOf } from "./argument-values.ts";
+import { callHost, type Row } from "./call-host.ts";
 import { writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { tableOf } from "./markdown-tables.ts";
-import { textOf } from "./values.ts";
 
 const group = "database";
 
@@ -14,7 +15,7 @@ const RUN_COLUMNS = ["run_uuid", "workflow_name", "target", "status", "completed
 
 /** Throws ScriptError for what is wrong with the question; other faults are told by the function's failure value. */
 function read(context: FunctionContext, query: Row): readonly Row[] {
-  const { records, total } = askRecords(context, "records", query);
+  const { records, total } = callHost(context, "records", query);
   if (total > records.length)
     context.log("warn", `there are ${total} records: these are the newest ${records.length}`);
   return records;

@@ -1,9 +1,9 @@
+import { isRecord, textOf } from "./argument-values.ts";
 import { importFile, NOTHING_IMPORTED } from "./database-assets.ts";
 import { linesOf, readText } from "./file-access.ts";
 import { readFinding } from "./finding-lines.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { objectOf, tell } from "./told.ts";
-import { isRecord, textOf } from "./values.ts";
+import { emitRecordEvent, objectOf } from "./record-events.ts";
 
 const group = "database";
 /** What SARIF calls a severity, in ours. */
@@ -22,7 +22,7 @@ function importVulnerability(context: FunctionContext, workspace: unknown, json:
   if (["vuln_title", "vuln_info", "finding_hash"].every((name) => textOf(data[name]) === ""))
     throw new Error("it names no finding");
   const source = fromNuclei === undefined ? "" : "nuclei";
-  tell(context, { tells: "vulnerability", workspace: textOf(workspace), source, data });
+  emitRecordEvent(context, { tells: "vulnerability", workspace: textOf(workspace), source, data });
   return true;
 }
 
@@ -57,7 +57,7 @@ function importSarif(context: FunctionContext, workspace: unknown, path: unknown
         asset_value: line === "" ? file : `${file}:${line}`,
       };
       const source = textOf(driver.name).toLowerCase();
-      tell(context, { tells: "vulnerability", workspace: textOf(workspace), source, data });
+      emitRecordEvent(context, { tells: "vulnerability", workspace: textOf(workspace), source, data });
     }
   }
   return { total, imported: total, skipped: 0 };

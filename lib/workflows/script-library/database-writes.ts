@@ -1,14 +1,15 @@
 /** Functions that write a record at once, where others hand it over until their step ends. Reference 3, database. */
-import { askRecords, type Row } from "./asked.ts";
+
+import { textOf } from "./argument-values.ts";
+import { callHost, type Row } from "./call-host.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { objectOf } from "./told.ts";
-import { textOf } from "./values.ts";
+import { objectOf } from "./record-events.ts";
 
 const group = "database";
 
 /** Gives the id of the record. Throws ScriptError for what is refused. */
 function write(context: FunctionContext, query: Row): number {
-  return Number(askRecords(context, "write", query).records[0]?.id ?? 0);
+  return Number(callHost(context, "write", query).records[0]?.id ?? 0);
 }
 
 const TABLES: Readonly<Record<string, string>> = {

@@ -1,16 +1,16 @@
 import { lstatSync } from "node:fs";
 import { relative } from "node:path";
-import { isInsidePath } from "../artifacts/paths.ts";
+import { isInsidePath } from "../artifacts/artifact-paths.ts";
 import { ARTIFACT_TYPES } from "../artifacts/table.ts";
-import type { Reported } from "../workspaces/records.ts";
+import type { Reported } from "../workspaces/workspace-records.ts";
+import { textOf } from "./argument-values.ts";
 import { databaseAssetFunctions } from "./database-assets.ts";
 import { databaseReadFunctions } from "./database-reads.ts";
 import { databaseVulnerabilityFunctions } from "./database-vulnerabilities.ts";
 import { databaseWriteFunctions } from "./database-writes.ts";
 import { linesOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { notAvailable, tell } from "./told.ts";
-import { textOf } from "./values.ts";
+import { emitRecordEvent, notAvailable } from "./record-events.ts";
 
 const group = "database";
 
@@ -25,7 +25,8 @@ function total(counter: Reported): LibraryFunction {
     run: ([path], context: FunctionContext) => {
       let add = 0;
       for (const line of linesOf(path, context)) if (line.trim() !== "") add += 1;
-      if (add > 0) tell(context, { tells: "totals", workspace: "", source: "", data: { counter, add } });
+      if (add > 0)
+        emitRecordEvent(context, { tells: "totals", workspace: "", source: "", data: { counter, add } });
       return add;
     },
   };
@@ -49,7 +50,7 @@ function register(context: FunctionContext, path: unknown, type: unknown): boole
     ...{ artifact_path, artifact_type, line_count, size_bytes: isFile ? info.size : 0 },
     is_folder: info?.isDirectory() === true,
   };
-  tell(context, { tells: "artifact", workspace: "", source: "", data });
+  emitRecordEvent(context, { tells: "artifact", workspace: "", source: "", data });
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
+import { textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i;
 const DOMAIN_MAX_CHARS = 253;

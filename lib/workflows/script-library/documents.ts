@@ -1,14 +1,15 @@
 /** Functions that work on documents, as the user whom the installation names for workflows. */
-import { askRecords, type Row } from "./asked.ts";
+
+import { textOf } from "./argument-values.ts";
+import { callHost, type Row } from "./call-host.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 const group = "documents";
 
 /** What is refused is an error: a quiet value would hide that nothing was written. */
 function ask(context: FunctionContext, name: string, query: Row): string {
   try {
-    return textOf(askRecords(context, "document", query).records[0]?.answer);
+    return textOf(callHost(context, "document", query).records[0]?.answer);
   } catch (thrown) {
     throw new ScriptError(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }

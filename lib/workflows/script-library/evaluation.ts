@@ -1,5 +1,5 @@
+import { isBlank, numberOf, textOf } from "./argument-values.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
-import { isBlank, numberOf, textOf } from "./values.ts";
 
 /** Of one evaluation, so that nothing of one script is seen by another. */
 interface Kept {

@@ -1,5 +1,5 @@
+import { isRecord, textOf } from "./argument-values.ts";
 import type { FunctionContext, GeneratedEvent, LibraryFunction } from "./library-types.ts";
-import { isRecord, textOf } from "./values.ts";
 
 export const eventParams = ["workspace", "topic", "source", "data_type"];
 

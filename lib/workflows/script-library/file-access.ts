@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { textOf } from "./argument-values.ts";
 import { type FunctionContext, ScriptError, UnreachablePathError } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 /** What a function reads into a value; counting and copying have no limit. */
 export const READ_LIMIT_BYTES = 10 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { existsSync, opendirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
+import { textOf } from "./argument-values.ts";
 import { kindOfText } from "./detection.ts";
 import { pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 const group = "type_detection";
 /** Files that `detect_language` looks at, at most, and how deep. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { numberOf, textOf } from "./argument-values.ts";
 import { joinLines, linesOf, pathOf, writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { toMatcher } from "./patterns.ts";
-import { numberOf, textOf } from "./values.ts";
 
 const group = "file";
 const CHUNKS_MAX = 10_000;

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, globSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve } from "node:path";
+import { textOf } from "./argument-values.ts";
 import { entryOf, outputOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 const group = "file";
 /** Paths that `glob` gives, at most. */

@@ -10,9 +10,9 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { textOf } from "./argument-values.ts";
 import { chunksOf, entryOf, openFile, outputOf, pathOf, readText } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 const group = "file";
 const [LINE_FEED, SPACE, TAB, VERTICAL_TAB, FORM_FEED, RETURN] = [10, 32, 9, 11, 12, 13];

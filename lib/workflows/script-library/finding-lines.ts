@@ -1,6 +1,6 @@
 import { hasControlInText } from "../../events/control-characters.ts";
-import { assetValue } from "../assets/fields.ts";
-import { isRecord } from "./values.ts";
+import { assetValue } from "../assets/asset-fields.ts";
+import { isRecord } from "./argument-values.ts";
 
 /** What files of findings may be made of: a line is one finding. */
 export const LINE_FORMATS = ["httpx", "nuclei", "jsonl", "plain"] as const;

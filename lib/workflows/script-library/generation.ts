@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
+import { numberOf, textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
-import { numberOf, textOf } from "./values.ts";
 
 const ALPHANUMERICS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const LONGEST_RANDOM = 10_000;

@@ -1,6 +1,7 @@
 /** Commands on other hosts. Reference 3, ssh. */
+
+import { textOf } from "./argument-values.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 export const hostFunctions = {
   ssh_exec: {

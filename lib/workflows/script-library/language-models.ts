@@ -1,7 +1,8 @@
 /** One question to a language model; steps of type llm can do more. Reference 3, llm. */
+
+import { textOf } from "./argument-values.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { objectOf } from "./told.ts";
-import { textOf } from "./values.ts";
+import { objectOf } from "./record-events.ts";
 
 const group = "llm";
 const ROLE = /^(system|user|assistant)\s*:\s*/i;

@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { functions, callables as whole } from "./library.ts";
 import type { FunctionContext } from "./library-types.ts";
 import { callables } from "./library-without-files.ts";
-import { aliasOf } from "./names.ts";
-import { WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
+import { aliasOf, WORKSPACE_FUNCTIONS } from "./workspace-functions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weft-without-files-"));
+
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A context that notes who asks for the workspace or a command. */

@@ -1,4 +1,4 @@
-import { textOf } from "./values.ts";
+import { textOf } from "./argument-values.ts";
 
 /** A table in Markdown, line by line; cells stay cells whatever is in them. */
 export function* tableOf(names: readonly string[], rows: Iterable<readonly unknown[]>): Generator<string> {

@@ -1,3 +1,4 @@
+import { textOf } from "./argument-values.ts";
 import { prepare as prepareCsv } from "./csv.ts";
 import { joinLines, readText, writeLines } from "./file-access.ts";
 import {
@@ -9,7 +10,6 @@ import {
 import { cellOf, tableOf } from "./markdown-tables.ts";
 import { prepare as prepareJqFunctions } from "./query.ts";
 import { columnsOf, recordsOf } from "./records.ts";
-import { textOf } from "./values.ts";
 
 const group = "markdown";
 const REPORT_FILE = "security-report.md";

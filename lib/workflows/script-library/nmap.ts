@@ -1,7 +1,7 @@
+import { isRecord, textOf } from "./argument-values.ts";
 import { linesOf, pathOf, readText, writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { runCommand } from "./programs.ts";
-import { isRecord, textOf } from "./values.ts";
 
 const DEFAULT_FLAGS = "-sV -T4";
 /** Text that nmap takes for one word of its command line; nothing that names a file or a script. */

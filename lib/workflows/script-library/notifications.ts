@@ -1,6 +1,7 @@
 /** Messages to people and other services. Reference 3, notification. */
+
+import { isRecord, textOf } from "./argument-values.ts";
 import { type FunctionContext, type LibraryFunction, ScriptError } from "./library-types.ts";
-import { isRecord, textOf } from "./values.ts";
 
 const group = "notification";
 const TEXT_MAX_CHARS = 100_000;

@@ -1,5 +1,5 @@
+import { textOf } from "./argument-values.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 type Level = Parameters<FunctionContext["log"]>[0];
 

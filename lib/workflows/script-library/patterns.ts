@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { textOf } from "./values.ts";
+import { textOf } from "./argument-values.ts";
 
 /** Longer patterns are refused. In UTF-16 units. */
 const PATTERN_LIMIT_CHARS = 10_000;

@@ -1,9 +1,9 @@
 import { RE2JS } from "re2js";
+import { textOf } from "./argument-values.ts";
 import { setEnvironment } from "./evaluation.ts";
 import { entryOf, outputOf, pathOf, readText, writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { compilePattern } from "./patterns.ts";
-import { textOf } from "./values.ts";
 
 const DOWNLOAD_SECONDS = 600;
 const ADDRESS = /^(?:https?|ftp):\/\//i;

@@ -1,6 +1,6 @@
 import type { Jq } from "jq-wasm";
+import { textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 /** The engine's memory never shrinks: after an input of this length it is loaded anew. In UTF-16 units. */
 const LARGE_INPUT_CHARS = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { isRecord, textOf } from "./argument-values.ts";
 import { linesOf, writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { isRecord, textOf } from "./values.ts";
 
 const group = "output";
 

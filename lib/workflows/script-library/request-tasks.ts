@@ -1,13 +1,13 @@
 /** Requests and look-ups of functions, under the same address policy as http steps. */
 import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RequestFailed } from "../../network/failure.ts";
+import { RequestFailed } from "../../network/errors.ts";
 import { type Network, openNetwork } from "../../network/network.ts";
 import { type HttpAnswer, sendRequest } from "../../network/request.ts";
 import type { NetworkPolicy } from "../../settings/config.ts";
 import { HTTP_METHOD } from "../schema/limits.ts";
+import { isRecord, textOf } from "./argument-values.ts";
 import type { Task } from "./library-types.ts";
-import { isRecord, textOf } from "./values.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const RESPONSE_MAX_BYTES = 10 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
+import { isRecord, textOf } from "./argument-values.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { isRecord, textOf } from "./values.ts";
 
 const group = "http";
 const NO_POLICY = { privateAddresses: "deny", loopback: "deny" };

@@ -1,9 +1,9 @@
 /** Functions that carry a workspace away and bring one back. Reference 3, snapshot. */
 import { lstatSync } from "node:fs";
 import { basename } from "node:path";
+import { textOf } from "./argument-values.ts";
 import { pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
-import { textOf } from "./values.ts";
 
 const group = "snapshot";
 

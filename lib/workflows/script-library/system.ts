@@ -1,9 +1,9 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
+import { textOf } from "./argument-values.ts";
 import { chunksOf, outputOf, pathOf } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { runCommand } from "./programs.ts";
-import { textOf } from "./values.ts";
 
 /** What `cat_file` shows of a file, bytes. */
 const SHOWN_FILE_BYTES = 64 * 1024;

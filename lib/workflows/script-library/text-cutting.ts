@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { numberOf, textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
-import { numberOf, textOf } from "./values.ts";
 
 const group = "string";
 /** A longer name of a workspace is cut, and told apart by a hash. */

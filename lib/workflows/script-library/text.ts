@@ -1,6 +1,6 @@
+import { textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
 import { toMatcher } from "./patterns.ts";
-import { textOf } from "./values.ts";
 
 const group = "string";
 

@@ -1,6 +1,6 @@
 /** Functions of groups that need products which are no part of Weft: known by name, so that a call says so. */
 import type { LibraryFunction } from "./library-types.ts";
-import { notAvailable } from "./told.ts";
+import { notAvailable } from "./record-events.ts";
 
 type Returns = LibraryFunction["returns"];
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { isRecord, textOf } from "./argument-values.ts";
 import { linesOf, writeLines } from "./file-access.ts";
 import type { FunctionContext, LibraryFunction } from "./library-types.ts";
 import { fieldOf } from "./records.ts";
 import { formatUrl, toUrl } from "./urls.ts";
-import { isRecord, textOf } from "./values.ts";
 
 const group = "url_processing";
 const STATIC =

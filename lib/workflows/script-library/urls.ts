@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { extname } from "node:path";
+import { numberOf, textOf } from "./argument-values.ts";
 import type { LibraryFunction } from "./library-types.ts";
-import { numberOf, textOf } from "./values.ts";
 
 const group = "url_processing";
 

@@ -1,3 +1,8 @@
+/** The name in the other spelling that authors use: `fileExists` for `file_exists`. */
+export function aliasOf(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /**
  * Functions of the library that touch files or start commands, here or on other hosts, by their own names: a script that names one
  * is run where the run's workspace is.

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { ZipFile } from "yazl";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
+import { isInsidePath } from "../artifacts/artifact-paths.ts";
 import { listArtifacts } from "../artifacts/list.ts";
 import {
   type FileDeps,
@@ -13,14 +14,13 @@ import {
   type OpenedFile,
   sharedEntries,
   workspaceOpener,
-} from "../artifacts/open.ts";
-import { isInsidePath } from "../artifacts/paths.ts";
+} from "../artifacts/open-artifact.ts";
 import { listAssets } from "../assets/list.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { listVulnerabilities } from "../vulnerabilities/list.ts";
 import { scanFolder } from "../workspaces/folder.ts";
-import { workspaceRecordKey, workspaceRecordsTable } from "../workspaces/records.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
+import { workspaceRecordKey, workspaceRecordsTable } from "../workspaces/workspace-records.ts";
 import {
   MANIFEST,
   RECORD_FILES,

@@ -9,16 +9,16 @@ import { labelText } from "../../events/label-text.ts";
 import { type EventDeps, type EventDraft, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
-import { type FileDeps, folderOf } from "../artifacts/open.ts";
+import { type FileDeps, folderOf } from "../artifacts/open-artifact.ts";
 import { eventBatches } from "../findings/event-batches.ts";
-import { isRecord } from "../script-library/values.ts";
+import { isRecord } from "../script-library/argument-values.ts";
 import type { CatalogReader } from "../store/catalog.ts";
-import { layerEntries } from "../workspaces/changed.ts";
+import { workspaceChangedEntries } from "../workspaces/changed-event.ts";
 import { seenAt } from "../workspaces/folder.ts";
 import { type Changes, contentKey, layerKey } from "../workspaces/layers.ts";
-import { type WorkspaceDeps, workspaceWrites } from "../workspaces/records.ts";
 import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
 import { workspaceName } from "../workspaces/workspace-name.ts";
+import { type WorkspaceDeps, workspaceWrites } from "../workspaces/workspace-records.ts";
 import {
   MANIFEST,
   RECORD_FILES,
@@ -257,7 +257,12 @@ async function placeShared(
     item: { ...key, layers: [layer], version: (before?.version ?? 0) + 1 },
     when: [before === undefined ? ["pk", "missing"] : ["version", "=", before.version]],
   };
-  const publish = await layerEntries(deps, { workspace: name, layer, earlier: before?.layers ?? [], hop });
+  const publish = await workspaceChangedEntries(deps, {
+    workspace: name,
+    layer,
+    earlier: before?.layers ?? [],
+    hop,
+  });
   const outcome = await deps.outbox.commit({ writes: [put], publish });
   if (!outcome.ok) throw new ApiError("conflict", "The workspace is being changed, try again");
 }

@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import { crc32, inflateRawSync } from "node:zlib";
 import type { Entry as ZipEntry, ZipFile } from "yauzl";
 import { ApiError } from "../../errors.ts";
-import { isInsidePath } from "../artifacts/paths.ts";
+import { isInsidePath } from "../artifacts/artifact-paths.ts";
 import {
   SNAPSHOT_CONTENT_MAX_BYTES,
   SNAPSHOT_ENTRIES_MAX,

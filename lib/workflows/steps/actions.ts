@@ -1,5 +1,5 @@
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderText } from "../expressions/text.ts";
+import { renderText } from "../expressions/render-text.ts";
 import type { Action, BashStep } from "../schema/types.ts";
 import { runBash } from "./bash.ts";
 import type { Attempt, Scope } from "./context.ts";
@@ -66,7 +66,7 @@ async function carryOut(
 
 /** Where nobody has named webhooks, the log is told alone. */
 async function tellWebhooks(attempt: Attempt, text: string): Promise<void> {
-  const { NOTIFY_SECRET, answerAsk } = await import("./script-asks.ts");
+  const { NOTIFY_SECRET, handleHostCall: answerAsk } = await import("./host-calls.ts");
   if ((await attempt.deps.secrets.get(NOTIFY_SECRET)) === undefined) return;
   await answerAsk(attempt, "notify", { event: "action_notify", text }, attempt.signal);
 }

@@ -3,13 +3,13 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { CommandOutcome } from "../../platform/commands.ts";
 import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderShell } from "../expressions/shell.ts";
-import { renderText } from "../expressions/text.ts";
+import { renderShell } from "../expressions/render-shell.ts";
+import { renderText } from "../expressions/render-text.ts";
 import type { BashStep } from "../schema/types.ts";
-import { remaining, stepEnvironment, stepToken } from "./attempt.ts";
+import { remaining, stepEnvironment, stepToken } from "./attempt-environment.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { followOutput } from "./follow-output.ts";
-import { noteStep } from "./run-log.ts";
+import { logStep } from "./run-log.ts";
 
 /** Output kept as the step's value, bytes; the file keeps all of it. */
 const OUTPUT_MAX_BYTES = 10 * 1024 * 1024;
@@ -22,7 +22,7 @@ const TRUNCATED = "\n[output truncated]";
 export async function runBash(attempt: Attempt, scope: Scope, step: BashStep): Promise<StepOutput> {
   const sources = step.parallel_commands ?? step.commands ?? [step.command ?? ""];
   const rendered = sources.map((source) => renderText(parseTemplate(source, scope), displayValues(scope)));
-  for (const command of rendered) noteStep(attempt, `$ ${command}`);
+  for (const command of rendered) logStep(attempt, `$ ${command}`);
   const output = await keepingOutput(attempt, scope, step, async () => {
     const outputs: string[] = [];
     if (step.parallel_commands !== undefined) {

@@ -1,8 +1,8 @@
 import { redactJsonText } from "../../events/redact-json.ts";
 import type { LeafStep } from "../schema/types.ts";
 import type { Attempt } from "./context.ts";
-import { placeOf } from "./place.ts";
-import { arrived, travelling } from "./travel.ts";
+import { executionTargetOf } from "./execution-target.ts";
+import { toLocalPaths, toPortablePaths } from "./portable-paths.ts";
 
 /** A result is recorded so long after it came at the latest, milliseconds. A batch that is done sooner records nothing. */
 const RECORD_AFTER_MS = 2_000;
@@ -31,7 +31,8 @@ export interface BatchRecord {
  */
 export async function openBatchRecord(attempt: Attempt, step: LeafStep): Promise<BatchRecord> {
   const { deps, run, request, number } = attempt;
-  if (deps.workspaceSync !== undefined && placeOf(step, { phase: "run" }) === "workspace") return NO_RECORD;
+  if (deps.workspaceSync !== undefined && executionTargetOf(step, { phase: "run" }) === "workspace")
+    return NO_RECORD;
   // A goto may lead to the same items once more; the name has ids and numbers only.
   const name = Buffer.from(`${request.key} ${request.round ?? 0}`)
     .toString("hex")
@@ -46,7 +47,7 @@ export async function openBatchRecord(attempt: Attempt, step: LeafStep): Promise
     if (all.size === recorded) return;
     const { size } = all;
     try {
-      const items = travelling(deps, [...all]);
+      const items = toPortablePaths(deps, [...all]);
       await deps.blobs.put(key, redactJsonText(items, deps.secrets.redact));
       recorded = size;
     } catch (error) {
@@ -83,5 +84,7 @@ const NO_RECORD: BatchRecord = {
 async function read({ deps }: Attempt, key: string): Promise<Map<number, ItemResult>> {
   const bytes = await deps.blobs.get(key);
   if (bytes === undefined) return new Map();
-  return new Map(arrived(deps, JSON.parse(Buffer.from(bytes).toString("utf8")) as [number, ItemResult][]));
+  return new Map(
+    toLocalPaths(deps, JSON.parse(Buffer.from(bytes).toString("utf8")) as [number, ItemResult][]),
+  );
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureText, StepCancelled } from "../engine/step-failure.ts";
 import type { LeafStep } from "../schema/types.ts";
+import { type AttemptResult, attemptStep, NO_OUTPUT } from "./attempt-step.ts";
 import { type ItemResult, openBatchRecord } from "./batch-record.ts";
 import type { Attempt, LoopValue, Scope } from "./context.ts";
 import { deadlineOf } from "./deadline.ts";
-import { loadItems } from "./items.ts";
-import { attemptLeaf, type LeafResult, NO_OUTPUT } from "./leaf.ts";
-import { noteStep } from "./run-log.ts";
+import { loadItems } from "./foreach-items.ts";
+import { toLocalPaths } from "./portable-paths.ts";
+import { logStep } from "./run-log.ts";
 import { bindLoop } from "./scope.ts";
-import { arrived } from "./travel.ts";
 
 /** Items of one foreach that run at the same time, at most. */
 export const PARALLEL_MAX = 256;
@@ -72,7 +72,7 @@ export async function runBatch(
         scope,
         loop,
         index,
-        arrived(attempt.deps, items[index - from]),
+        toLocalPaths(attempt.deps, items[index - from]),
       );
       const isFailed = result.status === "failed" && result.tolerated !== true;
       const failure = isFailed ? { error: result.error ?? "failed" } : {};
@@ -109,7 +109,7 @@ async function attemptItem(
   loop: BatchLoop,
   index: number,
   value: unknown,
-): Promise<LeafResult> {
+): Promise<AttemptResult> {
   const position = [...loop.outer.map((outer) => outer.index), index].join(".");
   const key = `${attempt.request.key.split("#")[0]}#${position}`;
   const item: Attempt = { ...attempt, step, request: { ...attempt.request, key } };
@@ -117,21 +117,21 @@ async function attemptItem(
   // Tries of an item are its batch's own affair: the conductor knows of batches only.
   for (let tries = 1; ; tries += 1) {
     const result = await attemptInTime({ ...item, tries }, inner, step);
-    if (result.status === "failed") noteStep(item, `failed: ${result.error ?? ""}`);
+    if (result.status === "failed") logStep(item, `failed: ${result.error ?? ""}`);
     if (result.retryAt === undefined) return result;
     await waitUntil(attempt, result.retryAt);
   }
 }
 
 /** The step's own timeout is for each try of each item. */
-async function attemptInTime(attempt: Attempt, scope: Scope, step: LeafStep): Promise<LeafResult> {
+async function attemptInTime(attempt: Attempt, scope: Scope, step: LeafStep): Promise<AttemptResult> {
   let deadline: number | undefined;
   try {
     deadline = deadlineOf(step, scope, attempt.deadline, attempt.deps.clock.now());
   } catch (thrown) {
     return { ...NO_OUTPUT, status: "failed", error: attempt.deps.secrets.redact(failureText(thrown)) };
   }
-  return attemptLeaf({ ...attempt, deadline }, scope, step);
+  return attemptStep({ ...attempt, deadline }, scope, step);
 }
 
 async function waitUntil({ deps, signal }: Attempt, at: number): Promise<void> {

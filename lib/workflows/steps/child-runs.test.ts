@@ -7,7 +7,7 @@ import { readRuns, runValues, store } from "../../testing/test-workflows.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 import { runKey, runsTable } from "../runs/table.ts";
-import { answerAsk } from "./script-asks.ts";
+import { handleHostCall } from "./host-calls.ts";
 
 let open: TestDeps;
 afterEach(() => open.close());
@@ -89,7 +89,7 @@ describe("a script that starts runs", () => {
     const ask = async (number: number, deps: object) => {
       const request = { key: "s", phase: "run", dispatch: number, attempt: number };
       const attempt = { deps: { ...open.deps, ...deps }, run: { run_id: runId }, request, number };
-      const answer = answerAsk(attempt as never, "run", asked, stop, "1.1");
+      const answer = handleHostCall(attempt as never, "run", asked, stop, "1.1");
       await open.drain();
       return answer;
     };

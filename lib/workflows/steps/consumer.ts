@@ -4,7 +4,7 @@ import type { BusEnvelope } from "../../platform/bus.ts";
 import type { StepType } from "../schema/types.ts";
 import type { StepDeps } from "./context.ts";
 import { executeStep } from "./execute.ts";
-import { type Place, STEP_REQUESTED, type StepCommand, sendToConductor } from "./messages.ts";
+import { type ExecutionTarget, STEP_REQUESTED, type StepCommand, sendToConductor } from "./messages.ts";
 
 /** Lambda's limit. A worker, which runs where the workspace is, takes as long as the step does. */
 const TIMEOUT_SECONDS = 900;
@@ -30,7 +30,7 @@ type StepConsumer = Consumer<BusEnvelope<StepCommand>, StepDeps>;
 
 function executor(
   name: string,
-  detail: { readonly type: readonly StepType[]; readonly place: readonly Place[] },
+  detail: { readonly type: readonly StepType[]; readonly place: readonly ExecutionTarget[] },
   { summary, concurrency }: Options,
 ): StepConsumer {
   return defineConsumer({

@@ -8,8 +8,8 @@ import type { Remote } from "../remote/machine.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
 import type { WorkspaceSync } from "../workspaces/sync.ts";
-import type { StepActivity } from "./activity.ts";
-import type { RecordsAnswer } from "./messages.ts";
+import type { HostCallResult } from "./messages.ts";
+import type { StepActivity } from "./step-activity.ts";
 
 /** Where steps that touch files work. Absolute paths. */
 export interface StepPaths {
@@ -39,7 +39,7 @@ export type StepDeps = Pick<
   readonly network: Network;
   readonly llm: LlmSettings;
   /** Records and runs for scripts, where this process has tables; the conductor is asked where it has none. */
-  readonly answerScript?: AnswerScript;
+  readonly answerScript?: HandleScriptCall;
   /** Where this process has the records and the workspaces. */
   readonly snapshots?: Snapshots;
   /** Where watch triggers of this process want to know what was executed when. */
@@ -58,7 +58,7 @@ export interface Snapshots {
 }
 
 /** Answers what a script of a run asks of who has tables: records, or another run. */
-export type AnswerScript = (runId: string, query: unknown) => Promise<RecordsAnswer>;
+export type HandleScriptCall = (runId: string, query: unknown) => Promise<HostCallResult>;
 
 /** What a step knows of its run. */
 export interface StepRun {

@@ -1,7 +1,7 @@
 import { parseDuration } from "../../durations.ts";
 import { StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderText } from "../expressions/text.ts";
+import { renderText } from "../expressions/render-text.ts";
 import type { Step } from "../schema/types.ts";
 import type { Scope } from "./context.ts";
 

@@ -7,28 +7,28 @@ import type { Ports } from "../../platform/ports.ts";
 import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import type { Request } from "../engine/walk.ts";
 import type { FunctionStep, LeafStep } from "../schema/types.ts";
-import { TEMP_FOLDER } from "../values/builtins.ts";
+import { TEMP_FOLDER } from "../values/built-in-values.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
+import { attemptStep, NO_OUTPUT } from "./attempt-step.ts";
 import { runBatch } from "./batch.ts";
-import { findEntered, findLeft } from "./container.ts";
+import { enterContainer, leaveContainer } from "./container-steps.ts";
 import type { Attempt, LoopValue, Scope, StepDeps } from "./context.ts";
 import { deadlineOf } from "./deadline.ts";
-import { passGate, runHandlers } from "./gate.ts";
-import { loadItems } from "./items.ts";
-import { attemptLeaf, NO_OUTPUT } from "./leaf.ts";
+import { loadItems } from "./foreach-items.ts";
 import {
-  attemptMark,
-  type LoopPlace,
+  attemptKey,
+  attemptReleasedKey,
+  type LoopPosition,
   openWork,
-  overMark,
-  releaseMark,
+  runFinishedKey,
   type StepCommand,
   type StepWork,
   sendToConductor,
 } from "./messages.ts";
-import { type Finding, noteStart, report, type Taken } from "./report.ts";
+import { passGate, runHandlers } from "./module-gate.ts";
+import { toLocalPaths } from "./portable-paths.ts";
 import { bindLoop, openScope } from "./scope.ts";
-import { arrived } from "./travel.ts";
+import { type ClaimedStep, logStepStart, reportOutcome, type StepOutcome } from "./step-outcome.ts";
 
 /** How often a running step looks whether its run is over, milliseconds. */
 const LOOK_EVERY_MS = 400;
@@ -50,7 +50,7 @@ function watchRun(deps: Pick<Ports, "claims" | "log">, runId: string, outer: Abo
     if (busy || over) return;
     busy = true;
     try {
-      over = await deps.claims.isTaken(overMark(runId));
+      over = await deps.claims.isTaken(runFinishedKey(runId));
       if (over) controller.abort();
     } catch (error) {
       deps.log.warn("whether a run is over could not be seen", { run: runId, error });
@@ -86,14 +86,17 @@ export async function executeStep(
   const { run_id, request } = command;
   const deliveries = receiveCount + interrupted;
   const number = (request.attempt ?? 1) + deliveries - 1;
-  if (await deps.claims.isTaken(overMark(run_id))) return;
-  if (deliveries > 1 && !(await deps.claims.isTaken(releaseMark(run_id, request.dispatch, number - 1)))) {
+  if (await deps.claims.isTaken(runFinishedKey(run_id))) return;
+  if (
+    deliveries > 1 &&
+    !(await deps.claims.isTaken(attemptReleasedKey(run_id, request.dispatch, number - 1)))
+  ) {
     const { key, dispatch } = request;
     const spared = interrupted === 0 ? {} : { interrupted };
     const input = { type: "lost", key, dispatch, attempt: number, ...spared } as const;
     return sendToConductor(deps, { run_id, input }, `lost:${dispatch}:${number}`);
   }
-  if (!(await deps.claims.take(attemptMark(run_id, request.dispatch, number)))) return;
+  if (!(await deps.claims.take(attemptKey(run_id, request.dispatch, number)))) return;
   const watch = watchRun(deps, run_id, signal);
   try {
     const taken = await open(deps, command, number, watch.signal);
@@ -101,11 +104,11 @@ export async function executeStep(
       const finding = await observed(deps, taken, () => find(taken));
       if (watch.isOver()) return;
       const { finding: concluded, files } = await finish(finding);
-      if (!watch.isOver()) await report(deps, taken, concluded, files);
+      if (!watch.isOver()) await reportOutcome(deps, taken, concluded, files);
     });
   } catch (thrown) {
     if (watch.isOver() || (thrown instanceof StepCancelled && !signal.aborted)) return;
-    await deps.claims.take(releaseMark(run_id, request.dispatch, number)).catch((error: unknown) => {
+    await deps.claims.take(attemptReleasedKey(run_id, request.dispatch, number)).catch((error: unknown) => {
       deps.log.warn("a step could not be given back", { run: run_id, step: request.key, error });
     });
     throw thrown;
@@ -119,7 +122,7 @@ async function open(
   command: StepCommand,
   number: number,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<ClaimedStep> {
   const { run_id, request } = command;
   const startedAt = deps.clock.now();
   const work = await openWork(deps, command);
@@ -163,7 +166,7 @@ async function open(
 /** Does a step's work, and notes when it was done. */
 async function observed<Result>(
   { stepActivity }: StepDeps,
-  { attempt, work }: Taken,
+  { attempt, work }: ClaimedStep,
   execute: () => Promise<Result>,
 ): Promise<Result> {
   const { run_id } = attempt.run;
@@ -175,7 +178,9 @@ async function observed<Result>(
   }
 }
 
-type Finish = (finding: Finding) => Promise<{ readonly finding: Finding; readonly files?: WorkspaceChange }>;
+type Finish = (
+  finding: StepOutcome,
+) => Promise<{ readonly finding: StepOutcome; readonly files?: WorkspaceChange }>;
 
 /**
  * Does the work of a step in its workspace, which is first brought to what it is elsewhere where machines
@@ -183,7 +188,7 @@ type Finish = (finding: Finding) => Promise<{ readonly finding: Finding; readonl
  */
 async function inWorkspace(
   { workspaceSync }: StepDeps,
-  { attempt, work }: Taken,
+  { attempt, work }: ClaimedStep,
   execute: (finish: Finish) => Promise<void>,
 ): Promise<void> {
   if (workspaceSync === undefined || work.layers === undefined)
@@ -205,10 +210,10 @@ async function inWorkspace(
   }
 }
 
-async function find(taken: Taken): Promise<Finding> {
+async function find(taken: ClaimedStep): Promise<StepOutcome> {
   const { attempt: opened, work, startedAt } = taken;
   const { deps, request, step } = opened;
-  noteStart(opened);
+  logStepStart(opened);
   try {
     const loops = await openLoops(deps, opened.run.run_id, work.loops);
     const variables = loops.map(({ variable }) => variable);
@@ -221,12 +226,12 @@ async function find(taken: Taken): Promise<Finding> {
     }
     const deadline = deadlineOf(step, scope, work.deadline, deps.clock.now());
     const attempt = { ...opened, deadline };
-    if (request.phase === "enter") return await findEntered(attempt, scope, startedAt);
-    if (request.phase === "leave") return await findLeft(attempt, scope, work);
+    if (request.phase === "enter") return await enterContainer(attempt, scope, startedAt);
+    if (request.phase === "leave") return await leaveContainer(attempt, scope, work);
     if (request.phase === "gate") return await passGate(attempt, scope, step as FunctionStep, work.given);
     if (request.phase === "handlers")
       return await runHandlers(attempt, scope, step as FunctionStep, work.ended?.error);
-    return await attemptLeaf(attempt, scope, step as LeafStep);
+    return await attemptStep(attempt, scope, step as LeafStep);
   } catch (thrown) {
     if (!(thrown instanceof StepFailed) && !(thrown instanceof Error && thrown.name === "TemplateError"))
       throw thrown;
@@ -241,11 +246,15 @@ async function makeTempFolder(workspace: string): Promise<void> {
 }
 
 /** The loop variables around a step with their values, outermost first. */
-async function openLoops(deps: StepDeps, runId: string, places: readonly LoopPlace[]): Promise<LoopValue[]> {
+async function openLoops(
+  deps: StepDeps,
+  runId: string,
+  places: readonly LoopPosition[],
+): Promise<LoopValue[]> {
   return Promise.all(
     places.map(async ({ variable, foreach_key, index }) => {
       const { items, from } = await loadItems(deps, runId, foreach_key, index);
-      return { variable, value: arrived(deps, items[index - from] ?? ""), index };
+      return { variable, value: toLocalPaths(deps, items[index - from] ?? ""), index };
     }),
   );
 }
@@ -256,7 +265,7 @@ async function findBatch(
   items: NonNullable<Request["items"]>,
   batch: NonNullable<StepWork["batch"]>,
   outer: readonly LoopValue[],
-): Promise<Finding> {
+): Promise<StepOutcome> {
   const { variable, foreach_key: foreachKey, parallel } = batch;
   const loop = { variable, foreachKey, parallel, outer };
   const result = await runBatch(attempt, attempt.step as LeafStep, scope, items, loop);

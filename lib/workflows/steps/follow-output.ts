@@ -1,7 +1,7 @@
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Attempt } from "./context.ts";
-import { type LineKind, noteStep } from "./run-log.ts";
+import { type LineKind, logStep } from "./run-log.ts";
 
 /** How often the output of a command that goes on is looked at, milliseconds. */
 const LOOK_EVERY_MS = 300;
@@ -69,7 +69,7 @@ class Followed {
     if (text === "") return;
     const shown = text.slice(0, LOGGED_MAX_BYTES);
     const end = this.#endOfRoom(shown);
-    noteStep(this.#attempt, shown.slice(0, end), this.#kind);
+    logStep(this.#attempt, shown.slice(0, end), this.#kind);
     if (text.length > end) this.#more();
   }
 
@@ -106,7 +106,7 @@ class Followed {
         this.taken += length;
         const read = buffer.toString("utf8", 0, length);
         const text = read.slice(0, this.#endOfRoom(read));
-        noteStep(this.#attempt, text.endsWith("\n") ? text.slice(0, -1) : text, this.#kind);
+        logStep(this.#attempt, text.endsWith("\n") ? text.slice(0, -1) : text, this.#kind);
       }
       this.#more();
     } finally {
@@ -115,6 +115,6 @@ class Followed {
   }
 
   #more(): void {
-    noteStep(this.#attempt, `[more in ${basename(this.#path)}]`, this.#kind);
+    logStep(this.#attempt, `[more in ${basename(this.#path)}]`, this.#kind);
   }
 }

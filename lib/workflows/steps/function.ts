@@ -1,5 +1,5 @@
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderText } from "../expressions/text.ts";
+import { renderText } from "../expressions/render-text.ts";
 import type { FunctionStep } from "../schema/types.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 import { type Evaluation, evaluateScript } from "./script.ts";

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { RequestFailed } from "../../network/failure.ts";
+import { RequestFailed } from "../../network/errors.ts";
 import { type HttpAnswer, type HttpRequest, sendRequest, shownUrl } from "../../network/request.ts";
 import { retryAfterMs } from "../../network/retry-after.ts";
 import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderHeader, renderText } from "../expressions/text.ts";
-import { renderUrl } from "../expressions/url.ts";
+import { renderHeader, renderText } from "../expressions/render-text.ts";
+import { renderUrl } from "../expressions/render-url.ts";
 import { variableName } from "../expressions/variable-names.ts";
 import { HTTP_METHOD } from "../schema/limits.ts";
 import type { HttpStep } from "../schema/types.ts";
-import { remaining, timeFor } from "./attempt.ts";
+import { remaining, timeFor } from "./attempt-environment.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 
 /** Time of a request where the step has no timeout, milliseconds. */

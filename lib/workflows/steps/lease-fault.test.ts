@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { testDeps } from "../../testing/test-deps.ts";
 import { flat, onTopic, store } from "../../testing/test-workflows.ts";
-import { listLetters } from "../dead-letters/letters.ts";
+import { listDeadLetters } from "../dead-letters/dead-letters.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 
@@ -34,7 +34,7 @@ describe("an executor that meets a fault of the platform", () => {
       status: "failed",
       error_message: "step only could not be executed: no space is left",
     });
-    expect(await flat((await listLetters(full.deps, { offset: 0, limit: 10 })).items)).toMatchObject([
+    expect(await flat((await listDeadLetters(full.deps, { offset: 0, limit: 10 })).items)).toMatchObject([
       { queue: "bash", error: "no space is left" },
     ]);
     await full.close();

@@ -1,13 +1,13 @@
 import { redactJson } from "../../events/redact-json.ts";
 import { completeChat, embedTexts } from "../../llm/complete.ts";
 import { type CallConfig, callConfig, type LlmParameters } from "../../llm/config.ts";
-import { LlmFailed } from "../../llm/failure.ts";
+import { LlmFailed } from "../../llm/errors.ts";
 import { StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderText, renderValue } from "../expressions/text.ts";
+import { renderText, renderValue } from "../expressions/render-text.ts";
 import { variableName } from "../expressions/variable-names.ts";
 import type { LlmStep } from "../schema/types.ts";
-import { remaining } from "./attempt.ts";
+import { remaining } from "./attempt-environment.ts";
 import type { Attempt, Scope, StepOutput } from "./context.ts";
 
 /** Time of all requests where the step has no timeout, milliseconds: a little less than a function of Lambda has. */

@@ -4,7 +4,7 @@ import type { Input } from "../engine/decide.ts";
 import type { Request } from "../engine/walk.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
-import type { KeptValue } from "../values/stored-values.ts";
+import type { StoredValueRef } from "../values/stored-values.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
 
 /** Detail type on the bus of the command that asks for a step. */
@@ -14,13 +14,13 @@ export const CONDUCT_QUEUE = "conduct";
 const MESSAGE_INLINE_LENGTH = 200 * 1024;
 
 /** Where a step can be executed: where the run's workspace is, or anywhere, as it touches no files. */
-export type Place = "workspace" | "anywhere";
+export type ExecutionTarget = "workspace" | "anywhere";
 
 /** Detail of `step.requested` on the bus. */
 export interface StepCommand {
   /** Of the step, and where it can be executed: what the rules go by. */
   readonly type: string;
-  readonly place: Place;
+  readonly place: ExecutionTarget;
   readonly run_id: string;
   readonly request: Request;
   /** The work itself, or the blob that holds its JSON. */
@@ -29,7 +29,7 @@ export interface StepCommand {
 }
 
 /** A loop around a step: the item in turn lies in the chunk of the foreach that holds its place. */
-export interface LoopPlace {
+export interface LoopPosition {
   readonly variable: string;
   readonly foreach_key: string;
   /** From 0. */
@@ -53,12 +53,12 @@ export interface StepWork {
   readonly absent?: NeededNames;
   readonly step: Step;
   /** What the step's templates name: values of the run, and its parameters and built-in variables. */
-  readonly values: Readonly<Record<string, KeptValue>>;
+  readonly values: Readonly<Record<string, StoredValueRef>>;
   /** Parameters and built-in variables, where they are too many to be sent along; earlier ones go before later ones. */
-  readonly bases?: readonly KeptValue[];
+  readonly bases?: readonly StoredValueRef[];
   readonly trusted: readonly string[];
   /** Outermost first; a batch's own is not among them. */
-  readonly loops: readonly LoopPlace[];
+  readonly loops: readonly LoopPosition[];
   /** When the containers around the step must have ended, milliseconds since the epoch. */
   readonly deadline?: number;
   /** What the run's workspace is made of, where machines share workspaces and the step needs it. */
@@ -93,7 +93,7 @@ export interface StepReport {
   readonly log_file: string;
   readonly exports: Readonly<Record<string, string>>;
   /** What templates may name from now on. */
-  readonly values: Readonly<Record<string, KeptValue>>;
+  readonly values: Readonly<Record<string, StoredValueRef>>;
   /** What it did to a workspace that machines share. */
   readonly files?: WorkspaceChange;
 }
@@ -114,14 +114,14 @@ export interface StepFailure {
 }
 
 /** What a script of a step asks of the tables. */
-export interface RecordsQuestion {
+export interface HostCall {
   /** Unique: the answer lies in the blob that it names. */
   readonly id: string;
   readonly query: unknown;
 }
 
 /** The newest of the records that were asked for, and how many there are in all; or what is wrong with the question. */
-export type RecordsAnswer =
+export type HostCallResult =
   | {
       readonly records: readonly Readonly<Record<string, unknown>>[];
       readonly total: number;
@@ -129,7 +129,7 @@ export type RecordsAnswer =
   | { readonly error: string };
 
 /** Where an executor, who has no tables, finds the answer. */
-export const answerBlob = (runId: string, id: string): string => `runs/${runId}/answers/${id}`;
+export const hostCallResultBlob = (runId: string, id: string): string => `runs/${runId}/answers/${id}`;
 
 /** A message of the conduct queue: an input of the run, or events, a question or a failure of one of its steps. */
 export interface ConductMessage {
@@ -138,7 +138,7 @@ export interface ConductMessage {
   readonly input?: Input;
   readonly report?: StepReport;
   readonly events?: StepEvents;
-  readonly question?: RecordsQuestion;
+  readonly question?: HostCall;
 }
 
 /** As it stands in the queue. */
@@ -196,10 +196,10 @@ async function readJson<Value>(deps: Pick<Ports, "blobs">, key: string): Promise
 }
 
 /** Taken once a run is over although steps of it are under way: their executors look for it. */
-export const overMark = (runId: string): string => `runs/${runId}/over`;
+export const runFinishedKey = (runId: string): string => `runs/${runId}/over`;
 /** Taken by the executor of one delivery of one request: a copy of the delivery finds it. */
-export const attemptMark = (runId: string, dispatch: number, attempt: number): string =>
+export const attemptKey = (runId: string, dispatch: number, attempt: number): string =>
   `runs/${runId}/steps/${dispatch}.${attempt}`;
 /** Taken when a delivery ended without a result and without a trace: the next one may begin. */
-export const releaseMark = (runId: string, dispatch: number, attempt: number): string =>
-  `${attemptMark(runId, dispatch, attempt)}.released`;
+export const attemptReleasedKey = (runId: string, dispatch: number, attempt: number): string =>
+  `${attemptKey(runId, dispatch, attempt)}.released`;

@@ -3,15 +3,15 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderShell } from "../expressions/shell.ts";
+import { renderShell } from "../expressions/render-shell.ts";
+import { renderText } from "../expressions/render-text.ts";
 import { shellQuote } from "../expressions/shell-quote.ts";
-import { renderText } from "../expressions/text.ts";
 import { allowedPath } from "../remote/allowed-paths.ts";
 import type { RemoteMachine, RemoteUse } from "../remote/machine.ts";
 import { dockerTarget, environmentOf, sshTarget } from "../remote/target.ts";
 import { tokenStart } from "../remote/tokens.ts";
 import type { RemoteBashStep, RemoteRunnerConfig } from "../schema/types.ts";
-import { remaining, stepEnvironment } from "./attempt.ts";
+import { remaining, stepEnvironment } from "./attempt-environment.ts";
 import {
   COMMAND_TIMEOUT_MS,
   displayValues,

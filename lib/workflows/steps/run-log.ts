@@ -27,7 +27,7 @@ const writing = new Map<string, Promise<void>>();
 export type LineKind = "" | "| " | "! ";
 
 /** Puts text of a step into its run's log, line by line: no text makes a line look like another's. */
-export function noteStep(
+export function logStep(
   { deps, logs, request, run }: Pick<Attempt, "deps" | "logs" | "request" | "run">,
   text: string,
   kind: LineKind = "",
@@ -37,7 +37,7 @@ export function noteStep(
 }
 
 /** Puts what happens to a whole run into its log. */
-export function noteRun(
+export function logRun(
   deps: Pick<Ports, "clock" | "secrets" | "log"> & { readonly paths: Pick<StepPaths, "logsDir"> },
   runId: string,
   text: string,

@@ -6,7 +6,7 @@ import { stepNames } from "../values/needed-names.ts";
 import { openValues } from "../values/stored-values.ts";
 import type { LoopValue, Scope, StepDeps } from "./context.ts";
 import type { StepWork } from "./messages.ts";
-import { arrived } from "./travel.ts";
+import { toLocalPaths } from "./portable-paths.ts";
 
 const PATH_UNSAFE = /[^A-Za-z0-9._-]/g;
 
@@ -21,7 +21,7 @@ export async function openScope(
   attempt: number,
 ): Promise<Scope> {
   const { values, trusted } = await openValues(deps, work);
-  for (const [name, value] of Object.entries(values)) values[name] = arrived(deps, value);
+  for (const [name, value] of Object.entries(values)) values[name] = toLocalPaths(deps, value);
   const { secrets } = stepNames(work.step, variables);
   values["attempt"] = attempt;
   if (secrets.length > 0) values["secrets"] = await loadSecrets(deps, secrets);

@@ -4,11 +4,11 @@ import { TOPIC_CHARACTERS } from "../../events/topic-match.ts";
 import type { ScriptEvent, ScriptOutcome } from "../../platform/scripts.ts";
 import { StepCancelled, StepFailed } from "../engine/step-failure.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderScript } from "../expressions/script.ts";
+import { renderScript } from "../expressions/render-script.ts";
 import { eventBatches } from "../findings/event-batches.ts";
-import { remaining, stepEnvironment, stepToken, timeFor } from "./attempt.ts";
+import { remaining, stepEnvironment, stepToken, timeFor } from "./attempt-environment.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { noteStep } from "./run-log.ts";
+import { logStep } from "./run-log.ts";
 
 /** Time of one evaluation where the step has no timeout, what it waits for included, milliseconds. */
 const SCRIPT_TIMEOUT_MS = 10 * 60 * 1000;
@@ -65,13 +65,13 @@ export async function evaluateScript(
       const number = (asked.get(what) ?? 0) + 1;
       asked.set(what, number);
       const place = `${evaluation}.${number}`;
-      return (await import("./script-asks.ts")).answerAsk(attempt, what, input, signal, place);
+      return (await import("./host-calls.ts")).handleHostCall(attempt, what, input, signal, place);
     },
   });
   const { log } = attempt.deps;
   for (const { level, message } of outcome.logs) {
     log[level]("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text: message });
-    noteStep(attempt, message);
+    logStep(attempt, message);
   }
   await emitScriptEvents(attempt, outcome.events);
   if (outcome.skipped !== undefined && (outcome.ok || outcome.reason === "failed"))

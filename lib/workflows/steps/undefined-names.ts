@@ -3,7 +3,7 @@ import { isGiven } from "../expressions/parse.ts";
 import type { Step } from "../schema/types.ts";
 import type { NeededNames } from "../values/needed-names.ts";
 import type { Attempt, Scope } from "./context.ts";
-import { noteStep } from "./run-log.ts";
+import { logStep } from "./run-log.ts";
 
 /** Every delivery of a step has an object of its own, which the items of a batch share: each name is noted once. */
 const noted = new WeakMap<Step, Set<string>>();
@@ -28,6 +28,6 @@ export function checkNames(attempt: Attempt, scope: Scope, step: Step, part: key
   for (const name of names) {
     if (before.has(name)) continue;
     before.add(name);
-    noteStep(attempt, `warning: nothing gives ${name} a value, it is empty`);
+    logStep(attempt, `warning: nothing gives ${name} a value, it is empty`);
   }
 }

@@ -5,7 +5,7 @@ import type { Ports } from "../../platform/ports.ts";
 import type { EventTrigger, Trigger, WatchTrigger } from "../schema/types.ts";
 import { allWorkflows } from "./store.ts";
 import { CATALOG_KEY, catalogTable, type WorkflowHead } from "./table.ts";
-import { declaredId, MADE, OVERRIDES, type TriggerState, triggerStateTable } from "./trigger-tables.ts";
+import { CREATED, declaredId, OVERRIDES, type TriggerState, triggerStateTable } from "./trigger-tables.ts";
 
 /** An event trigger in use, ready to be tested against topics. */
 export interface ReadyTrigger extends Match {
@@ -59,7 +59,7 @@ async function readCatalog(deps: Pick<Ports, "tables">): Promise<Catalog> {
   const [heads, overrides, made] = await Promise.all([
     allWorkflows(deps),
     readAll(deps, triggerStateTable, { pk: OVERRIDES }),
-    readAll(deps, triggerStateTable, { pk: MADE }),
+    readAll(deps, triggerStateTable, { pk: CREATED }),
   ]);
   const overridden = new Map(overrides.map((override) => [override.sk, override]));
   const madeFor = new Map<string, CatalogTrigger[]>();
@@ -111,7 +111,7 @@ function ready(head: WorkflowHead, spec: EventTrigger, scheduleId: string): Read
 }
 
 /** The watch triggers that are on, by their schedules' ids. */
-export function wantedTriggers({ triggers }: Catalog): Map<string, WatchTrigger> {
+export function enabledWatchTriggers({ triggers }: Catalog): Map<string, WatchTrigger> {
   const wanted = new Map<string, WatchTrigger>();
   for (const { scheduleId, spec, enabled } of [...triggers.values()].flat())
     if (enabled && spec.type === "watch") wanted.set(scheduleId, spec);

@@ -22,7 +22,7 @@ function punctual(schedules: readonly Pick<StoredSchedule, "expression" | "timez
  * Has the cron triggers of a workflow, once they are stored, fire punctually. Where the platform cannot be told
  * they fire all the same, up to a minute late until `keepRules`: so it never fails.
  */
-export async function wakeAt(
+export async function ensureRules(
   deps: Pick<Ports, "scheduler" | "log">,
   triggers: readonly Trigger[],
 ): Promise<void> {
@@ -41,7 +41,9 @@ export async function wakeAt(
  * Tells the platform every ten minutes which expressions there are, so that it wakes for those and for no others.
  * To be called each minute; never fails.
  */
-export async function keepRules(deps: Pick<Ports, "tables" | "scheduler" | "clock" | "log">): Promise<void> {
+export async function reconcileRules(
+  deps: Pick<Ports, "tables" | "scheduler" | "clock" | "log">,
+): Promise<void> {
   if (Math.floor(deps.clock.now() / MINUTE_MS) % EVERY_MINUTES !== AT_MINUTE) return;
   await unpunctually(deps, async () => {
     const schedules: StoredSchedule[] = [];

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { onTopic, store } from "../../testing/test-workflows.ts";
 import { parseDefinition } from "../schema/parse.ts";
-import { findWorkflow } from "./find.ts";
+import { findWorkflow } from "./find-workflow.ts";
 import { allWorkflows, deleteWorkflow, loadRevision, saveWorkflow } from "./store.ts";
 
 let test: TestDeps;

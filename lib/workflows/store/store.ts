@@ -4,7 +4,7 @@ import { readAll } from "../../events/read-all.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Condition, Write } from "../../platform/tables.ts";
 import type { Definition } from "../schema/types.ts";
-import { wakeAt } from "./schedule-rules.ts";
+import { ensureRules } from "./schedule-rules.ts";
 import {
   CATALOG_KEY,
   catalogTable,
@@ -84,7 +84,7 @@ export async function saveWorkflow(deps: DefinitionDeps, request: SaveRequest): 
     if (writes.length > SCHEDULE_WRITES_MAX)
       throw new ApiError("bad_request", "triggers: too many are new or changed at once");
     if ((await deps.tables.write(writes)).ok) {
-      await wakeAt(deps, definition.triggers);
+      await ensureRules(deps, definition.triggers);
       return { head, changed: true };
     }
   }

@@ -38,11 +38,11 @@ export async function scheduleWrites(
     const known = before.get(trigger.name);
     before.delete(trigger.name);
     if (known === undefined || known.type !== trigger.type) {
-      writes.push(...additions(declaredRow(deps, workflow, trigger)));
+      writes.push(...insertWrites(declaredRow(deps, workflow, trigger)));
       if (known !== undefined) writes.push(...webhookRemoval(known));
     } else if (!isDeepStrictEqual(known.spec, trigger)) writes.push(...changes(deps, known, trigger));
   }
-  for (const left of before.values()) writes.push(...removals(left));
+  for (const left of before.values()) writes.push(...deleteWrites(left));
   return writes;
 }
 
@@ -60,7 +60,7 @@ async function overrideRemovals(
 
 /** The writes that take away all stored schedules that a workflow declares. */
 export async function scheduleRemovals(deps: Pick<Ports, "tables">, workflow: string): Promise<Write[]> {
-  return (await schedulesOf(deps, workflow)).flatMap(removals);
+  return (await schedulesOf(deps, workflow)).flatMap(deleteWrites);
 }
 
 /** The stored schedules that a workflow declares, and those of the triggers that it is about to. */
@@ -77,7 +77,7 @@ export async function schedulesOf(
 }
 
 /** A row as it is when its trigger is new. */
-export function newRow(
+export function newScheduleRow(
   deps: Pick<Ports, "clock">,
   scheduleId: string,
   row: Pick<StoredSchedule, "workflow" | "origin" | "spec" | "enabled"> &
@@ -94,7 +94,7 @@ export function newRow(
     schedule_id: scheduleId,
     trigger: spec.name,
     type: spec.type,
-    ...clockwork(deps, spec, row.enabled),
+    ...nextRunFields(deps, spec, row.enabled),
     last_run: null,
     run_count: 0,
     error: "",
@@ -110,7 +110,7 @@ export function newRow(
 const newWebhookId = (): string => `wh_${randomBytes(24).toString("base64url")}`;
 
 function declaredRow(deps: RowDeps, workflow: string, trigger: Trigger): StoredSchedule {
-  return newRow(deps, declaredId(workflow, trigger.name), {
+  return newScheduleRow(deps, declaredId(workflow, trigger.name), {
     workflow,
     origin: "workflow",
     spec: trigger,
@@ -119,7 +119,7 @@ function declaredRow(deps: RowDeps, workflow: string, trigger: Trigger): StoredS
 }
 
 /** What the clock goes by; of what no clock fires it is empty. */
-export function clockwork(
+export function nextRunFields(
   deps: Pick<Ports, "clock">,
   spec: Trigger,
   enabled: boolean,
@@ -135,7 +135,7 @@ export function clockwork(
 }
 
 /** A new row, and its address where it has one. */
-export function additions(row: StoredSchedule): Write[] {
+export function insertWrites(row: StoredSchedule): Write[] {
   const put: Write = { op: "put", table: schedulesTable, item: row };
   if (row.webhook_id === undefined) return [put];
   const item = { ...webhookKey(row.webhook_id), schedule_id: row.schedule_id };
@@ -159,14 +159,14 @@ function changes(deps: RowDeps, known: StoredSchedule, trigger: Trigger): Write[
     return writes;
   }
   const { due: _due, ...rest } = known;
-  const timed = clockwork(deps, trigger, enabled);
+  const timed = nextRunFields(deps, trigger, enabled);
   const item: StoredSchedule = { ...rest, ...timed, spec: trigger, enabled, error: "", updated_at };
   writes.push({ op: "put", table: schedulesTable, item });
   return writes;
 }
 
 /** What goes with a row. */
-export function removals(row: StoredSchedule): Write[] {
+export function deleteWrites(row: StoredSchedule): Write[] {
   return [
     { op: "delete", table: schedulesTable, key: scheduleKey(row.schedule_id) },
     ...webhookRemoval(row),

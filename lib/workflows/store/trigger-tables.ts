@@ -76,9 +76,9 @@ export const triggerStateTable: TableSpec<TriggerState> = {
 };
 
 export const OVERRIDES = "override";
-export const MADE = "made";
+export const CREATED = "made";
 export const overrideKey = (scheduleId: string): Key => ({ pk: OVERRIDES, sk: scheduleId });
-export const madeKey = (scheduleId: string): Key => ({ pk: MADE, sk: scheduleId });
+export const createdKey = (scheduleId: string): Key => ({ pk: CREATED, sk: scheduleId });
 export const webhookKey = (webhookId: string): Key => ({ pk: "webhook", sk: webhookId });
 export const onceKey = (scheduleId: string, hash: string): Key => ({ pk: `once:${scheduleId}`, sk: hash });
 export const filesPartition = (scheduleId: string): string => `files:${scheduleId}`;

@@ -3,10 +3,10 @@ import { parseDuration } from "../../durations.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import { parseTemplate } from "../expressions/parse.ts";
-import { renderText } from "../expressions/text.ts";
+import { renderText } from "../expressions/render-text.ts";
 import type { EventTrigger } from "../schema/types.ts";
 import { onceKey, type TriggerState, triggerStateTable } from "../store/trigger-tables.ts";
-import type { EventValues } from "./input.ts";
+import type { EventValues } from "./trigger-input.ts";
 
 /** Expired items deleted in one sweep. */
 const FORGOTTEN_AT_ONCE = 100;
@@ -61,7 +61,7 @@ export async function claimOnce(
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 /** Deletes keys whose time is over. */
-export async function forgetExpired(deps: Pick<Ports, "tables" | "clock">): Promise<number> {
+export async function deleteExpiredClaims(deps: Pick<Ports, "tables" | "clock">): Promise<number> {
   const to = new Date(deps.clock.now()).toISOString();
   let forgotten = 0;
   while (forgotten < FORGOTTEN_MAX) {

@@ -7,8 +7,8 @@ import { resendPending } from "../../events/log/process.ts";
 import type { HostileOptions } from "../../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
-import { resendStalled } from "../runs/sweep.ts";
-import { fireDue } from "../schedules/fire.ts";
+import { resendStalledRuns } from "../runs/resend-stalled.ts";
+import { fireDueSchedules } from "../schedules/fire-due-schedules.ts";
 import { schedulesOf } from "../store/trigger-rows.ts";
 
 const WORKFLOW = `
@@ -23,7 +23,7 @@ async function recover(test: TestDeps): Promise<void> {
   for (let round = 0; round < 12; round += 1) {
     await test.drain();
     test.clock.advance(5 * 60_000);
-    if ((await resendPending(test.deps, 100)) + (await resendStalled(test.deps)) === 0) return;
+    if ((await resendPending(test.deps, 100)) + (await resendStalledRuns(test.deps)) === 0) return;
   }
   throw new Error("the sweeps find no end");
 }
@@ -44,7 +44,7 @@ async function withMishap(hostile: HostileOptions): Promise<void> {
         if (triggered_workflows.length > 0) told.push(key);
       }
       clock.advance(30 * 60_000);
-      await fireDue(rough.deps);
+      await fireDueSchedules(rough.deps);
       await rough.drain();
     } catch (error) {
       if (!isCrash(error)) throw error;
@@ -54,7 +54,7 @@ async function withMishap(hostile: HostileOptions): Promise<void> {
     const calm = await testDeps({ folder, clock });
     for (const key of ["a", "b"]) await emitEvent(calm.deps, { topic: "custom.x", data: { key } });
     clock.advance(20 * 60_000);
-    await fireDue(calm.deps);
+    await fireDueSchedules(calm.deps);
     await recover(calm);
     expect(new Set(told).size).toBe(told.length);
     // Whatever happened, each key started one run, and each slot one.

@@ -6,8 +6,8 @@ import { type CreateDeps, composeRun } from "../runs/create.ts";
 import type { StoredRun, TriggerType } from "../runs/table.ts";
 import type { Trigger } from "../schema/types.ts";
 import { declaredId, type StoredSchedule } from "../store/trigger-tables.ts";
-import { inputEvaluator } from "./conditions.ts";
-import { type EventValues, inputParams } from "./input.ts";
+import { inputEvaluator } from "./event-filters.ts";
+import { type EventValues, inputParams } from "./trigger-input.ts";
 
 export type MatchedRunDeps = CreateDeps & Pick<Ports, "scripts">;
 

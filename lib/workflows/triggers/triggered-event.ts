@@ -19,7 +19,7 @@ export function matchOf(
 }
 
 /** The event that tells of a trigger which is fired by something else than an event. Seed: workflow 6. */
-export function triggeredDraft(
+export function scheduleTriggeredDraft(
   schedule: Pick<StoredSchedule, "schedule_id" | "workflow" | "trigger">,
   data: Omit<TopicData<"schedule.triggered">, "schedule_id">,
 ): EventDraft {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import type { Definition } from "../schema/types.ts";
-import { findWorkflow } from "../store/find.ts";
+import { findWorkflow } from "../store/find-workflow.ts";
 import { loadRevision } from "../store/store.ts";
 import { uploadWorkflow } from "./upload.ts";
 import { openWorkflowFolder } from "./workflow-folder.ts";

@@ -1,9 +1,9 @@
 import { isGiven, type NeededName } from "../expressions/parse.ts";
 import { loopNames } from "../expressions/variable-names.ts";
 import type { Definition, Step } from "../schema/types.ts";
-import { BUILTIN_NAMES } from "../values/builtins.ts";
+import { BUILTIN_NAMES } from "../values/built-in-values.ts";
 import { exportedBy, namesLeftBy, neededIn } from "../values/needed-names.ts";
-import { targetFacts } from "../values/target-facts.ts";
+import { targetValues } from "../values/target-values.ts";
 
 const CHILD_FIELDS: ReadonlySet<string> = new Set(["step", "parallel_steps", "name", "type"]);
 
@@ -12,7 +12,7 @@ const ALWAYS: readonly string[] = ["secrets", "attempt", "error", "output", "eve
 
 /** What some runs have: of a target that is a URL, and of an event. */
 const AT_TIMES: readonly string[] = [
-  ...Object.keys(targetFacts("http://a.example/")),
+  ...Object.keys(targetValues("http://a.example/")),
   ...["EventEnvelope", "EventTopic", "EventSource", "EventDataType", "EventTimestamp", "EventData"],
 ];
 

@@ -3,7 +3,7 @@ import type { Ports } from "../../platform/ports.ts";
 import { type ParseOptions, type ParseOutcome, parseDefinition } from "../schema/parse.ts";
 import { describeProblem } from "../schema/problems.ts";
 import type { Definition } from "../schema/types.ts";
-import { findWorkflow } from "../store/find.ts";
+import { findWorkflow } from "../store/find-workflow.ts";
 import {
   allWorkflows,
   type DefinitionDeps,

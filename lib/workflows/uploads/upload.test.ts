@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { onTopic } from "../../testing/test-workflows.ts";
-import { findWorkflow } from "../store/find.ts";
+import { findWorkflow } from "../store/find-workflow.ts";
 import { isListed, savedAnswer, toWorkflowRecord, uploadWorkflow, workflowRecord } from "./upload.ts";
 
 let test: TestDeps;

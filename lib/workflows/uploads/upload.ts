@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { filteredOnce } from "../lists/filtered.ts";
+import { cachedFilter } from "../lists/filter-cache.ts";
 import { describeProblem } from "../schema/problems.ts";
 import type { DefinitionDeps } from "../store/store.ts";
 import type { WorkflowHead } from "../store/table.ts";
-import { unwatchedTriggers, type WatchingDeps } from "../watches/unwatched.ts";
+import { unwatchableTriggers, type WatchingDeps } from "../watches/unwatchable-paths.ts";
 import { lintDefinition } from "./lint.ts";
 import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
 
@@ -125,7 +125,7 @@ export async function validateWorkflow(
 
 async function warningsOf(deps: WatchingDeps, { warnings, definition }: Parsed): Promise<string[]> {
   if (definition === undefined) return [...warnings];
-  const unwatched = await unwatchedTriggers(deps, definition.triggers);
+  const unwatched = await unwatchableTriggers(deps, definition.triggers);
   return [...warnings, ...lintDefinition(definition), ...unwatched];
 }
 
@@ -199,4 +199,4 @@ export function isListed(head: WorkflowHead, { kind, tags, search }: WorkflowFil
 }
 
 /** The workflows that fit, in their order. */
-export const listedHeads = filteredOnce(isListed);
+export const listedHeads = cachedFilter(isListed);

@@ -3,10 +3,10 @@ import { basename, extname, join, relative } from "node:path";
 import type { FSWatcher } from "chokidar";
 import type { Log } from "../../platform/log.ts";
 import { describeProblem } from "../schema/problems.ts";
-import { workflowCalled } from "../store/find.ts";
+import { findByName } from "../store/find-workflow.ts";
 import { allWorkflows, type DefinitionDeps, deleteWorkflow, findNamed } from "../store/store.ts";
 import type { WorkflowHead } from "../store/table.ts";
-import { unwatchedTriggers, type WatchingDeps } from "../watches/unwatched.ts";
+import { unwatchableTriggers, type WatchingDeps } from "../watches/unwatchable-paths.ts";
 import { lintDefinition } from "./lint.ts";
 import { type Parsed, parseStored, saveWithHeirs } from "./save-text.ts";
 
@@ -51,7 +51,7 @@ export async function openWorkflowFolder(deps: FolderDeps, folder: string): Prom
     if (wants !== undefined) waiting.set(path, wants);
     if (loaded === undefined) return;
     for (const [heir, parent] of [...waiting])
-      if (workflowCalled([loaded], parent) !== undefined) await loadAndHeirs(heir);
+      if (findByName([loaded], parent) !== undefined) await loadAndHeirs(heir);
   };
   watcher.on("add", load);
   watcher.on("change", load);
@@ -132,7 +132,7 @@ async function loadFile(
       ...shared,
       ...parsed.warnings,
       ...lintDefinition(parsed.definition),
-      ...(await unwatchedTriggers(deps, parsed.definition.triggers)),
+      ...(await unwatchableTriggers(deps, parsed.definition.triggers)),
     ],
   });
   return { loaded };

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
-import { renderText } from "../expressions/text.ts";
+import { renderText } from "../expressions/render-text.ts";
 
 /** What a generator may look at besides its arguments. */
 export interface GeneratorContext {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { runValues } from "../../testing/test-workflows.ts";
 import { variableName } from "../expressions/variable-names.ts";
-import { numbers } from "../lists/number-sequence.ts";
-import { BASE_VALUES, type BaseValues, keepValue, valueWrite } from "./stored-values.ts";
+import { numberSequence } from "../lists/number-sequence.ts";
+import { BASE_VALUES, type BaseValues, storeValue, valueWrite } from "./stored-values.ts";
 
 let test: TestDeps;
 
@@ -15,7 +15,7 @@ afterEach(() => test.close());
 
 const keep = async (name: string, value: unknown, inlineBytes?: number): Promise<void> => {
   await test.deps.tables.write([
-    valueWrite("run", name, await keepValue(test.deps, "run", value, inlineBytes)),
+    valueWrite("run", name, await storeValue(test.deps, "run", value, inlineBytes)),
   ]);
 };
 
@@ -72,8 +72,8 @@ it.each([
 
 describe("numbers", () => {
   it("are each given once, also to many at once and by two counters of one name", async () => {
-    const one = numbers(test.deps, "c");
-    const other = numbers(test.deps, "c");
+    const one = numberSequence(test.deps, "c");
+    const other = numberSequence(test.deps, "c");
     const given = await Promise.all(
       Array.from({ length: 240 }, (_, n) => (n % 3 === 0 ? other : one).next()),
     );
@@ -82,15 +82,15 @@ describe("numbers", () => {
   });
 
   it("begin at 1 for every name, and go on after a restart", async () => {
-    expect(await numbers(test.deps, "a").next()).toBe(1);
-    expect(await numbers(test.deps, "b").next()).toBe(1);
-    expect(await numbers(test.deps, "a").next()).toBeGreaterThan(1);
+    expect(await numberSequence(test.deps, "a").next()).toBe(1);
+    expect(await numberSequence(test.deps, "b").next()).toBe(1);
+    expect(await numberSequence(test.deps, "a").next()).toBeGreaterThan(1);
   });
 
   it("can be had again after a fault", async () => {
     let fail = true;
     const { tables } = test.deps;
-    const flaky = numbers(
+    const flaky = numberSequence(
       {
         tables: {
           ...tables,

@@ -12,15 +12,15 @@ export const VALUES_INLINE_BYTES = 128 * 1024;
 export const BASE_VALUES = "#base";
 
 /** A value on its way: its JSON, or the blob that holds it. */
-export type KeptValue = { readonly json: string } | { readonly blob: string };
+export type StoredValueRef = { readonly json: string } | { readonly blob: string };
 
 /** Puts a value where it fits: itself, or a blob of its own. The blob's key is unique, so attempts do not mix. */
-export async function keepValue(
+export async function storeValue(
   deps: Pick<Ports, "blobs" | "ids">,
   runId: string,
   value: unknown,
   inlineBytes = VALUE_INLINE_BYTES,
-): Promise<KeptValue> {
+): Promise<StoredValueRef> {
   const json = JSON.stringify(value ?? null);
   const limit = Math.min(inlineBytes, VALUE_INLINE_BYTES);
   if (json.length <= limit / 4 || Buffer.byteLength(json) <= limit) return { json };
@@ -29,7 +29,7 @@ export async function keepValue(
   return { blob };
 }
 
-export function valueWrite(runId: string, name: string, kept: KeptValue): Write {
+export function valueWrite(runId: string, name: string, kept: StoredValueRef): Write {
   return { op: "put", table: valuesTable, item: { ...valueKey(runId, name), ...kept } };
 }
 
@@ -44,12 +44,12 @@ export interface BaseValues {
 
 /** Values as they are kept, on their way to an executor. */
 export interface LoadedValues {
-  readonly kept: Readonly<Record<string, KeptValue>>;
+  readonly kept: Readonly<Record<string, StoredValueRef>>;
   /**
    * Parameters and built-in variables, where some lie in a blob: whoever opens the values looks there too. What an
    * earlier one holds hides what a later one does.
    */
-  readonly bases?: readonly KeptValue[];
+  readonly bases?: readonly StoredValueRef[];
   readonly trusted: readonly string[];
 }
 
@@ -60,14 +60,14 @@ export const moduleBase = (module: string): string => `${module}/${BASE_VALUES}`
  * The values of a run by name, without opening those that lie in blobs; unknown names are left out. Values
  * hide parameters and built-in variables; `fresh` hides both. `module` is given for steps of a flow.
  */
-export async function loadKept(
+export async function loadValueRefs(
   deps: Pick<Ports, "tables">,
   runId: string,
   names: readonly string[],
-  fresh: Readonly<Record<string, KeptValue>>,
+  fresh: Readonly<Record<string, StoredValueRef>>,
   module?: string,
 ): Promise<LoadedValues> {
-  const kept: Record<string, KeptValue> = Object.create(null) as Record<string, KeptValue>;
+  const kept: Record<string, StoredValueRef> = Object.create(null) as Record<string, StoredValueRef>;
   const wanted = new Set(names);
   if (wanted.size === 0) return { kept, trusted: [] };
   const bases = [...(module === undefined ? [] : [moduleBase(module)]), BASE_VALUES];
@@ -95,7 +95,7 @@ export async function loadKept(
   return { kept, trusted };
 }
 
-const keptOf = ({ json = "null", blob }: StoredValue): KeptValue =>
+const keptOf = ({ json = "null", blob }: StoredValue): StoredValueRef =>
   blob === undefined ? { json } : { blob };
 
 const EMPTY_BASE = JSON.stringify({ values: {}, trusted: [] } satisfies BaseValues);
@@ -117,7 +117,7 @@ export async function openValues(
 }
 
 /** The value itself, wherever it lies; null where it is gone. */
-export async function openValue(deps: Pick<Ports, "blobs">, kept: KeptValue): Promise<unknown> {
+export async function openValue(deps: Pick<Ports, "blobs">, kept: StoredValueRef): Promise<unknown> {
   if ("json" in kept) return JSON.parse(kept.json);
   const bytes = await deps.blobs.get(kept.blob);
   return bytes === undefined ? null : JSON.parse(Buffer.from(bytes).toString("utf8"));

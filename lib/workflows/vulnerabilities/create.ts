@@ -4,7 +4,6 @@ import { labelText, plainText } from "../../events/label-text.ts";
 import { type EventDeps, emitEvents } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { toRecord, type VulnerabilityRecord } from "./list.ts";
-import { vulnerabilityFields } from "./settle.ts";
 import {
   identityKey,
   identityOf,
@@ -12,6 +11,7 @@ import {
   vulnerabilityIdentitiesTable,
   vulnerabilityKey,
 } from "./table.ts";
+import { vulnerabilityFields } from "./vulnerability-effects.ts";
 
 const TEXT_MAX_LENGTH = 16_000;
 const text = z.string().max(TEXT_MAX_LENGTH).optional();

@@ -5,9 +5,9 @@ import type { Filter } from "../../ranked-index/view.ts";
 import { indexRecords } from "../lists/index-list.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
-import { type Listing, mapped, type PageQuery, readList } from "../lists/read.ts";
-import { markWrite } from "../lists/table.ts";
-import { type WorkspaceDeps, workspaceWrites } from "../workspaces/records.ts";
+import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
+import { pendingWrite } from "../lists/table.ts";
+import { type WorkspaceDeps, workspaceWrites } from "../workspaces/workspace-records.ts";
 import {
   countsOf,
   identityKey,
@@ -118,7 +118,7 @@ export async function deleteVulnerability(
     const outcome = await deps.tables.write([
       { op: "delete", table: vulnerabilitiesTable, key: { pk, sk }, when: [["revision", "=", revision]] },
       { op: "delete", table: vulnerabilityIdentitiesTable, key: identityKey(identity) },
-      markWrite(vulnerabilityList.name, pk, deps.ids.random(), { gone: true }),
+      pendingWrite(vulnerabilityList.name, pk, deps.ids.random(), { gone: true }),
       ...(await workspaceWrites(deps, [{ workspace, add: countsOf(severity, -1) }], at)),
     ]);
     if (!outcome.ok) continue;

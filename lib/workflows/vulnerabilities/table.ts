@@ -1,7 +1,7 @@
 import { derivedId } from "../../platform/ids.ts";
 import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { List } from "../lists/list.ts";
-import type { Counter } from "../workspaces/records.ts";
+import type { Counter } from "../workspaces/workspace-records.ts";
 
 /** A vulnerability; fields beyond these are kept as they came. Reference 6. */
 export interface StoredVulnerability extends Key {
@@ -81,12 +81,12 @@ export const vulnerabilityList: List<StoredVulnerability> = {
   name: "vulnerabilities",
   table: vulnerabilitiesTable,
   sk: VULNERABILITY_SK,
-  listed: ({ workspace, severity, confidence, asset_value }) => ({
+  indexedFields: ({ workspace, severity, confidence, asset_value }) => ({
     fields: { [PRESENT.field]: PRESENT.value, workspace, severity, confidence },
     text: asset_value,
     final: false,
   }),
   tokenOf: ({ listed_mark }) => listed_mark,
   orderOf: ({ created_at, id }) => `${created_at}#${String(id).padStart(12, "0")}`,
-  forgets: false,
+  deletesWhenGone: false,
 };

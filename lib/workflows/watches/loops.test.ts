@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
-import { openWatches, type Watches } from "./watches.ts";
+import { openWatches, type Watches } from "./open-watches.ts";
 
 const HOPS = 8;
 const ROUNDS_MAX = 30;

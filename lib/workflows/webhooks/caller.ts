@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { parseDuration } from "../../durations.ts";
 import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
-import { isSameText, signed } from "../installation/signing.ts";
+import { isSameText, sign } from "../installation/signing.ts";
 import type { WebhookTrigger } from "../schema/types.ts";
 
 /** What a caller sends, as far as it shows who calls. */
@@ -30,7 +30,7 @@ export interface Proof {
 
 /** The secret of a webhook: nothing of it is stored. */
 export const webhookSecret = (deps: Pick<Ports, "tables" | "clock">, webhookId: string): Promise<string> =>
-  signed(deps, `webhook ${webhookId}`);
+  sign(deps, `webhook ${webhookId}`);
 
 /**
  * Lets in who knows the webhook's secret: `key` sends it (`?key=`, `X-Weft-Key` or a bearer token), `hmac` signs time

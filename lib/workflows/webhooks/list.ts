@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Ports } from "../../platform/ports.ts";
-import type { Listing, PageQuery } from "../lists/read.ts";
+import type { Listing, PageQuery } from "../lists/read-list.ts";
 import { scheduleRows } from "../schedules/list.ts";
 import type { CatalogReader } from "../store/catalog.ts";
 import { webhookSecret } from "./caller.ts";

@@ -10,13 +10,13 @@ import {
   triggerStateTable,
   webhookKey,
 } from "../store/trigger-tables.ts";
-import type { RateBreaker } from "../triggers/breaker.ts";
 import { claimOnce, hashOf } from "../triggers/dedupe.ts";
-import { type FireNowDeps, fireNow } from "../triggers/fire-now.ts";
+import type { RateBreaker } from "../triggers/rate-breaker.ts";
+import { type StartTriggeredRunDeps, startTriggeredRun } from "../triggers/start-triggered-run.ts";
 import { matchOf } from "../triggers/triggered-event.ts";
 import { type Proof, proveCaller, type WebhookCall } from "./caller.ts";
 
-export type WebhookDeps = FireNowDeps & {
+export type WebhookDeps = StartTriggeredRunDeps & {
   readonly breaker: RateBreaker;
   readonly receiverEnabled: boolean;
 };
@@ -75,7 +75,7 @@ export async function receiveWebhook(
       workflow_name: schedule.workflow,
       data,
     };
-    const fired = await fireNow(deps, schedule, match, draft, claims);
+    const fired = await startTriggeredRun(deps, schedule, match, draft, claims);
     if (fired === undefined) continue;
     return {
       message: "Webhook received",

@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { Filter } from "../../ranked-index/view.ts";
 import type { ListDeps } from "../lists/list.ts";
 import { DEFAULT_ORG } from "../lists/organization.ts";
-import { type Listing, mapped, type PageQuery, readList } from "../lists/read.ts";
-import { type StoredWorkspaceRecord, workspaceList } from "./records.ts";
+import { type Listing, mapped, type PageQuery, readList } from "../lists/read-list.ts";
+import { type StoredWorkspaceRecord, workspaceList } from "./workspace-records.ts";
 
 const count = z.int();
 

@@ -1,0 +1,125 @@
+import type { Ports } from "../platform/ports.ts";
+import type { Write } from "../platform/tables.ts";
+import { segmentOf } from "./block-positions.ts";
+import type { RankedIndex } from "./ranked-index.ts";
+import { goneKeyOf, headKeyOf, type IndexBlock, type IndexHead, rankedIndexTable } from "./table.ts";
+
+/** Records taken away together. */
+const TOGETHER = 100;
+/** Blocks deleted in one transaction, and in one go. */
+const BLOCKS_TOGETHER = 100;
+const BLOCKS_MAX = 5_000;
+
+type Deps = Pick<Ports, "tables">;
+
+/** What is to become of the oldest records of an index. */
+export interface Verdict {
+  /** So many of the first are to be taken away. */
+  readonly count: number;
+  /** Writes of the transaction that takes them out of the index, few. */
+  readonly writes?: readonly Write[];
+}
+
+export interface Clearing {
+  readonly name: string;
+  readonly index: RankedIndex;
+  /** Looks at the oldest records, by their keys in the order of their numbers. */
+  readonly judge: (keys: readonly string[]) => Promise<Verdict>;
+  /** Deletes what lies behind records that are in no list any more; again does no harm. */
+  readonly remove: (keys: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Takes the oldest records of an index away until one is to stay, `most` of them or so: first out of the index, by one
+ * number in its head, so that totals are exact at every instant; then what lies behind them. Their keys are kept until
+ * that is done, so one that was interrupted goes on where it stopped. Answers how many were taken away.
+ */
+export async function clearOldest(deps: Deps, clearing: Clearing, most: number): Promise<number> {
+  const { name, index, judge } = clearing;
+  let done = 0;
+  for (;;) {
+    const { gone, busy } = await finish(deps, clearing);
+    if (busy || done >= most) return done;
+    const view = await index.view([]);
+    const limit = Math.min(TOGETHER, view.total);
+    const oldest = (await view.page({ offset: view.total - limit, limit })).reverse();
+    const { count, writes = [] } = await judge(oldest.map(({ key }) => key));
+    const keys = oldest.slice(0, count).map(({ key }) => key);
+    const last = oldest[count - 1];
+    if (last === undefined) return done;
+    const taken = putGone(name, gone, { keys, low: last.number });
+    if (!(await index.drop(last.number, [...writes, taken]))) return done;
+    done += count;
+  }
+}
+
+interface Finished {
+  readonly gone: Gone | undefined;
+  /** Another is about it as well: what it took away just now is its own to delete. */
+  readonly busy: boolean;
+}
+
+/** Deletes what is left of records that were taken away; answers the item that says so. */
+async function finish(deps: Deps, { name, remove }: Clearing): Promise<Finished> {
+  const gone = await deps.tables.get(rankedIndexTable, goneKeyOf(name));
+  const head = await deps.tables.get(rankedIndexTable, headKeyOf(name));
+  if (gone === undefined || head === undefined) return { gone, busy: false };
+  // Of the transaction that took them away not everything can be seen yet.
+  if (head.low < gone.low) return { gone, busy: true };
+  let now: Gone | undefined = gone;
+  if (gone.keys !== undefined && gone.keys.length > 0) {
+    await remove(gone.keys);
+    now = await rewrite(deps, name, gone, { keys: [] });
+  }
+  const after = now === undefined ? undefined : await clearBlocks(deps, name, head, now);
+  return { gone: after, busy: after === undefined };
+}
+
+type Gone = Pick<IndexBlock, "until" | "keys" | "cleared"> & Pick<IndexHead, "low">;
+
+/** Each writing has another `until`, so that of two who are about it one does not write. */
+function changed(name: string, before: Gone | undefined, change: Partial<Gone>) {
+  const { until = 0, keys = [], cleared = 0, low = 0 } = before ?? {};
+  return { ...goneKeyOf(name), keys, cleared, low, ...change, until: until + 1 };
+}
+
+const putGone = (name: string, before: Gone | undefined, change: Partial<Gone>): Write => ({
+  op: "put",
+  table: rankedIndexTable,
+  item: changed(name, before, change),
+  when: [before === undefined ? ["pk", "missing"] : ["until", "=", before.until]],
+});
+
+/** The item as it is then; undefined where another has written it. */
+async function rewrite(
+  deps: Deps,
+  name: string,
+  before: Gone,
+  change: Partial<Gone>,
+): Promise<Gone | undefined> {
+  const { ok } = await deps.tables.write([putGone(name, before, change)]);
+  return ok ? changed(name, before, change) : undefined;
+}
+
+/** Deletes the blocks of segments that hold no record any more. Undefined where another is about it. */
+async function clearBlocks(
+  deps: Deps,
+  name: string,
+  { low, merged }: IndexHead,
+  before: Gone,
+): Promise<Gone | undefined> {
+  const empty = segmentOf(Math.min(low, merged) + 1);
+  let gone: Gone | undefined = before;
+  for (let left = BLOCKS_MAX; left > 0 && gone !== undefined; left -= BLOCKS_TOGETHER) {
+    const segment: number = gone.cleared ?? 0;
+    if (segment >= empty) break;
+    const pk = `${name}#${segment}`;
+    const { items } = await deps.tables.query(rankedIndexTable, { pk, limit: BLOCKS_TOGETHER });
+    if (items.length === 0) gone = await rewrite(deps, name, gone, { cleared: segment + 1 });
+    else
+      await deps.tables.write(
+        items.map(({ sk }) => ({ op: "delete", table: rankedIndexTable, key: { pk, sk } })),
+      );
+  }
+  return gone;
+}

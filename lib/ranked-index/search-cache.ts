@@ -1,0 +1,66 @@
+import { KEYS_PER_BLOCK, positionOf } from "./block-positions.ts";
+import { applyOperations } from "./deltas.ts";
+import { copyOf, type Dense, type Postings, popcount, SEGMENT_SIZE, WORDS } from "./postings.ts";
+import { type JoinedTexts, searchTexts } from "./search-text.ts";
+
+/** Findings kept in memory, about 10 KB each. */
+const FINDINGS_MAX = 256;
+const BLOCKS = SEGMENT_SIZE / KEYS_PER_BLOCK;
+const WORDS_PER_BLOCK = WORDS / BLOCKS;
+
+/** Where one needle was found in one segment, as its blocks of texts were when they were searched. */
+export class NeedleMatches {
+  readonly #needle: string;
+  readonly #words = new Uint32Array(WORDS);
+  /** The `until` of each block then; NaN is none of them. */
+  readonly #untils = new Float64Array(BLOCKS).fill(Number.NaN);
+  #set: Dense | undefined;
+
+  constructor(needle: string) {
+    this.#needle = needle;
+  }
+
+  /** Whether a block has been searched as it is. */
+  covers(chunk: number, until: number): boolean {
+    return this.#untils[chunk] === until;
+  }
+
+  search(chunk: number, until: number, texts: JoinedTexts): void {
+    const words = this.#words;
+    words.fill(0, chunk * WORDS_PER_BLOCK, (chunk + 1) * WORDS_PER_BLOCK);
+    searchTexts(texts, this.#needle, (place) => {
+      const position = chunk * KEYS_PER_BLOCK + place;
+      words[position >>> 5] = (words[position >>> 5] ?? 0) | (1 << (position & 31));
+    });
+    this.#untils[chunk] = until;
+    this.#set = undefined;
+  }
+
+  /** The positions, given the texts that some numbers got since; not to be changed. */
+  after(texts: ReadonlyMap<number, string>): Postings {
+    this.#set ??= { kind: "dense", count: popcount(this.#words), words: this.#words };
+    if (texts.size === 0) return this.#set;
+    const operations = Array.from(texts, ([number, text]) => ({
+      position: positionOf(number),
+      present: text.includes(this.#needle),
+    }));
+    return applyOperations(copyOf(this.#set), operations);
+  }
+}
+
+/** What was found lately: who pages through a search searches once. */
+export class SearchCache {
+  readonly #findings = new Map<string, NeedleMatches>();
+
+  of(segment: number, needle: string): NeedleMatches {
+    const name = `${segment} ${needle}`;
+    const finding = this.#findings.get(name) ?? new NeedleMatches(needle);
+    this.#findings.delete(name);
+    this.#findings.set(name, finding);
+    for (const oldest of this.#findings.keys()) {
+      if (this.#findings.size <= FINDINGS_MAX) break;
+      this.#findings.delete(oldest);
+    }
+    return finding;
+  }
+}

@@ -1,0 +1,153 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, realpath } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { seenAt } from "../workspaces/folder.ts";
+import { contentKey, type Entry, foldLayers, readLayer } from "../workspaces/layers.ts";
+import { workspaceKey, workspacesTable } from "../workspaces/table.ts";
+import { workspaceName } from "../workspaces/workspace-name.ts";
+import { isInsidePath } from "./artifact-paths.ts";
+
+/** What is needed to find files of workspaces, in this machine's folder or where machines share them. */
+export type FileDeps = Pick<Ports, "tables" | "blobs"> & {
+  readonly paths: { readonly workspacesDir: string };
+  readonly sharesWorkspaces: boolean;
+};
+
+export interface OpenedFile {
+  readonly size: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Bytes read at once. */
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Opens a file of a workspace. Nothing outside the workspace's folder is reached, by no path and by no link. Throws
+ * `bad_request` for a path that is none, `not_found`.
+ */
+export async function openArtifact(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile> {
+  if (!isInsidePath(path))
+    throw new ApiError("bad_request", "artifact_path: must be a path below the workspace");
+  const opened = deps.sharesWorkspaces
+    ? await openShared(deps, workspace, path)
+    : await openLocal(deps, workspace, path);
+  if (opened === undefined) throw new ApiError("not_found", "Artifact not found");
+  return opened;
+}
+
+/**
+ * Opens many files of a workspace: what is the same for all of them is looked up once. The opener resolves to undefined
+ * for a path where there is no file inside the workspace.
+ */
+export async function workspaceOpener(
+  deps: FileDeps,
+  workspace: string,
+): Promise<(path: string) => Promise<OpenedFile | undefined>> {
+  if (deps.sharesWorkspaces) {
+    const entries = await sharedEntries(deps, workspace);
+    return (path) => openEntry(deps, workspace, entries.get(path));
+  }
+  const folders = new Map<string, Promise<string | undefined>>();
+  return async (path) => {
+    if (!isInsidePath(path)) return undefined;
+    const above = posix.dirname(path);
+    let folder = folders.get(above);
+    if (folder === undefined) {
+      folder = realPlace(deps, workspace, above);
+      folders.set(above, folder);
+    }
+    const place = await folder;
+    return place === undefined ? undefined : openPlace(join(place, posix.basename(path)));
+  };
+}
+
+/** What lies at a path, undefined where there is nothing, or what leads out of the workspace. */
+export async function kindAt(
+  deps: FileDeps,
+  workspace: string,
+  path: string,
+): Promise<"file" | "folder" | undefined> {
+  if (!isInsidePath(path)) return undefined;
+  if (deps.sharesWorkspaces) {
+    const entries = await sharedEntries(deps, workspace);
+    const entry = entries.get(path);
+    if (entry !== undefined && "sha256" in entry) return "file";
+    const isFolder =
+      (entry !== undefined && "folder" in entry) ||
+      [...entries.keys()].some((one) => one.startsWith(`${path}/`));
+    return isFolder ? "folder" : undefined;
+  }
+  const place = await realPlace(deps, workspace, path);
+  const seen = place === undefined ? undefined : await seenAt(place);
+  return seen?.kind === "file" || seen?.kind === "folder" ? seen.kind : undefined;
+}
+
+/** The file's own place, where every folder on the way to it is one and not a link. */
+async function realPlace(deps: FileDeps, workspace: string, path: string): Promise<string | undefined> {
+  const folder = folderOf(deps, workspace);
+  const root = await realpath(folder).catch(() => undefined);
+  if (root === undefined || (await seenAt(folder))?.kind !== "folder") return undefined;
+  const place = join(root, path);
+  return (await realpath(place).catch(() => undefined)) === place ? place : undefined;
+}
+
+/** The folder of a workspace on this machine, whatever its name is. */
+export const folderOf = ({ paths }: Pick<FileDeps, "paths">, workspace: string): string =>
+  join(paths.workspacesDir, workspaceName(workspace));
+
+async function openLocal(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile | undefined> {
+  const place = await realPlace(deps, workspace, path);
+  return place === undefined ? undefined : openPlace(place);
+}
+
+/** Opens a file whose folder is known to be inside the workspace. */
+async function openPlace(place: string): Promise<OpenedFile | undefined> {
+  // A pipe would hold whoever opens it, and what is a link by now leads anywhere.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(place, flags).catch(() => undefined);
+  if (file === undefined) return undefined;
+  const info = await file.stat();
+  if (!info.isFile()) {
+    await file.close();
+    return undefined;
+  }
+  return { size: info.size, content: bytesOf(file, info.size) };
+}
+
+/** As many bytes as there were when it was opened: a file that grows meanwhile never ends. */
+async function* bytesOf(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
+  try {
+    for (let at = 0; at < size; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - at));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) throw new Error("a file became shorter while it was read");
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Everything in a workspace that machines share, by path. */
+export async function sharedEntries(deps: FileDeps, workspace: string): Promise<Map<string, Entry>> {
+  const layers =
+    (await deps.tables.get(workspacesTable, workspaceKey(workspaceName(workspace))))?.layers ?? [];
+  return foldLayers(await Promise.all(layers.map((layer) => readLayer(deps.blobs, layer))));
+}
+
+async function openShared(deps: FileDeps, workspace: string, path: string): Promise<OpenedFile | undefined> {
+  return openEntry(deps, workspace, (await sharedEntries(deps, workspace)).get(path));
+}
+
+async function openEntry(
+  deps: FileDeps,
+  workspace: string,
+  entry: Entry | undefined,
+): Promise<OpenedFile | undefined> {
+  if (entry === undefined || !("sha256" in entry)) return undefined;
+  const content = await deps.blobs.stream(contentKey(workspaceName(workspace), entry.sha256));
+  return content === undefined ? undefined : { size: entry.bytes, content };
+}

@@ -1,0 +1,201 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { LastFailure } from "../../events/consumer.ts";
+import { failEvent, reviveEvent } from "../../events/log/process.ts";
+import type { BusEnvelope } from "../../platform/bus.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Change } from "../../platform/tables.ts";
+import { indexPending, indexRecords } from "../lists/index-list.ts";
+import type { ListDeps } from "../lists/list.ts";
+import { type Listing, type PageQuery, readList } from "../lists/read-list.ts";
+import { pendingWrite } from "../lists/table.ts";
+import { type ConductDeps, conduct } from "../runs/conduct.ts";
+import { runKey, runsTable } from "../runs/table.ts";
+import { CONDUCT_QUEUE, type QueuedMessage, STEP_REQUESTED, type StepCommand } from "../steps/messages.ts";
+import { deadLetterKey, deadLetterList, deadLettersTable, PRESENT, type StoredDeadLetter } from "./table.ts";
+
+const ERROR_MAX_LENGTH = 2_000;
+/** Body of a dead letter kept in its item, characters; a longer one lies in a blob. */
+const BODY_INLINE_LENGTH = 32 * 1024;
+
+export const deadLetterRecord = z
+  .object({
+    id: z.string(),
+    queue: z.string(),
+    error: z.string(),
+    body: z.string(),
+    received_at: z.string(),
+  })
+  .meta({ id: "DeadLetter" });
+
+type LetterDeps = Pick<Ports, "tables" | "blobs" | "clock" | "ids" | "secrets">;
+
+type ReceiverDeps = LetterDeps & ConductDeps;
+
+/** Keeps the reason why a message fails for the last time; the letter itself follows through its queue. */
+export async function noteLastFailure(deps: LetterDeps, failure: LastFailure): Promise<void> {
+  const message = failure.error instanceof Error ? failure.error.message : String(failure.error);
+  await keepLetter(deps, failure.messageId, failure.queue, failure.body, message);
+}
+
+/** Takes a message from a dead-letter queue into the table, where it is seen and can be redriven. */
+export async function storeDeadLetter(
+  deps: ReceiverDeps,
+  letter: { id: string; queue: string; body: string },
+): Promise<void> {
+  await keepLetter(deps, letter.id, letter.queue, letter.body);
+  deps.log.error("message dead-lettered", { queue: letter.queue, message: letter.id });
+  const known = await deps.tables.get(deadLettersTable, deadLetterKey(letter.id));
+  await tellOwner(deps, letter.queue, letter.body, known?.error ?? "");
+}
+
+async function keepLetter(
+  deps: LetterDeps,
+  id: string,
+  queue: string,
+  body: string,
+  error?: string,
+): Promise<void> {
+  const now = new Date(deps.clock.now()).toISOString();
+  const key = `dead-letters/${id}`;
+  if (body.length > BODY_INLINE_LENGTH) await deps.blobs.put(key, body);
+  const listed_mark = deps.ids.random();
+  const change: Change = {
+    set: {
+      id,
+      queue,
+      ...(body.length > BODY_INLINE_LENGTH ? { body_blob: key } : { body }),
+      ...(error === undefined ? {} : { error: deps.secrets.redact(error).slice(0, ERROR_MAX_LENGTH) }),
+      listed_mark,
+    },
+    setIfMissing: {
+      group_id: groupOf(queue, body),
+      received_at: now,
+      ...(error === undefined ? { error: "" } : {}),
+    },
+  };
+  await deps.tables.write([
+    { op: "update", table: deadLettersTable, key: deadLetterKey(id), change },
+    pendingWrite(deadLetterList.name, id, listed_mark),
+  ]);
+}
+
+/** Brings the letters that came since into their list. */
+export async function indexDeadLetters(deps: ListDeps): Promise<void> {
+  await indexPending(deps, deadLetterList);
+}
+
+/** Which messages it must not overtake, where its queue has groups: those of its run, or of its rule. */
+function groupOf(queue: string, body: string): string {
+  if (queue !== CONDUCT_QUEUE) return queue;
+  try {
+    return (JSON.parse(body) as QueuedMessage).run_id;
+  } catch {
+    return "";
+  }
+}
+
+async function bodyOf(deps: Pick<Ports, "blobs">, letter: StoredDeadLetter): Promise<string> {
+  if (letter.body !== undefined) return letter.body;
+  const bytes = letter.body_blob === undefined ? undefined : await deps.blobs.get(letter.body_blob);
+  return bytes === undefined ? "" : Buffer.from(bytes).toString("utf8");
+}
+
+/**
+ * A dead event has its error noted; a dead input of a run, or a step that no executor could take to its end,
+ * fails the run: nothing hangs without a word.
+ */
+async function tellOwner(deps: ReceiverDeps, queue: string, body: string, error: string): Promise<void> {
+  let message: unknown;
+  try {
+    message = JSON.parse(body);
+  } catch {
+    return;
+  }
+  if (queue === CONDUCT_QUEUE) {
+    const { run_id } = message as QueuedMessage;
+    await conduct(deps, { run_id, input: { type: "fail", error: `the run could not go on: ${error}` } });
+  } else if (queue === "dispatch") {
+    const { detail } = message as BusEnvelope<{ event_id: string }>;
+    await failEvent(deps, detail.event_id, error === "" ? "dead-lettered" : error);
+  } else if (isStepCommand(message)) await failStep(deps, message.detail, error);
+}
+
+function isStepCommand(
+  message: unknown,
+): message is BusEnvelope<StepCommand & Readonly<Record<string, unknown>>> {
+  return (message as Partial<BusEnvelope> | null)?.["detail-type"] === STEP_REQUESTED;
+}
+
+/** Unless the step was answered or asked for anew meanwhile. */
+async function failStep(deps: ReceiverDeps, { run_id, request }: StepCommand, error: string): Promise<void> {
+  const run = await deps.tables.get(runsTable, runKey(run_id));
+  if (run?.state.frames[request.key]?.dispatch !== request.dispatch) return;
+  const reason = error === "" ? "given up after its last delivery" : error;
+  await conduct(deps, {
+    run_id,
+    input: { type: "fail", error: `step ${request.step} could not be executed: ${reason}` },
+  });
+}
+
+/** Messages given up, newest first. */
+export async function listDeadLetters(
+  deps: Pick<Ports, "blobs"> & ListDeps,
+  page: PageQuery,
+): Promise<Listing<z.infer<typeof deadLetterRecord>>> {
+  const { total, items } = await readList(deps, deadLetterList, [PRESENT], page);
+  return { total, items: records(deps, items) };
+}
+
+async function* records(
+  deps: Pick<Ports, "blobs">,
+  pages: AsyncIterable<readonly StoredDeadLetter[]>,
+): AsyncGenerator<z.infer<typeof deadLetterRecord>[]> {
+  for await (const letters of pages) {
+    for (const letter of letters) {
+      const { id, queue, error, received_at } = letter;
+      yield [{ id, queue, error, body: await bodyOf(deps, letter), received_at }];
+    }
+  }
+}
+
+/** Undefined where the body is no event's: its consumer will say so again. */
+function eventOf(body: string): string | undefined {
+  try {
+    const { detail } = JSON.parse(body) as Partial<BusEnvelope<{ event_id?: unknown }>>;
+    return typeof detail?.event_id === "string" ? detail.event_id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Puts a message back into the queue that it came from and takes the letter away. Were the process to die in
+ * between, the message is there twice, which its consumer bears. Throws `not_found`.
+ */
+export async function redriveDeadLetter(
+  deps: Pick<Ports, "blobs" | "queues" | "ids" | "log"> & ListDeps,
+  id: string,
+): Promise<StoredDeadLetter> {
+  const letter = await deps.tables.get(deadLettersTable, deadLetterKey(id));
+  if (letter === undefined) throw new ApiError("not_found", "Dead letter not found");
+  const body = await bodyOf(deps, letter);
+  if (letter.queue === "dispatch") {
+    const eventId = eventOf(body);
+    if (eventId !== undefined) await reviveEvent(deps, eventId);
+  }
+  await deps.queues.send(letter.queue, [
+    { body, groupId: letter.group_id, deduplicationId: deps.ids.random() },
+  ]);
+  await deps.tables.write([
+    { op: "delete", table: deadLettersTable, key: deadLetterKey(id) },
+    pendingWrite(deadLetterList.name, id, deps.ids.random(), { gone: true }),
+  ]);
+  try {
+    await indexRecords(deps, deadLetterList, [id]);
+  } catch (error) {
+    // The message is on its way: the sweep does the rest.
+    deps.log.warn("a redriven letter is still counted", { message: id, error });
+  }
+  return letter;
+}

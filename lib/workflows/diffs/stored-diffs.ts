@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { Listing, PageQuery } from "../lists/read-list.ts";
+import { countersTable } from "../lists/table.ts";
+import { type DiffDeps, type DiffKind, type diffQuery, diffToKeep } from "./compute-diff.ts";
+import { diffBlob, diffKey, diffsTable, type StoredDiff } from "./table.ts";
+
+/** Diffs of a kind that are kept; each further one takes the place of the oldest. */
+const KEPT_MAX = 1_000;
+
+/** A kept diff as callers see it. Reference 1.6, GET /assets/diffs. */
+export const storedDiff = z
+  .object({
+    id: z.int(),
+    workspace_name: z.string(),
+    from_time: z.string(),
+    to_time: z.string(),
+    total_added: z.int(),
+    total_removed: z.int(),
+    total_changed: z.int(),
+    diff_data: z.string().describe("JSON text of the diff, cut at about 300 KB"),
+    created_at: z.string(),
+  })
+  .meta({ id: "KeptDiff" });
+
+export type StoredDiffRecord = z.infer<typeof storedDiff>;
+
+/** Works a diff out and keeps it. Throws `bad_request`. */
+export async function createDiff(
+  deps: DiffDeps & Pick<Ports, "tables" | "blobs">,
+  kind: DiffKind,
+  query: z.infer<typeof diffQuery>,
+): Promise<StoredDiffRecord> {
+  const diff = await diffToKeep(deps, kind, query);
+  const counter = { pk: `diffs-${kind}`, sk: "next" };
+  const counted = await deps.tables.update(countersTable, counter, { add: { next: 1 } });
+  const id = counted?.next ?? 1;
+  const { workspace_name, from_time, to_time, summary } = diff;
+  const created_at = new Date(deps.clock.now()).toISOString();
+  const row = { id, workspace_name, from_time, to_time, ...summary, created_at };
+  const diff_data = JSON.stringify(diff);
+  // Before the row: whoever sees that finds it.
+  await deps.blobs.put(diffBlob(kind, id), diff_data);
+  const writes: Write[] = [{ op: "put", table: diffsTable, item: { ...diffKey(kind, id), ...row } }];
+  const oldest = id - KEPT_MAX;
+  if (oldest > 0) writes.push({ op: "delete", table: diffsTable, key: diffKey(kind, oldest) });
+  await deps.tables.write(writes);
+  if (oldest > 0) await deps.blobs.delete([diffBlob(kind, oldest)]);
+  return { ...row, diff_data };
+}
+
+/** The diffs of a kind that were kept, newest first. */
+export async function listDiffs(
+  deps: Pick<Ports, "tables" | "blobs">,
+  kind: DiffKind,
+  workspace: string | undefined,
+  { offset, limit }: PageQuery,
+): Promise<Listing<StoredDiffRecord>> {
+  const rows = (await readAll(deps, diffsTable, { pk: kind, reverse: true })).filter(
+    ({ workspace_name }) => workspace === undefined || workspace_name === workspace,
+  );
+  return { total: rows.length, items: withData(deps, kind, rows.slice(offset, offset + limit)) };
+}
+
+/** One by one: an answer is as large as it is long, and no part of it is held. */
+async function* withData(
+  { blobs }: Pick<Ports, "blobs">,
+  kind: DiffKind,
+  rows: readonly StoredDiff[],
+): AsyncGenerator<StoredDiffRecord[]> {
+  for (const { pk: _pk, sk: _sk, ...row } of rows) {
+    const bytes = await blobs.get(diffBlob(kind, row.id));
+    // Another has taken its place by now.
+    yield [{ ...row, diff_data: bytes === undefined ? "" : Buffer.from(bytes).toString("utf8") }];
+  }
+}

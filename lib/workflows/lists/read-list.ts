@@ -1,0 +1,178 @@
+import type { Key } from "../../platform/tables.ts";
+import { toRow } from "../../ranked-index/deltas.ts";
+import { pageSizeOf } from "../../ranked-index/page-size.ts";
+import { type Filter, type Found, passes, toTests, type View } from "../../ranked-index/view.ts";
+import { allOf, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
+import { entryKey, pendingKeys } from "./table.ts";
+
+export interface PageQuery {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface Listing<Item> {
+  readonly total: number;
+  readonly items: AsyncIterable<Item[]>;
+}
+
+/** A record and its number in the index. */
+export interface Numbered<Item> {
+  readonly number: number;
+  readonly item: Item;
+}
+
+/** How far an index may have gone on since it was last read here for its keys since then to be few, records. */
+const NEAR = 1_024;
+
+/**
+ * The records that pass the filters, newest first: how many in all, and those from `offset` on. The index answers
+ * for what it holds; records that it does not hold yet come first, so a caller reads its own write. Each record is
+ * shown as it is now; what a filter sees of one that has changed is up to date when the index is.
+ */
+export async function readList<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  filters: readonly Filter[],
+  page: PageQuery,
+): Promise<Listing<Item>> {
+  const { view, fresh } = await readTogether(deps, list, filters);
+  return assemble(deps, list, { view, fresh, late: [] }, page);
+}
+
+/** What is in a list at one instant. */
+export interface Together<Item> {
+  /** Of the index, by the filters. */
+  readonly view: View;
+  /** What the index does not hold yet and passes the filters, newest first. */
+  readonly fresh: readonly Item[];
+}
+
+/**
+ * A mark that says that a record is new goes only when the index holds the record for all to see, so with the marks
+ * read first none is missed. What is marked and in the index all the same has an entry with a number, or was not in
+ * the part of the index that was in blocks before the marks were read.
+ */
+export async function readTogether<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  filters: readonly Filter[],
+): Promise<Together<Item>> {
+  const index = deps.lists[list.name];
+  let before = index.floor;
+  let marked = await markedOf(deps, list);
+  let entries = await entriesOf(deps, list, marked);
+  let view = await index.view(filters);
+  if (marked.length > 0 && (before === undefined || view.merged - before > NEAR)) {
+    before = view.merged;
+    marked = await markedOf(deps, list);
+    entries = await entriesOf(deps, list, marked);
+    view = await index.view(filters);
+  }
+  if (marked.length === 0) return { view, fresh: [] };
+  const held = new Set(await view.keysAfter(before ?? 0));
+  const keys = marked.filter((key) => {
+    const entry = entries.get(key);
+    return entry === undefined ? !held.has(key) : entry.number > view.last;
+  });
+  const records = [...(await recordsOf(deps, list, keys)).values()];
+  return { view, fresh: newestFirst(list, records).filter(passing(list, filters)) };
+}
+
+/** The records that marks speak of, each once. */
+async function markedOf<Item extends Key>(deps: ListDeps, { name }: List<Item>): Promise<string[]> {
+  return [...new Set((await allOf(deps, name, "mark")).flatMap(pendingKeys))];
+}
+
+const entriesOf = <Item extends Key>(deps: ListDeps, { name }: List<Item>, keys: readonly string[]) =>
+  listItems(
+    deps,
+    keys.map((key) => entryKey(name, key)),
+  );
+
+/** The same listing of what its items are made into. */
+export function mapped<Item, Made>(
+  { total, items }: Listing<Item>,
+  make: (item: Item) => Made,
+): { total: number; items: AsyncIterable<Made[]> } {
+  return { total, items: eachMapped(items, make) };
+}
+
+async function* eachMapped<Item, Made>(
+  pages: AsyncIterable<Item[]>,
+  make: (item: Item) => Made,
+): AsyncGenerator<Made[]> {
+  for await (const page of pages) yield page.map(make);
+}
+
+export function newestFirst<Item extends Key>(list: List<Item>, items: readonly Item[]): Item[] {
+  const ordered = items.map((item) => ({ item, order: list.orderOf(item) }));
+  ordered.sort((one, other) => (one.order < other.order ? 1 : one.order > other.order ? -1 : 0));
+  return ordered.map(({ item }) => item);
+}
+
+/** Whether a record passes filters as it is now, by the rules of the index. */
+export function passing<Item extends Key>(
+  list: List<Item>,
+  filters: readonly Filter[],
+): (item: Item) => boolean {
+  const tests = toTests(filters);
+  return (item) => {
+    const { fields, text } = list.indexedFields(item);
+    return passes(toRow({ key: item.pk, fields, ...(text === undefined ? {} : { text }) }, 0), tests);
+  };
+}
+
+/** One page: what is fresh, then the index with `late` put where it belongs: what the view should hold and does not. */
+export async function assemble<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  { view, fresh, late }: Together<Item> & { readonly late: readonly Numbered<Item>[] },
+  { offset, limit }: PageQuery,
+): Promise<Listing<Item>> {
+  const shown = fresh.slice(offset, offset + limit);
+  const from = Math.max(0, offset - fresh.length);
+  const found = await merged(view, late, { offset: from, limit: limit - shown.length });
+  return {
+    total: fresh.length + late.length + view.total,
+    items: inPages(deps, list, shown, found),
+  };
+}
+
+type Place<Item> = Found | Numbered<Item>;
+
+async function merged<Item>(
+  view: View,
+  late: readonly Numbered<Item>[],
+  { offset, limit }: PageQuery,
+): Promise<Place<Item>[]> {
+  if (late.length === 0) return view.page({ offset, limit });
+  // No more of the late ones than there are stand before the place that is asked for.
+  const base = Math.max(0, offset - late.length);
+  const window = await view.page({ offset: base, limit: limit + offset - base });
+  const first = window[0]?.number ?? 0;
+  const before = base === 0 ? 0 : late.filter(({ number }) => number > first).length;
+  const all: Place<Item>[] = base === 0 ? [...late] : late.filter(({ number }) => number < first);
+  const ordered = [...all, ...window].sort((one, other) => other.number - one.number);
+  const skip = offset - base - before;
+  return ordered.slice(skip, skip + limit);
+}
+
+async function* inPages<Item extends Key>(
+  deps: ListDeps,
+  list: List<Item>,
+  shown: Item[],
+  places: readonly Place<Item>[],
+): AsyncGenerator<Item[]> {
+  if (shown.length > 0) yield shown;
+  const size = pageSizeOf(list);
+  for (let start = 0; start < places.length; ) {
+    const part = places.slice(start, start + size.records);
+    start += part.length;
+    const keys = part.flatMap((place) => ("key" in place ? [place.key] : []));
+    const records = await recordsOf(deps, list, keys);
+    const items = part.flatMap((place) => ("key" in place ? (records.get(place.key) ?? []) : [place.item]));
+    // One of them stands for the page: measuring all would cost as much as writing them.
+    size.note(JSON.stringify(items[0] ?? "").length);
+    yield items;
+  }
+}

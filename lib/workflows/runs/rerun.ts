@@ -1,0 +1,152 @@
+import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
+import { CONDUCT_QUEUE } from "../steps/messages.ts";
+import { BASE_VALUES, type BaseValues, openValue } from "../values/stored-values.ts";
+import { valueKey, valuesTable } from "../values/table.ts";
+import { repeatedStart } from "./admission.ts";
+import { composeRun, type RunRequest } from "./create.ts";
+import { getRun } from "./read.ts";
+import { paramsBody, type StartDeps } from "./start.ts";
+import { isActionAllowed } from "./status-transitions.ts";
+import { runsTable, type StoredRun } from "./table.ts";
+
+export const rerunResponse = z
+  .object({
+    message: z.string(),
+    original_run_uuid: z.string(),
+    original_run_id: z.string(),
+    run_uuid: z.string(),
+    run_id: z.string(),
+    new_run_uuid: z.string(),
+    id: z.int(),
+    workflow: z.string(),
+    kind: z.enum(["module", "flow"]),
+    target: z.string(),
+    job_id: z.string(),
+    status: z.string(),
+    poll_url: z.string(),
+  })
+  .meta({ id: "RunMadeAgain" });
+
+export function toRerunResponse(
+  message: string,
+  original: StoredRun,
+  run: StoredRun,
+  status: string,
+): z.infer<typeof rerunResponse> {
+  return {
+    message,
+    original_run_uuid: original.run_id,
+    original_run_id: original.run_id,
+    run_uuid: run.run_id,
+    run_id: run.run_id,
+    new_run_uuid: run.run_id,
+    id: run.number,
+    workflow: run.workflow_name,
+    kind: run.workflow_kind,
+    target: run.target,
+    job_id: run.run_group_id,
+    status,
+    poll_url: `/automation/jobs/${run.run_group_id}`,
+  };
+}
+
+export const rerunBody = z.object({
+  params: paramsBody.optional().describe("In place of those of the run that have the same names"),
+});
+
+export interface RerunRequest {
+  readonly original: StoredRun;
+  readonly run: StoredRun;
+}
+
+/**
+ * A run like another one, of the workflow as it is stored now: `pending` until it is started. Throws `not_found`,
+ * `bad_request`.
+ */
+export function duplicateRun(deps: StartDeps, idOrNumber: string): Promise<RerunRequest> {
+  return makeAgain(deps, idOrNumber, { held: true });
+}
+
+/**
+ * Starts a run like another one, with some parameters changed, of the workflow as it is stored now. Throws
+ * `not_found`, `bad_request`.
+ */
+export function rerunRun(
+  deps: StartDeps,
+  idOrNumber: string,
+  params: Readonly<Record<string, string>>,
+): Promise<RerunRequest> {
+  return makeAgain(deps, idOrNumber, { params });
+}
+
+async function makeAgain(
+  deps: StartDeps,
+  idOrNumber: string,
+  change: Partial<Pick<RunRequest, "held" | "params">>,
+): Promise<RerunRequest> {
+  const original = await getRun(deps, idOrNumber);
+  const base = await baseOf(deps, original.run_id);
+  const { commit, run } = await composeRun(deps, {
+    runId: deps.ids.ordered(),
+    workflow: original.workflow_name,
+    target: original.target,
+    workspace: original.workspace,
+    params: { ...givenParams(original, base), ...change.params },
+    triggerType: "api",
+    priority: original.priority,
+    hop: original.hop,
+    // What an event brought is still there for templates to name.
+    values: base.values,
+    ...(original.timeout === undefined ? {} : { timeout: original.timeout }),
+    ...(change.held === true ? { held: true } : {}),
+  });
+  if (run.status === "failed") throw new ApiError("bad_request", `params: ${run.error_message}`);
+  const outcome = await deps.outbox.commit(commit);
+  if (!outcome.ok) throw new ApiError("conflict", "The run could not be created, try again");
+  return { original, run };
+}
+
+/** The parameters and built-in variables that a run began with. */
+export async function baseOf(deps: Pick<Ports, "tables" | "blobs">, runId: string): Promise<BaseValues> {
+  const item = await deps.tables.get(valuesTable, valueKey(runId, BASE_VALUES));
+  if (item === undefined) return { values: {}, trusted: [] };
+  const kept = item.blob === undefined ? { json: item.json ?? "{}" } : { blob: item.blob };
+  return ((await openValue(deps, kept)) as BaseValues | null) ?? { values: {}, trusted: [] };
+}
+
+/** Those that the run was given; what it had by default is found anew, and stays text of the workflow. */
+function givenParams(run: StoredRun, { values, trusted, given }: BaseValues): Record<string, string> {
+  const names = given ?? Object.keys(run.params).filter((name) => !trusted.includes(name));
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(values, name) ? [[name, String(values[name])]] : [])),
+  );
+}
+
+const TRIES_MAX = 10;
+
+/** Sends a pending run off. Throws `not_found`, and `bad_request` for a run that has been started. */
+export async function startPending(
+  deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">,
+  idOrNumber: string,
+): Promise<StoredRun> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const run = await getRun(deps, idOrNumber);
+    if (!isActionAllowed("start", run.status))
+      throw new ApiError(
+        "bad_request",
+        `Cannot start run with status '${run.status}'. Only runs with 'pending' status can be started.`,
+      );
+    // It waits for its turn already.
+    if (run.queued !== undefined) return run;
+    const moved_at = new Date(deps.clock.now()).toISOString();
+    const item: StoredRun = { ...run, moved_at, version: run.version + 1 };
+    const outcome = await deps.outbox.commit({
+      writes: [{ op: "put", table: runsTable, item, when: [["version", "=", run.version]] }],
+      send: [{ queue: CONDUCT_QUEUE, messages: [repeatedStart(deps, run.run_id)] }],
+    });
+    if (outcome.ok) return item;
+  }
+  throw new ApiError("conflict", "The run is being changed by others, try again");
+}

@@ -1,0 +1,61 @@
+import type { Ports } from "../../platform/ports.ts";
+import { underWay } from "../engine/decide.ts";
+import { isTerminal } from "../engine/history.ts";
+import { CONDUCT_QUEUE } from "../steps/messages.ts";
+import { repeatedStart } from "./admission.ts";
+import { type ConductDeps, endSteps, setTimers } from "./conduct.ts";
+import { programOf } from "./running-steps.ts";
+import { commandEntries } from "./step-commands.ts";
+import { runKey, runsTable, type StoredRun } from "./table.ts";
+
+/** A run that did not move for so long is looked at, milliseconds. */
+const STALLED_AFTER_MS = 2 * 60 * 1000;
+const PAGE = 100;
+
+/**
+ * Looks for runs that have not moved for a while, and sends again what they wait for. An executor that is at
+ * work on a step already lets the second request for it pass.
+ */
+export async function resendStalledRuns(deps: ConductDeps & Pick<Ports, "queues">): Promise<number> {
+  const now = deps.clock.now();
+  const stalled = await deps.tables.query(runsTable, {
+    index: "active",
+    pk: "1",
+    sk: { to: new Date(now - STALLED_AFTER_MS).toISOString() },
+    limit: PAGE,
+  });
+  let sent = 0;
+  for (const run of stalled.items) if (await resend(deps, run, now)) sent += 1;
+  if (sent > 0) deps.log.warn("stalled runs sent on", { count: sent });
+  return sent;
+}
+
+async function resend(
+  deps: ConductDeps & Pick<Ports, "queues">,
+  run: StoredRun,
+  now: number,
+): Promise<boolean> {
+  if (isTerminal(run.status)) {
+    await endSteps(deps, run);
+    return false;
+  }
+  const claimed = await deps.tables.update(
+    runsTable,
+    runKey(run.run_id),
+    { set: { moved_at: new Date(now).toISOString() } },
+    [
+      ["version", "=", run.version],
+      ["moved_at", "=", run.moved_at ?? ""],
+    ],
+  );
+  if (claimed === undefined) return false;
+  if (run.status === "pending") {
+    await deps.queues.send(CONDUCT_QUEUE, [repeatedStart(deps, run.run_id)]);
+    return true;
+  }
+  const program = await programOf(deps, run);
+  const requests = underWay(program, run.state);
+  await setTimers(deps, run);
+  await deps.bus.publish(await commandEntries(deps, run, run.state, program, requests));
+  return requests.length > 0;
+}

@@ -1,0 +1,176 @@
+import { readAll } from "../../events/read-all.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { Filter } from "../../ranked-index/view.ts";
+import { isTerminal } from "../engine/history.ts";
+import { allOf, type List, type ListDeps, listItems, recordsOf } from "../lists/list.ts";
+import {
+  assemble,
+  type Listing,
+  type Numbered,
+  newestFirst,
+  type PageQuery,
+  passing,
+  readList,
+  readTogether,
+} from "../lists/read-list.ts";
+import { entryKey, pendingWrite } from "../lists/table.ts";
+import { jobPartition, RUN_SK, runKey, runNamesTable, runsTable, type StoredRun } from "./table.ts";
+
+/** Longest id of a job that is looked up, characters. */
+const JOB_ID_MAX_LENGTH = 128;
+
+/** The runs of a job in the order of its targets: a run that was started alone is a job of its own. */
+export async function jobRuns(deps: Pick<Ports, "tables">, jobId: string): Promise<StoredRun[]> {
+  if (jobId.length > JOB_ID_MAX_LENGTH) return [];
+  const alone = await deps.tables.get(runsTable, runKey(jobId));
+  if (alone !== undefined) return alone.run_group_id === jobId ? [alone] : [];
+  const members = await readAll(deps, runNamesTable, { pk: jobPartition(jobId) });
+  if (members.length === 0) return [];
+  return deps.tables.batchGet(
+    runsTable,
+    members.map(({ run_id }) => runKey(run_id)),
+  );
+}
+
+/** A run is marked once: the message that tells of its end is sent until the event that it tells of is indexed. */
+const ONLY_MARK = "";
+
+/** The index knows the status of a run that is over; all others have an entry that says that they are not. */
+export const runList: List<StoredRun> = {
+  name: "runs",
+  table: runsTable,
+  sk: RUN_SK,
+  indexedFields: ({ workflow_name, workspace, target, status }) => {
+    const final = isTerminal(status);
+    const fields = { workflow: workflow_name, workspace, ...(final ? { status } : {}) };
+    return { fields, text: target, final };
+  },
+  tokenOf: () => ONLY_MARK,
+  orderOf: ({ created_at, number }) => `${created_at}#${String(number).padStart(12, "0")}`,
+  deletesWhenGone: true,
+};
+
+/** Belongs to the transaction that makes the run. */
+export const runPendingWrite = (run: StoredRun): Write =>
+  pendingWrite(runList.name, run.run_id, ONLY_MARK, { order: runList.orderOf(run) });
+
+export interface RunFilters {
+  readonly status?: string | undefined;
+  readonly workflow?: string | undefined;
+  /** Part of the target. */
+  readonly target?: string | undefined;
+  readonly workspace?: string | undefined;
+  /** Id of a job. */
+  readonly job?: string | undefined;
+  readonly mode?: string | undefined;
+}
+
+/** Runs that may have ended without the index knowing are looked at as long as so few are under way. */
+const LOOKED_AT_MAX = 1_000;
+
+const TRIES_MAX = 5;
+
+/** Runs that fit the filters, newest first. */
+export async function findRuns(
+  deps: ListDeps,
+  { status, workflow, target, workspace, job, mode }: RunFilters,
+  page: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const filters: Filter[] = [];
+  if (workflow !== undefined) filters.push({ field: "workflow", value: workflow });
+  if (workspace !== undefined) filters.push({ field: "workspace", value: workspace });
+  if (target !== undefined) filters.push({ contains: target });
+  if (mode !== undefined && mode !== "local") return { total: 0, items: onePage([]) };
+  if (job !== undefined) return runsOfJob(deps, job, { status, filters }, page);
+  if (status === undefined) return readList(deps, runList, filters, page);
+  if (status === "pending" || status === "running") return activeRuns(deps, status, filters, page);
+  return endedRuns(deps, status, filters, page);
+}
+
+/** A job has few enough runs to look at each. */
+async function runsOfJob(
+  deps: ListDeps,
+  job: string,
+  { status, filters }: { readonly status: string | undefined; readonly filters: readonly Filter[] },
+  { offset, limit }: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const passes = passing(runList, filters);
+  const fitting = (await jobRuns(deps, job)).filter(
+    (run) => (status === undefined || run.status === status) && passes(run),
+  );
+  return {
+    total: fitting.length,
+    items: onePage(newestFirst(runList, fitting).slice(offset, offset + limit)),
+  };
+}
+
+/** A run that is not over is marked, or has an entry; an entry is there before the mark goes. */
+async function activeRuns(
+  deps: ListDeps,
+  status: string,
+  filters: readonly Filter[],
+  { offset, limit }: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const { runs, numbers } = await runsUnderWay(deps);
+  const passes = passing(runList, filters);
+  const fitting = runs.filter((run) => run.status === status && passes(run));
+  const placeOf = ({ run_id }: StoredRun): number => numbers.get(run_id) ?? Number.POSITIVE_INFINITY;
+  const ordered = newestFirst(runList, fitting).sort((one, other) => compare(placeOf(other), placeOf(one)));
+  return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
+}
+
+/** Runs that are not over, and their numbers in the index where they have some; among them some that are just over. */
+export async function runsUnderWay(
+  deps: ListDeps,
+): Promise<{ readonly runs: StoredRun[]; readonly numbers: ReadonlyMap<string, number | undefined> }> {
+  const marks = await allOf(deps, runList.name, "mark");
+  const entries = await allOf(deps, runList.name, "entry");
+  const numbers = new Map(entries.map(({ sk, number }) => [sk, number]));
+  const runs = await recordsOf(deps, runList, [...new Set([...marks, ...entries].map(({ sk }) => sk))]);
+  return { runs: [...runs.values()], numbers };
+}
+
+const compare = (one: number, other: number): number => (one === other ? 0 : one - other);
+
+async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  yield items;
+}
+
+/** What ended just now counts as well: its entry says that the index had it under way before and after it was asked. */
+async function endedRuns(
+  deps: ListDeps,
+  status: string,
+  filters: readonly Filter[],
+  page: PageQuery,
+): Promise<Listing<StoredRun>> {
+  const wanted: Filter[] = [...filters, { field: "status", value: status }];
+  for (let attempt = 1; ; attempt += 1) {
+    const ended = await endedUnknown(deps, wanted);
+    const { view, fresh } = await readTogether(deps, runList, wanted);
+    const keys = ended.map(({ item }) => entryKey(runList.name, item.run_id));
+    const still = await listItems(deps, keys);
+    if (still.size < ended.length && attempt < TRIES_MAX) continue;
+    const shown = new Set(fresh.map(({ run_id }) => run_id));
+    const late = ended.filter(
+      ({ number, item }) => still.has(item.run_id) && !shown.has(item.run_id) && number <= view.last,
+    );
+    return assemble(deps, runList, { view, fresh, late }, page);
+  }
+}
+
+/** Runs that pass and that the index still takes to be under way. */
+async function endedUnknown(deps: ListDeps, wanted: readonly Filter[]): Promise<Numbered<StoredRun>[]> {
+  const entries = await allOf(deps, runList.name, "entry");
+  if (entries.length > LOOKED_AT_MAX) return [];
+  const runs = await recordsOf(
+    deps,
+    runList,
+    entries.map(({ sk }) => sk),
+  );
+  const passes = passing(runList, wanted);
+  return entries.flatMap(({ sk, number }) => {
+    const item = runs.get(sk);
+    return item !== undefined && passes(item) ? [{ number, item }] : [];
+  });
+}

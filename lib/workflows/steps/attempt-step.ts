@@ -1,0 +1,208 @@
+import { nextRetryAt } from "../engine/retry-policy.ts";
+import { failureText, StepCancelled, StepFailed } from "../engine/step-failure.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderText, renderValue } from "../expressions/render-text.ts";
+import { variableName } from "../expressions/variable-names.ts";
+import type { Decision, DecisionCase, LeafStep, Step } from "../schema/types.ts";
+import { runActions, runCommandAction } from "./actions.ts";
+import { runBash } from "./bash.ts";
+import type { Attempt, Scope, StepOutput } from "./context.ts";
+import { runFunction } from "./function.ts";
+import { runHttp } from "./http.ts";
+import { runRemoteBash } from "./remote-bash.ts";
+import { logStep } from "./run-log.ts";
+import { evaluateScript, isTrue } from "./script.ts";
+import { checkNames } from "./undefined-names.ts";
+
+/** A call as the author wrote it; what placeholders stand for is never looked at. */
+const CALL = /^\s*!*[A-Za-z_$][\w$.]*\s*\([\s\S]*\)\s*;?\s*$/;
+
+/** A call with an operator behind it: `file_length("x") > 2`. Text with a space before its parenthesis is text. */
+const CALL_IN_EXPRESSION = /^\s*!*[A-Za-z_$][\w$.]*\([\s\S]*\)\s*(?:[<>=!&|+\-*/%?]|\.[A-Za-z_$]|\[)/;
+
+const LONE_REFERENCE = /^\s*(?:\{\{[^{}]*\}\}|\[\[[^[\]]*\]\])\s*$/;
+
+/**
+ * The values that a step leaves for later ones: `<step>_output`, those that its type adds, and `exports`.
+ * An export is: `output` alone, the step's output; a call, or an expression that begins with one, its result; a single placeholder, its value as it
+ * is; else text. Throws StepFailed.
+ */
+async function exportsOf(
+  attempt: Attempt,
+  scope: Scope,
+  output: StepOutput,
+): Promise<Record<string, unknown>> {
+  const { step } = attempt;
+  const own = { ...output.exports, [`${variableName(step.name)}_output`]: output.output };
+  const inner: Scope = { ...scope, values: { ...scope.values, ...own, output: output.output } };
+  const named: Record<string, unknown> = {};
+  for (const [name, source] of Object.entries(step.exports))
+    named[name] = await exportValue(attempt, inner, source);
+  return { ...own, ...named };
+}
+
+async function exportValue(attempt: Attempt, scope: Scope, source: string): Promise<unknown> {
+  if (source.trim() === "output") return scope.values["output"];
+  if (CALL.test(source) || CALL_IN_EXPRESSION.test(source))
+    return (await evaluateScript(attempt, scope, source)).value;
+  const template = parseTemplate(source, scope);
+  return LONE_REFERENCE.test(source)
+    ? (renderValue(template, scope.values) ?? "")
+    : renderText(template, scope.values);
+}
+
+/**
+ * What follows a step that succeeded: the case that its switch picks, then all conditions that hold. Answers where the
+ * last of them goes. What a case runs and fails is told of, and passed over. Throws StepFailed where the switch or a
+ * condition cannot be evaluated. Reference 2.4.
+ */
+async function followDecision(
+  attempt: Attempt,
+  scope: Scope,
+  decision: Decision,
+): Promise<string | undefined> {
+  let goto: string | undefined;
+  for (const one of await casesOf(attempt, scope, decision)) {
+    await carryOut(attempt, scope, one);
+    goto = one.goto ?? goto;
+  }
+  return goto;
+}
+
+async function casesOf(
+  attempt: Attempt,
+  scope: Scope,
+  { switch: source, cases, default: otherwise, conditions }: Decision,
+): Promise<DecisionCase[]> {
+  const picked: DecisionCase[] = [];
+  if (source !== undefined) {
+    const value = renderText(parseTemplate(source, scope), scope.values).trim();
+    const found = Object.hasOwn(cases, value) ? cases[value] : otherwise;
+    if (found !== undefined) picked.push(found);
+  }
+  for (const condition of conditions) if (await isTrue(attempt, scope, condition.if)) picked.push(condition);
+  return picked;
+}
+
+async function carryOut(
+  attempt: Attempt,
+  scope: Scope,
+  { commands, functions }: DecisionCase,
+): Promise<void> {
+  try {
+    for (const command of commands) await runCommandAction(attempt, scope, command);
+    for (const source of functions) await evaluateScript(attempt, scope, source);
+  } catch (error) {
+    if (error instanceof StepCancelled || attempt.signal.aborted) throw error;
+    attempt.deps.log.warn("a decision's case failed", {
+      ...{ run: attempt.run.run_id, step: attempt.request.key, error },
+    });
+  }
+}
+
+/** How a step ended, and what is to be kept of it. */
+export interface AttemptResult extends StepOutput {
+  readonly status: "completed" | "failed" | "skipped";
+  readonly error?: string;
+  /** Failed, and the author told to go on. */
+  readonly tolerated?: boolean;
+  /** The step that is to follow, or `_end`. */
+  readonly goto?: string;
+  /** Failed, and is to be tried again then, milliseconds since the epoch. */
+  readonly retryAt?: number;
+}
+
+/** Values that one step leaves, with those of its handlers: they are kept in the transaction of its result. */
+const VALUES_MAX = 80;
+
+export const NO_OUTPUT: StepOutput = { command: "", output: "", exports: {}, logFile: "" };
+
+/**
+ * One attempt at a step that holds no others: its condition, its message, its work, its exports, its
+ * handlers. What goes wrong in it is its failure. Throws StepCancelled, and faults of the platform.
+ */
+export async function attemptStep(attempt: Attempt, scope: Scope, step: LeafStep): Promise<AttemptResult> {
+  return guarded(attempt, scope, step, async () => {
+    if (!(await begin(attempt, scope, step))) return undefined;
+    return work(attempt, scope, step);
+  });
+}
+
+/** Condition and message of any step; false where it is to be skipped. */
+export async function begin(attempt: Attempt, scope: Scope, step: Step): Promise<boolean> {
+  checkNames(attempt, scope, step, "condition");
+  if (step.pre_condition !== undefined && !(await isTrue(attempt, scope, step.pre_condition))) return false;
+  checkNames(attempt, scope, step, "work");
+  if (step.log !== undefined) {
+    const { secrets: _secrets, ...shown } = scope.values;
+    const text = renderText(parseTemplate(step.log, scope), shown);
+    attempt.deps.log.info("workflow message", { run: attempt.run.run_id, step: attempt.request.key, text });
+    logStep(attempt, text);
+  }
+  return true;
+}
+
+/** Does the work of a step and all that follows from how it ends. */
+export async function guarded(
+  attempt: Attempt,
+  scope: Scope,
+  step: Step,
+  run: () => Promise<StepOutput | undefined>,
+): Promise<AttemptResult> {
+  try {
+    const output = await run();
+    if (output === undefined) return { ...NO_OUTPUT, status: "skipped" };
+    const exports = await exportsOf(attempt, scope, output);
+    const done = { ...scope, values: { ...scope.values, ...exports } };
+    const actions = await runActions(attempt, done, step.on_success);
+    const values = { ...exports, ...actions.exports };
+    if (Object.keys(values).length > VALUES_MAX)
+      throw new StepFailed(`exports: more than ${VALUES_MAX} values of one step`);
+    const goto =
+      output.goto !== undefined || step.decision === undefined
+        ? output.goto
+        : await followDecision(attempt, { ...scope, values: { ...scope.values, ...values } }, step.decision);
+    return { ...output, status: "completed", exports: values, ...(goto === undefined ? {} : { goto }) };
+  } catch (thrown) {
+    if (thrown instanceof StepCancelled || attempt.signal.aborted) throw new StepCancelled();
+    if (isPlatformFault(thrown)) throw thrown;
+    // On a full disk a command fails because its output cannot be written: that is no failure of the step.
+    const fault = await attempt.deps.storage?.check();
+    if (fault !== undefined) throw fault;
+    const error = attempt.deps.secrets.redact(failureText(thrown));
+    const retryAt = nextRetryAt(step.retry, attempt.tries, attempt.deps.clock.now());
+    if (retryAt !== undefined) return { ...NO_OUTPUT, status: "failed", error, retryAt };
+    const left = thrown instanceof StepFailed ? thrown.exports : {};
+    const failed = { ...scope, values: { ...scope.values, ...left, error } };
+    const actions = await runActions(attempt, failed, step.on_error);
+    const values = Object.fromEntries(Object.entries({ ...left, ...actions.exports }).slice(0, VALUES_MAX));
+    return { ...NO_OUTPUT, status: "failed", error, tolerated: actions.tolerated, exports: values };
+  }
+}
+
+/** A fault of the machinery, not of the step: the message is delivered again. */
+function isPlatformFault(thrown: unknown): boolean {
+  const code = (thrown as { code?: unknown } | null)?.code;
+  return typeof code === "string" && PLATFORM_CODES.has(code);
+}
+
+const PLATFORM_CODES: ReadonlySet<string> = new Set([
+  ...["unavailable", "throttled", "storage_full", "storage_read_only", "storage_damaged"],
+  // Of files beside the tables: where a step's output goes, for one.
+  ...["ENOSPC", "EDQUOT", "EROFS"],
+]);
+
+function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutput> {
+  switch (step.type) {
+    case "bash":
+      return runBash(attempt, scope, step);
+    case "function":
+      return runFunction(attempt, scope, step);
+    case "http":
+      return runHttp(attempt, scope, step);
+    case "remote-bash":
+      return runRemoteBash(attempt, scope, step);
+    case "llm":
+      return import("./llm.ts").then(({ runLlm }) => runLlm(attempt, scope, step));
+  }
+}

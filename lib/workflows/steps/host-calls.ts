@@ -1,0 +1,214 @@
+/** What functions of scripts ask of the process that executes their step: it has queues, hosts and secrets. */
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { redactJson, redactJsonText } from "../../events/redact-json.ts";
+import { sendRequest } from "../../network/request.ts";
+import { StepFailed } from "../engine/step-failure.ts";
+import { HOP_HEADER } from "../installation/hop-tokens.ts";
+import { sshTarget } from "../remote/target.ts";
+import { tokenStart } from "../remote/tokens.ts";
+import { isRecord, textOf } from "../script-library/argument-values.ts";
+import { remaining, stepEnvironment, timeFor } from "./attempt-environment.ts";
+import { COMMAND_TIMEOUT_MS, outputPath, resultOf } from "./bash.ts";
+import type { Attempt } from "./context.ts";
+import { type HostCallResult, hostCallResultBlob, sendToConductor } from "./messages.ts";
+
+/** Until the conductor has answered, milliseconds. */
+const ANSWER_MS = 60_000;
+const FIRST_LOOK_MS = 50;
+const LOOK_MS = 500;
+/** For all requests to a language model where the step has no timeout, milliseconds. */
+const MODEL_MS = 10 * 60_000;
+const NOTICE_MS = 30_000;
+const NOTICE_ANSWER_BYTES = 64 * 1024;
+/** The secret that holds the addresses of webhooks, and how many of them are told. */
+export const NOTIFY_SECRET = "NOTIFY_WEBHOOKS";
+const WEBHOOKS_MAX = 20;
+/** Runs that one evaluation of a script may start. */
+const RUNS_MAX = 1_000;
+/** Calls of one evaluation that work on documents. */
+const DOCUMENTS_MAX = 1_000;
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** Gives a JSON value; `place` says which call of the step it is. Rejects with what the function is to say of it. */
+export async function handleHostCall(
+  attempt: Attempt,
+  what: string,
+  input: unknown,
+  signal: AbortSignal,
+  place = "",
+): Promise<unknown> {
+  const given = isRecord(input) ? input : {};
+  switch (what) {
+    case "records":
+      return askTables(attempt, given, signal);
+    case "write":
+      return askTables(attempt, withoutSecrets(attempt, given), signal);
+    case "run":
+      return startRun(attempt, given, signal, place);
+    case "document":
+      return askDocument(attempt, given, signal, place);
+    case "ssh":
+      return execBySsh(attempt, given, signal);
+    case "llm":
+      return askModel(attempt, given, signal);
+    case "snapshot":
+      return (await import("./snapshot-calls.ts")).handleSnapshotCall(attempt, given, signal);
+    case "notify":
+      return notify(attempt, given, signal);
+    default:
+      throw new StepFailed(`${what} cannot be had here`);
+  }
+}
+
+/** An executor that has no tables leaves the question to the conductor, and looks for the answer among the blobs. */
+async function askTables(attempt: Attempt, query: Input, signal: AbortSignal): Promise<HostCallResult> {
+  const { deps, run } = attempt;
+  if (deps.answerScript !== undefined) return deps.answerScript(run.run_id, query);
+  const id = randomUUID();
+  await sendToConductor(deps, { run_id: run.run_id, question: { id, query } }, `question:${id}`);
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LOOK_MS, pause * 2)) {
+    if (stop.aborted) throw new StepFailed("there was no answer in time");
+    await sleep(pause, undefined, { signal: stop }).catch(() => undefined);
+    const bytes = await deps.blobs.get(hostCallResultBlob(run.run_id, id));
+    if (bytes !== undefined) return JSON.parse(Buffer.from(bytes).toString("utf8")) as HostCallResult;
+  }
+}
+
+/** The run is known by the call that asks for it: a step that is delivered or tried again finds the one it started. */
+function startRun(
+  attempt: Attempt,
+  given: Input,
+  signal: AbortSignal,
+  place: string,
+): Promise<HostCallResult> {
+  if (Number(place.split(".").at(-1)) > RUNS_MAX)
+    throw new StepFailed(`one script starts at most ${RUNS_MAX} runs`);
+  const query = { ...given, of: "new run", place: placeOf(attempt, place) };
+  return askTables(attempt, withoutSecrets(attempt, query), signal);
+}
+
+/** Likewise what it makes. */
+function askDocument(
+  attempt: Attempt,
+  given: Input,
+  signal: AbortSignal,
+  place: string,
+): Promise<HostCallResult> {
+  if (Number(place.split(".").at(-1)) > DOCUMENTS_MAX)
+    throw new StepFailed(`one script asks for documents at most ${DOCUMENTS_MAX} times`);
+  const query = { ...given, place: placeOf(attempt, place) };
+  return askTables(attempt, withoutSecrets(attempt, query), signal);
+}
+
+/** Which call of which step it is, however often the step is executed. */
+function placeOf({ request: { key, phase, round = 0 } }: Attempt, place: string): string {
+  return `${phase} ${round} ${place} ${key}`;
+}
+
+/** What is kept is shown: secrets are not among it. */
+const withoutSecrets = ({ deps }: Attempt, query: Input): Input => redactJson(query, deps.secrets.redact);
+
+/** Under the same rules as remote-bash steps: known hosts, keys of the folder of keys. Gives what the command writes. */
+async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
+  const { deps, run, request, number } = attempt;
+  const { remote } = deps;
+  if (remote === undefined) throw new StepFailed("ssh_exec is executed by a server or a worker alone");
+  const field = (name: string): string => textOf(given[name]).trim();
+  const optional = (name: string, as = name) => (field(name) === "" ? {} : { [as]: field(name) });
+  const target = await sshTarget(
+    {
+      host: field("host"),
+      ...optional("user"),
+      ...optional("key_path", "key_file"),
+      ...optional("password"),
+      ...optional("port"),
+    },
+    remote.settings,
+  );
+  const timeoutMs = remaining(attempt, COMMAND_TIMEOUT_MS);
+  const use = { runId: run.run_id, step: request.key, attempt: number, timeoutMs, signal };
+  const name = `ssh-${randomUUID()}`;
+  const stdoutPath = outputPath(attempt, 0, `${name}.out`);
+  const stderrPath = outputPath(attempt, 0, `${name}.err`);
+  const machine = await remote.ssh(target, use);
+  try {
+    const outcome = await machine.run({
+      script: textOf(given.command),
+      env: stepEnvironment(attempt),
+      ...{ stdoutPath, stderrPath, timeoutMs, signal },
+      token: `${tokenStart(run.run_id, request.key, number)}${name}`,
+    });
+    return await resultOf(attempt, outcome, stdoutPath, stderrPath);
+  } finally {
+    await machine.close();
+    await Promise.all([rm(stdoutPath, { force: true }), rm(stderrPath, { force: true })]);
+  }
+}
+
+/** By the settings and rules of llm steps. Gives the text of the answer. */
+async function askModel(attempt: Attempt, given: Input, signal: AbortSignal): Promise<string> {
+  const { deps } = attempt;
+  const [{ completeChat }, { callConfig }] = await Promise.all([
+    import("../../llm/complete.ts"),
+    import("../../llm/config.ts"),
+  ]);
+  const messages = Array.isArray(given.messages) ? given.messages : [];
+  const config = callConfig({ config: isRecord(given.config) ? given.config : {} });
+  const budgetMs = timeFor(attempt, MODEL_MS);
+  const answer = await completeChat(deps, config, { messages }, { budgetMs, signal });
+  return deps.secrets.redact(answer.content);
+}
+
+/** Sends a notice to every webhook that the secret NOTIFY_WEBHOOKS names. Rejects where one did not take it. */
+async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Promise<boolean> {
+  const { deps, run, request } = attempt;
+  const named = ((await deps.secrets.get(NOTIFY_SECRET)) ?? "").split(/[\s,]+/).filter((url) => url !== "");
+  if (named.length === 0)
+    throw new StepFailed(`no webhook is known: name their addresses in the secret ${NOTIFY_SECRET}`);
+  if (named.length > WEBHOOKS_MAX)
+    throw new StepFailed(`${NOTIFY_SECRET} names more than ${WEBHOOKS_MAX} webhooks`);
+  const body = redactJsonText(
+    {
+      event: textOf(given.event),
+      text: textOf(given.text),
+      ...(given.data === undefined ? {} : { data: given.data }),
+      ...{ workflow: run.workflow_name, step: request.key, run_id: run.run_id, workspace: run.workspace },
+      timestamp: new Date(deps.clock.now()).toISOString(),
+    },
+    deps.secrets.redact,
+  );
+  const failed = (await Promise.all(named.map((url) => tellWebhook(attempt, url, body, signal)))).filter(
+    (error) => error !== undefined,
+  );
+  if (failed.length === 0) return true;
+  throw new StepFailed(`${failed.length} of ${named.length} webhooks were not told: ${failed[0]}`);
+}
+
+/** Why it was not told, without its address, which is a secret. */
+async function tellWebhook(
+  { deps, run }: Attempt,
+  address: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol)) return "an address is no http or https URL";
+  const headers = new Headers({ "content-type": "application/json" });
+  if (run.hop_token !== undefined && run.hop_token !== "") headers.set(HOP_HEADER, run.hop_token);
+  try {
+    const { status } = await sendRequest(deps.network, {
+      ...{ url, method: "POST", headers, body, signal },
+      timeoutMs: NOTICE_MS,
+      maxBytes: NOTICE_ANSWER_BYTES,
+    });
+    return status < 400 ? undefined : `${url.host} answered ${status}`;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const why = deps.secrets.redact(error instanceof Error ? error.message : String(error));
+    return why.replaceAll(url.href, url.host).replaceAll(`${url.pathname}${url.search}`, "");
+  }
+}

@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { eventKey, eventLogTable } from "../../events/log/table.ts";
+import { emitEvents } from "../../events/publish.ts";
+import type { Ask } from "../../platform/scripts.ts";
+import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { readLog, store } from "../../testing/test-workflows.ts";
+import { getRun } from "../runs/read.ts";
+import { startRun } from "../runs/start.ts";
+import { handleHostCall } from "./host-calls.ts";
+
+let open: TestDeps;
+afterEach(() => open.close());
+
+const stop = new AbortController().signal;
+const inWorkspace = (name: string, ...path: string[]) => join(open.folder, "workspaces", name, ...path);
+
+/** Runs a script in the workspace `own`, where a workspace `acme` has a file and an asset; gives what it was told. */
+async function asking(
+  work: (ask: (input: object) => Promise<unknown>) => Promise<unknown>,
+  acme: "filled" | "empty" = "filled",
+): Promise<unknown> {
+  let told: unknown;
+  open = await testDeps({
+    script: async ({ ask }) => {
+      told = await work((input) => (ask as Ask)("snapshot", input, stop)).catch(String);
+      return {};
+    },
+  });
+  for (const name of ["acme", "own"]) await mkdir(inWorkspace(name), { recursive: true });
+  await writeFile(inWorkspace("acme", "hosts.txt"), "a.example\n");
+  const asset = { asset_value: "a.example" };
+  const draft = { topic: "asset.discovered", source: "test", tells: "asset" } as const;
+  if (acme === "filled") await emitEvents(open.deps, [{ ...draft, workspace: "acme", data: asset }]);
+  await store(
+    open.deps,
+    "name: m\nsteps:\n  - {name: s, type: function, function: \"snapshot_import('x')\"}\n",
+  );
+  const { run_id } = await startRun(open.deps, { module: "m", target: "t", workspace: "own" });
+  await open.drain();
+  expect((await getRun(open.deps, run_id)).status).toBe("completed");
+  return told;
+}
+
+describe("a script", () => {
+  it("carries a workspace away into a file, and brings it back over what is there by now", async () => {
+    const told = await asking(async (ask) => {
+      const path = await ask({ of: "export", workspace: "acme", dest: "out/acme.zip" });
+      await writeFile(inWorkspace("acme", "hosts.txt"), "changed\n");
+      await writeFile(inWorkspace("acme", "more.txt"), "more\n");
+      return [path, await ask({ of: "import", file: "out/acme.zip" })];
+    });
+    expect(told).toEqual([inWorkspace("own", "out", "acme.zip"), "acme"]);
+    expect(await readFile(inWorkspace("acme", "hosts.txt"), "utf8")).toBe("a.example\n");
+    expect(existsSync(inWorkspace("acme", "more.txt"))).toBe(false);
+    expect(await readdir(inWorkspace("own", "out"))).toEqual(["acme.zip"]);
+    expect((await readLog(open.deps, { topic: "asset.discovered" })).total).toBe(1);
+  });
+
+  it("names a snapshot that is kept, and brings it back by that name", async () => {
+    const told = await asking(async (ask) => {
+      const name = await ask({ of: "export", workspace: "acme" });
+      return [name, await ask({ of: "import", name })];
+    });
+    expect(told).toEqual([expect.stringMatching(/^acme_\d{8}T\d{6}Z\.zip$/), "acme"]);
+  });
+
+  it("that brings records back is the cause of their events, one hop further on", async () => {
+    await asking((ask) => ask({ of: "export", workspace: "acme", dest: "a.zip" }));
+    const bytes = await readFile(inWorkspace("own", "a.zip"));
+    await open.close();
+    const told = await asking(async (ask) => {
+      await writeFile(inWorkspace("own", "a.zip"), bytes);
+      return ask({ of: "import", file: "a.zip" });
+    }, "empty");
+    expect(told).toBe("acme");
+    const { records } = await readLog(open.deps, { topic: "asset.discovered" });
+    expect(records).toMatchObject([{ workspace: "acme", source: "snapshot", workflow_name: "m" }]);
+    const eventId = records[0]?.event_id ?? "";
+    expect(await open.deps.tables.get(eventLogTable, eventKey(eventId))).toMatchObject({ hop: 1 });
+  });
+
+  it.each([
+    [
+      "its own workspace back",
+      async (ask: (input: object) => Promise<unknown>) => {
+        const name = await ask({ of: "export", workspace: "" });
+        return ask({ of: "import", name });
+      },
+      /cannot bring its own workspace back/,
+    ],
+    ["a file of elsewhere", (ask) => ask({ of: "import", file: "/etc/hosts" }), /outside of the workspace/],
+    [
+      "what is no snapshot",
+      async (ask) => {
+        await writeFile(inWorkspace("own", "x.zip"), "no zip");
+        return ask({ of: "import", file: "x.zip" });
+      },
+      /must be a zip archive/,
+    ],
+    ["a folder", (ask) => ask({ of: "import", file: "." }), /no file/],
+    ["a name that leads out", (ask) => ask({ of: "import", name: "../secrets.env" }), /must be the name/],
+    ["what nobody made", (ask) => ask({ of: "import", name: "none.zip" }), /not found/],
+  ] as [string, (ask: (input: object) => Promise<unknown>) => Promise<unknown>, RegExp][])(
+    "does not bring %s",
+    async (_what, work, error) => {
+      expect(
+        await asking(async (ask) => {
+          await writeFile(inWorkspace("own", "kept.txt"), "kept");
+          return work(ask);
+        }),
+      ).toMatch(error);
+      expect(await readFile(inWorkspace("own", "kept.txt"), "utf8")).toBe("kept");
+    },
+  );
+
+  it.each(["/nowhere/x.zip", "../../x.zip", "link/x.zip", "link.zip"])(
+    "writes no snapshot to %s",
+    async (dest) => {
+      const told = await asking(async (ask) => {
+        await symlink("/etc", inWorkspace("own", "link"));
+        await symlink("/etc/x.zip", inWorkspace("own", "link.zip"));
+        return ask({ of: "export", workspace: "acme", dest });
+      });
+      expect(told).toMatch(/outside of the workspace|leads nowhere/);
+      expect([existsSync("/etc/x.zip"), existsSync("/nowhere")]).toEqual([false, false]);
+    },
+  );
+
+  it("is told of a workspace that is not there, and where no snapshots are made", async () => {
+    expect(await asking((ask) => ask({ of: "export", workspace: "none" }))).toMatch(/Workspace not found/);
+    const attempt = { deps: { ...open.deps, snapshots: undefined } };
+    await expect(handleHostCall(attempt as never, "snapshot", { of: "export" }, stop)).rejects.toThrow(
+      "POST /snapshots",
+    );
+  });
+});

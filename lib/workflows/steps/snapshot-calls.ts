@@ -1,0 +1,60 @@
+/** Snapshots for scripts, where the process that executes the step has the records and the workspaces. */
+import { randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { lstat, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { StepFailed } from "../engine/step-failure.ts";
+import { textOf } from "../script-library/argument-values.ts";
+import { outputOf, pathOf } from "../script-library/file-access.ts";
+import type { Attempt, Snapshots } from "./context.ts";
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** Gives the name of what was made, or its path. Rejects with what the function is to say of it. */
+export async function handleSnapshotCall(
+  attempt: Attempt,
+  given: Input,
+  signal: AbortSignal,
+): Promise<string> {
+  const { snapshots } = attempt.deps;
+  if (snapshots === undefined)
+    throw new StepFailed("snapshots are made by the server alone: use POST /snapshots/export and /import");
+  return given.of === "export"
+    ? exportTo(attempt, snapshots, given, signal)
+    : importFrom(attempt, snapshots, given);
+}
+
+/** What functions of the step may reach, asked here too: whoever asks is a process of users' code. */
+function reachOf({ workspace, deps: { paths } }: Attempt) {
+  return { cwd: workspace, folders: [paths.workspacesDir, ...(paths.functionFolders ?? [])] };
+}
+
+/** The file is there whole or not at all. */
+async function exportTo(
+  attempt: Attempt,
+  snapshots: Snapshots,
+  { workspace, dest }: Input,
+  signal: AbortSignal,
+): Promise<string> {
+  const target = textOf(dest) === "" ? undefined : outputOf(dest, reachOf(attempt));
+  const { name, content } = await snapshots.export(textOf(workspace) || attempt.run.workspace);
+  if (target === undefined) return name;
+  const draft = join(dirname(target), `.${randomUUID()}.zip.part`);
+  try {
+    await pipeline(content, createWriteStream(draft, { flags: "wx" }), { signal });
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return target;
+}
+
+async function importFrom(attempt: Attempt, snapshots: Snapshots, { file, name }: Input): Promise<string> {
+  const { run_id, workflow_name, workspace, hop } = attempt.run;
+  const by = { workspace, cause: { run_id, workflow_name, hop: hop + 1 } };
+  if (textOf(file) === "") return snapshots.import({ name: textOf(name) }, by);
+  const path = pathOf(file, reachOf(attempt));
+  if (!(await lstat(path)).isFile()) throw new StepFailed("the snapshot is no file");
+  return snapshots.import({ file: path }, by);
+}

@@ -1,0 +1,139 @@
+import { redactJson } from "../../events/redact-json.ts";
+import type { Input } from "../engine/decide.ts";
+import type { Request } from "../engine/walk.ts";
+import type { Step } from "../schema/types.ts";
+import { outputName } from "../values/needed-names.ts";
+import { type StoredValueRef, storeValue, VALUES_INLINE_BYTES } from "../values/stored-values.ts";
+import type { WorkspaceChange } from "../workspaces/layers.ts";
+import type { AttemptResult } from "./attempt-step.ts";
+import type { Attempt, StepDeps } from "./context.ts";
+import { type StepReport, type StepWork, sendToConductor } from "./messages.ts";
+import { toPortablePaths } from "./portable-paths.ts";
+import { logStep } from "./run-log.ts";
+
+/** Command, output and exports as they are shown in a step's row, characters. */
+const SHOWN_COMMAND_MAX = 8_000;
+const SHOWN_OUTPUT_MAX = 16_000;
+const SHOWN_EXPORT_MAX = 1_000;
+
+/** What an executor found out: the conductor's input and what goes into the step's row. */
+export interface StepOutcome extends AttemptResult {
+  readonly total?: number;
+  readonly parallel?: number;
+  readonly deadline?: number;
+  readonly failedItems?: number;
+}
+
+/** A step that was taken: the attempt, what came with it, and when it began by the clock. */
+export interface ClaimedStep {
+  readonly attempt: Attempt;
+  readonly work: StepWork;
+  readonly startedAt: number;
+}
+
+export function logStepStart(attempt: Attempt): void {
+  const { request, step, number } = attempt;
+  if (request.phase === "leave") return;
+  const items = request.items === undefined ? "" : `, items ${request.items[0] + 1} to ${request.items[1]}`;
+  logStep(attempt, `started (${step.type}${items}${number > 1 ? `, attempt ${number}` : ""})`);
+}
+
+/** How a step ended, and what it gave unless its log has it already. */
+function noteEnd({ attempt, startedAt }: ClaimedStep, finding: StepOutcome): void {
+  const { request, deps, step } = attempt;
+  if (request.phase === "enter" && finding.status === "completed") {
+    if (step.type === "foreach") logStep(attempt, `${finding.total ?? 0} items`);
+    return;
+  }
+  const output = step.type === "bash" || request.items !== undefined ? "" : displayText(finding.output);
+  if (output !== "" && request.phase === "run") logStep(attempt, output.slice(0, SHOWN_OUTPUT_MAX), "| ");
+  const took = `after ${Math.max(0, deps.clock.now() - startedAt)} ms`;
+  const why = finding.status === "failed" ? `: ${finding.error ?? ""}` : "";
+  logStep(attempt, `${finding.status} ${took}${why}`);
+}
+
+/** Tells the conductor what was found out, and the run's log how it ended. */
+export async function reportOutcome(
+  deps: StepDeps,
+  taken: ClaimedStep,
+  finding: StepOutcome,
+  files: WorkspaceChange | undefined,
+): Promise<void> {
+  const { run, request, step, number } = taken.attempt;
+  noteEnd(taken, finding);
+  const entered = request.phase === "enter" && finding.status === "completed";
+  const values: Record<string, StoredValueRef> = {};
+  let inlineBytes = VALUES_INLINE_BYTES;
+  for (const [name, value] of Object.entries(entered ? {} : namedValues(finding, step, request))) {
+    const kept = await storeValue(
+      deps,
+      run.run_id,
+      toPortablePaths(deps, redacted(deps, value)),
+      inlineBytes,
+    );
+    if ("json" in kept) inlineBytes -= Buffer.byteLength(kept.json);
+    values[name] = kept;
+  }
+  const text = toPortablePaths(deps, displayText(finding.output));
+  const input: Input = {
+    type: "result",
+    key: request.key,
+    dispatch: request.dispatch,
+    status: finding.status,
+    ...(finding.error === undefined ? {} : { error: finding.error }),
+    ...(finding.tolerated === undefined ? {} : { tolerated: finding.tolerated }),
+    ...(finding.total === undefined ? {} : { total: finding.total }),
+    ...(finding.parallel === undefined ? {} : { parallel: finding.parallel }),
+    ...(finding.deadline === undefined ? {} : { deadline: finding.deadline }),
+    ...(finding.failedItems === undefined ? {} : { failed_items: finding.failedItems }),
+    ...(finding.goto === undefined ? {} : { goto: finding.goto }),
+    ...(finding.retryAt === undefined ? {} : { retry_at: finding.retryAt }),
+  };
+  const report: StepReport = {
+    attempt: number,
+    command: toPortablePaths(deps, deps.secrets.redact(finding.command)).slice(0, SHOWN_COMMAND_MAX),
+    output: deps.secrets.redact(text.slice(0, SHOWN_OUTPUT_MAX)),
+    output_truncated: text.length > SHOWN_OUTPUT_MAX,
+    output_lines: text === "" ? 0 : text.split("\n").length,
+    duration_ms: Math.max(0, deps.clock.now() - taken.startedAt),
+    log_file: finding.logFile.split("/").at(-1) ?? "",
+    exports: shownExports(deps, finding.exports),
+    values,
+    ...(files === undefined ? {} : { files }),
+  };
+  await sendToConductor(deps, { run_id: run.run_id, input, report }, `${request.dispatch}`);
+}
+
+/**
+ * What later steps may name. Items of a foreach would overwrite each other's: a step inside one leaves its output alone,
+ * for the foreach, and that apart.
+ */
+function namedValues(finding: StepOutcome, step: Step, { key, phase }: Request): Record<string, unknown> {
+  const ofModule = phase === "gate" || phase === "handlers";
+  return key.includes("#") && !ofModule
+    ? { [outputName(step.name, key)]: finding.output }
+    : { ...finding.exports };
+}
+
+function redacted(deps: Pick<StepDeps, "secrets">, value: unknown): unknown {
+  if (typeof value === "string") return deps.secrets.redact(value);
+  if (typeof value !== "object" || value === null) return value;
+  return redactJson(value, deps.secrets.redact);
+}
+
+export function displayText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function shownExports(
+  deps: Pick<StepDeps, "secrets" | "paths" | "workspaceSync">,
+  exports: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(exports).map(([name, value]) => [
+      name,
+      toPortablePaths(deps, deps.secrets.redact(displayText(value))).slice(0, SHOWN_EXPORT_MAX),
+    ]),
+  );
+}

@@ -1,0 +1,81 @@
+import type { Ports } from "../../platform/ports.ts";
+import type { ScriptRequest } from "../../platform/scripts.ts";
+import { parseTemplate } from "../expressions/parse.ts";
+import { renderScript } from "../expressions/render-script.ts";
+import type { EventTrigger } from "../schema/types.ts";
+import type { EventValues } from "./trigger-input.ts";
+
+/** Time of one filter, milliseconds. */
+const FILTER_MS = 500;
+/** Time of all filters that one event meets: a caller waits for them, milliseconds. */
+export const FILTERS_MS = 3_000;
+/** Time of a function of an input, for which nobody waits, milliseconds. */
+const INPUT_MS = 5_000;
+
+export type ScriptDeps = Pick<Ports, "scripts" | "ids"> & {
+  /** Where relative paths of file functions start. */
+  readonly workspacesDir: string;
+};
+
+/**
+ * Whether all filters of a trigger hold for an event; one that throws, or takes too long, does not. `note` is told
+ * why. `signal` ends them all. Reference 4.
+ */
+export async function passesFilters(
+  deps: ScriptDeps,
+  { filters, filter_functions = [] }: Pick<EventTrigger, "filters" | "filter_functions">,
+  values: EventValues,
+  signal: AbortSignal,
+  note: (problem: string) => void,
+): Promise<boolean> {
+  const conditions = [...filters, ...filter_functions];
+  // One for all conditions of one trigger and one event: no other event is ever seen by their code.
+  const isolate = `trigger:${deps.ids.random()}`;
+  for (const condition of conditions) {
+    try {
+      const request = { isolate, timeoutMs: FILTER_MS, signal };
+      if (!(await evaluateOver(deps, condition, values, request, true))) return false;
+    } catch (error) {
+      note(`filter ${JSON.stringify(condition.slice(0, 80))}: ${messageOf(error)}`);
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Evaluates a function of a trigger's input. Throws an Error that says why it failed. */
+export const inputEvaluator =
+  (deps: ScriptDeps) =>
+  (source: string, values: EventValues): Promise<unknown> =>
+    evaluateOver(
+      deps,
+      source,
+      values,
+      { isolate: `trigger:${deps.ids.random()}`, timeoutMs: INPUT_MS },
+      false,
+    );
+
+/** Values of the event are variables of the code and never part of it. */
+async function evaluateOver(
+  deps: ScriptDeps,
+  source: string,
+  values: EventValues,
+  request: Pick<ScriptRequest, "isolate" | "timeoutMs" | "signal">,
+  condition: boolean,
+): Promise<unknown> {
+  const { code, variables } = renderScript(parseTemplate(source), values, { condition });
+  const outcome = await deps.scripts.run({
+    ...request,
+    code,
+    variables: { event: values.event, event_data: values.event["data"] ?? null, ...variables },
+    cwd: deps.workspacesDir,
+    env: {},
+    token: request.isolate,
+  });
+  if (outcome.ok) return outcome.value;
+  throw new Error(outcome.reason === "failed" ? outcome.message : `was stopped: ${outcome.reason}`);
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+}

@@ -1,0 +1,105 @@
+import type { Match } from "../../events/log/table.ts";
+import type { EventDraft, Matched, Matcher } from "../../events/publish.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Write } from "../../platform/tables.ts";
+import type { RunBudget } from "../runs/run-budget.ts";
+import type { CatalogReader, ReadyTrigger } from "../store/catalog.ts";
+import { claimKey } from "./dedupe.ts";
+import { FILTERS_MS, passesFilters, type ScriptDeps } from "./event-filters.ts";
+import type { RateBreaker } from "./rate-breaker.ts";
+import type { EventValues } from "./trigger-input.ts";
+
+export type MatcherDeps = ScriptDeps & Pick<Ports, "tables" | "clock" | "log">;
+
+const NOTHING: Matched = { matches: [], notes: [], writes: [] };
+
+/**
+ * Matches events against the triggers of the workflows in use: by topic (exactly, by glob, in either spelling), then
+ * by filters, then by the key that may fire once in a while.
+ */
+export function triggerMatcher(
+  deps: MatcherDeps,
+  catalog: CatalogReader,
+  breaker: RateBreaker,
+  { enabled, budget }: { readonly enabled: boolean; readonly budget: RunBudget },
+): Matcher {
+  const { admit } = budget;
+  if (!enabled) return { match: async () => NOTHING, admit };
+  return {
+    admit,
+    match: async (event, earlier) => {
+      const { eventTriggers } = await catalog.current();
+      if (eventTriggers.length === 0) return NOTHING;
+      const fitting = eventTriggers.filter(
+        (trigger) => trigger.matches(event.topic) && !isOwnLifecycle(event, trigger.workflow),
+      );
+      return fitting.length === 0 ? NOTHING : fired(deps, breaker, event, fitting, earlier);
+    },
+  };
+}
+
+async function fired(
+  deps: MatcherDeps,
+  breaker: RateBreaker,
+  event: EventDraft,
+  fitting: readonly ReadyTrigger[],
+  earlier: readonly Write[],
+): Promise<Matched> {
+  const values = draftValues(event);
+  const notes: string[] = [];
+  const writes: Write[] = [];
+  const matches: Match[] = [];
+  const passed = await filtered(deps, fitting, values, notes);
+  for (const { scheduleId, spec, matches: _, ...match } of passed) {
+    const claim = await claimKey(deps, scheduleId, spec, values, [...earlier, ...writes]);
+    if (claim.taken) continue;
+    if (!(await breaker.take(scheduleId))) {
+      notes.push(`trigger ${match.trigger} of ${match.workflow} not fired: ${breaker.reason}`);
+      continue;
+    }
+    if (claim.write !== undefined) writes.push(claim.write);
+    matches.push(match);
+  }
+  return { matches, notes, writes };
+}
+
+async function filtered(
+  deps: MatcherDeps,
+  fitting: readonly ReadyTrigger[],
+  values: EventValues,
+  notes: string[],
+): Promise<ReadyTrigger[]> {
+  const isFiltered = ({ spec }: ReadyTrigger): boolean =>
+    spec.filters.length + (spec.filter_functions?.length ?? 0) > 0;
+  if (!fitting.some(isFiltered)) return [...fitting];
+  const signal = AbortSignal.timeout(FILTERS_MS);
+  const passes = await Promise.all(
+    fitting.map((trigger) => {
+      if (!isFiltered(trigger)) return true;
+      return passesFilters(deps, trigger.spec, values, signal, (problem) => {
+        notes.push(`trigger ${trigger.trigger} of ${trigger.workflow}: ${problem}`);
+        deps.log.warn("filter failed", { schedule: trigger.scheduleId, problem });
+      });
+    }),
+  );
+  return fitting.filter((_, index) => passes[index]);
+}
+
+/** What filters and keys may name of an event; it has its id once it is recorded. */
+function draftValues({ topic, name, source, data_type, data, ...more }: EventDraft): EventValues {
+  const event = {
+    ...{ topic, name: name ?? topic, source, data_type: data_type ?? "", data, id: "" },
+    workspace: more.workspace ?? "",
+    run_id: more.run_id ?? "",
+    run_uuid: more.run_id ?? "",
+    workflow_name: more.workflow_name ?? "",
+  };
+  return { event, event_data: data };
+}
+
+const LIFECYCLE = /^(?:run|step)\./;
+
+/** The `run.*` and `step.*` events of a workflow's own runs do not start it again: a glob would never end. */
+function isOwnLifecycle(event: EventDraft, workflow: string): boolean {
+  return (event.hop ?? 0) > 0 && event.workflow_name === workflow && LIFECYCLE.test(event.topic);
+}

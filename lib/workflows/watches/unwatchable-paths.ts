@@ -1,0 +1,40 @@
+import type { Trigger } from "../schema/types.ts";
+import { SHARED_WORKSPACES_DIR } from "../workspaces/paths.ts";
+import { fixedPart, isWithin, readPattern } from "./path-pattern.ts";
+
+export interface WatchingDeps {
+  /** Where machines share the workspaces nothing else of theirs can be watched. */
+  readonly sharesWorkspaces?: boolean;
+  /** Absolute. */
+  readonly workspacesDir: string;
+  readonly watchRoots: readonly string[];
+}
+
+/** Why nothing will fire a trigger; undefined where something may. */
+export async function unwatchableReason(
+  { sharesWorkspaces = false, workspacesDir, watchRoots }: WatchingDeps,
+  spec: Pick<Trigger, "type"> & { readonly path?: string },
+): Promise<string | undefined> {
+  if (spec.type !== "watch" || spec.path === undefined) return undefined;
+  if (sharesWorkspaces) {
+    const { base } = fixedPart(spec.path, SHARED_WORKSPACES_DIR);
+    return isWithin(base, SHARED_WORKSPACES_DIR)
+      ? undefined
+      : "must lie in the workspaces: machines share no other files";
+  }
+  return readPattern(spec.path, workspacesDir, watchRoots).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+}
+
+/** What is to be said of watch triggers that nothing will fire, one line each. */
+export async function unwatchableTriggers(
+  deps: WatchingDeps,
+  triggers: readonly Trigger[],
+): Promise<string[]> {
+  const reasons = await Promise.all(triggers.map((trigger) => unwatchableReason(deps, trigger)));
+  return triggers.flatMap(({ name }, at) =>
+    reasons[at] === undefined ? [] : [`trigger ${name}: path: ${reasons[at]}`],
+  );
+}

@@ -1,0 +1,145 @@
+import { derivedId } from "../../platform/ids.ts";
+import type { Ports } from "../../platform/ports.ts";
+import type { Key, TableSpec, Write } from "../../platform/tables.ts";
+import type { List } from "../lists/list.ts";
+import type { NumberSequence } from "../lists/number-sequence.ts";
+import { pendingWrite } from "../lists/table.ts";
+
+/** Counters of a workspace that are as exact as its records are: they change in the same transaction. */
+export const COUNTERS = [
+  "total_assets",
+  "total_vulns",
+  "vuln_critical",
+  "vuln_high",
+  "vuln_medium",
+  "vuln_low",
+  "vuln_potential",
+] as const;
+export type Counter = (typeof COUNTERS)[number];
+
+/** Counters that workflows feed by functions (`db_total_urls` and its like). Reference 3, database. */
+export const REPORTED = [
+  "assets",
+  "vulns",
+  "urls",
+  "subdomains",
+  "ips",
+  "links",
+  "content",
+  "archive",
+] as const;
+export type Reported = (typeof REPORTED)[number];
+export type ReportedCounter = `reported_${Reported}`;
+
+/** A workspace that something is known of: a run, an asset, a vulnerability or an artifact. */
+export interface StoredWorkspaceRecord
+  extends Key,
+    Readonly<Partial<Record<Counter | ReportedCounter, number>>> {
+  readonly id: number;
+  readonly name: string;
+  readonly data_source: string;
+  readonly last_run?: string;
+  readonly run_workflow?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export const workspaceRecordsTable: TableSpec<StoredWorkspaceRecord> = { name: "workspaces", indexes: {} };
+
+const WORKSPACE_SK = "workspace";
+export const workspaceRecordKey = (workspace: string): Key => ({
+  pk: derivedId("workspace", workspace),
+  sk: WORKSPACE_SK,
+});
+
+/** A workspace is marked when it is made: its name never changes. */
+const ONLY_MARK = "";
+
+export const workspaceList: List<StoredWorkspaceRecord> = {
+  name: "workspaces",
+  table: workspaceRecordsTable,
+  sk: WORKSPACE_SK,
+  indexedFields: ({ name }) => ({ fields: {}, text: name, final: false }),
+  tokenOf: () => ONLY_MARK,
+  orderOf: ({ created_at, id }) => `${created_at}#${String(id).padStart(12, "0")}`,
+  deletesWhenGone: false,
+};
+
+/** What a commit changes of a workspace. */
+export interface WorkspaceChange {
+  readonly workspace: string;
+  readonly add?: Readonly<Partial<Record<Counter | ReportedCounter, number>>>;
+  readonly run?: { readonly workflow: string };
+  readonly imported?: true;
+}
+
+export interface WorkspaceDeps extends Pick<Ports, "tables"> {
+  readonly workspaceNumbers: NumberSequence;
+  readonly knownWorkspaces: KnownWorkspaces;
+}
+
+/** Names that a process has seen to be there: no workspace is ever taken away. */
+export class KnownWorkspaces {
+  static readonly #MAX = 20_000;
+  readonly #names = new Set<string>();
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(name: string): void {
+    if (this.#names.size >= KnownWorkspaces.#MAX) this.#names.clear();
+    this.#names.add(name);
+  }
+}
+
+/**
+ * The writes of changes to workspaces, one for each, and the mark of a new one. They have no conditions: numbers are
+ * added, and what is said of a new workspace twice is the same.
+ */
+export async function workspaceWrites(
+  deps: WorkspaceDeps,
+  changes: readonly WorkspaceChange[],
+  at: string,
+): Promise<Write[]> {
+  const byName = Map.groupBy(changes, ({ workspace }) => workspace);
+  const writes: Write[] = [];
+  for (const [name, own] of byName) {
+    const key = workspaceRecordKey(name);
+    const isNew = !(await isThere(deps, name, key));
+    const add: Record<string, number> = {};
+    for (const [counter, number] of own.flatMap((change) => Object.entries(change.add ?? {})))
+      add[counter] = (add[counter] ?? 0) + number;
+    const run = own.findLast((change) => change.run !== undefined)?.run;
+    const imported = own.some((change) => change.imported === true);
+    if (!isNew && Object.keys(add).length === 0 && run === undefined && !imported) continue;
+    writes.push({
+      op: "update",
+      table: workspaceRecordsTable,
+      key,
+      change: {
+        set: {
+          updated_at: at,
+          ...(run === undefined ? {} : { last_run: at, run_workflow: run.workflow }),
+          ...(imported ? { data_source: "imported" } : {}),
+        },
+        setIfMissing: {
+          name,
+          created_at: at,
+          ...(imported ? {} : { data_source: "local" }),
+          ...(isNew ? { id: await deps.workspaceNumbers.next() } : {}),
+        },
+        ...(Object.keys(add).length === 0 ? {} : { add }),
+      },
+    });
+    if (isNew) writes.push(pendingWrite(workspaceList.name, key.pk, ONLY_MARK));
+  }
+  return writes;
+}
+
+async function isThere(deps: WorkspaceDeps, name: string, key: Key): Promise<boolean> {
+  if (deps.knownWorkspaces.has(name)) return true;
+  const there = (await deps.tables.get(workspaceRecordsTable, key)) !== undefined;
+  if (there) deps.knownWorkspaces.add(name);
+  return there;
+}
