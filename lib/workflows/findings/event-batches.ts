@@ -2,16 +2,16 @@ import type { EventDraft } from "../../events/publish.ts";
 import { canonicalTopic } from "../../events/topic-match.ts";
 import { workspaceOf } from "./event-effects.ts";
 
-/** Writes of one transaction, without the mark that it was done. */
+/** Writes of one transaction, without its own claim. */
 const WRITES_MAX = 99;
-/** An event of any data counts as so many: nineteen of the largest are what a transaction holds in bytes. */
+/** An event without a record counts as this many writes: a transaction holds the bytes of nineteen of the largest. */
 const PLAIN_WRITES = 5;
-/** Of an event; of the records that one may tell of, by kind, the event left out; of a workspace and its mark. */
+/** Writes per event; per record, by kind, without the event; per workspace and its pending entry. */
 const EVENT_WRITES = 2;
 const RECORD_WRITES = { asset: 2, vulnerability: 3, artifact: 0, totals: -2, run: 1 } as const;
 const WORKSPACE_WRITES = 2;
 
-/** Events as they fit into transactions, with all that they may write. */
+/** Splits events into batches that fit into one transaction with all of their writes. */
 export function* eventBatches(drafts: Iterable<EventDraft>): Generator<EventDraft[]> {
   let batch: EventDraft[] = [];
   let writes = 0;

@@ -1,18 +1,18 @@
 import { hasControlInText } from "../../events/control-characters.ts";
 import type { Attribute } from "../../platform/tables.ts";
 
-/** Fields of one record taken over from what tells of it, and the size of each and of all as JSON, characters. */
+/** Fields that a record accepts from an event, and the size of each and of all as JSON, characters. */
 const FIELDS_MAX = 60;
 const FIELD_MAX_LENGTH = 16 * 1024;
 const FIELDS_MAX_LENGTH = 64 * 1024;
-/** Longest name of such a field, characters, and how deep its values may go: an item takes no more. */
+/** Longest field name, characters, and deepest nesting: an item of a table holds no more. */
 const NAME_MAX_LENGTH = 128;
 const DEPTH_MAX = 24;
 
 /**
- * The fields that a record may take over, but for its own; empty ones hide nothing that is known. What is too many,
- * too long or too deep is left out, and so are a field that must be text and is not, and a label with control
- * characters other than tabs and line breaks.
+ * The fields that a record accepts from an event, without its own fields and empty ones. Skips fields that are too many,
+ * too long or nested too deeply, text fields with other values, and labels with control characters other than tabs and
+ * line breaks.
  */
 export function acceptedFields(
   data: Readonly<Record<string, unknown>>,
@@ -36,10 +36,10 @@ export function acceptedFields(
   return fields;
 }
 
-/** Anything that JSON writes otherwise than it is. */
+/** Characters that JSON escapes. */
 const ESCAPED = /["\\\p{Cc}\p{Cs}]/u;
 
-/** Characters of a value as JSON; most values need not be written to be counted. */
+/** Length of a value as JSON; most values are measured without serializing them. */
 function jsonLength(value: unknown): number {
   if (typeof value === "string" && !ESCAPED.test(value)) return value.length + 2;
   return typeof value === "boolean" ? String(value).length : JSON.stringify(value).length;
@@ -50,7 +50,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-/** Names of the fields whose values differ from those that are known, in any order of keys inside them. */
+/** Names of the fields whose values differ from the known ones; the order of keys does not matter. */
 export function changedFields(
   known: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, unknown>>,
@@ -71,10 +71,10 @@ function isSame(one: unknown, other: unknown): boolean {
   );
 }
 
-/** Text as it is; nothing for anything else. */
+/** The text itself; "" for any other value. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Texts of a list, or one text as a list of it. */
+/** The texts of a list; a single text counts as a list. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === "string") return value === "" ? [] : [value];
   return Array.isArray(value)

@@ -3,7 +3,7 @@ import { type Cause, EVENT_HOPS_MAX } from "../../events/publish.ts";
 import type { Ports } from "../../platform/ports.ts";
 import { isSameText, sign } from "./signing.ts";
 
-/** In which a step's call tells how many runs led to it: the value of `WEFT_HOP` in its environment. */
+/** Carries the hop token of a step's request: the value of `WEFT_HOP` in its environment. */
 export const HOP_HEADER = "weft-hop";
 const TOKEN_MAX_LENGTH = 256;
 /** Tokens of earlier releases have no root cause. */
@@ -11,7 +11,7 @@ const TOKEN = /^([\w-]{1,64})\.(\d{1,6})(?:\.([\w-]{1,64}))?\.([\w-]{43})$/;
 
 type SigningDeps = Pick<Ports, "tables" | "clock">;
 
-/** What a run's steps hand on: its id, how many runs led to it, its root cause, and a signature over all. */
+/** The token that the steps of a run pass on: its id, hop, root cause and a signature. */
 export async function hopToken(
   deps: SigningDeps,
   { run_id, hop, root_cause }: Required<Cause> & { readonly run_id: string },
@@ -20,8 +20,8 @@ export async function hopToken(
 }
 
 /**
- * What leads to what a request causes: nothing without the header, else the run that sent it. Throws `bad_request` for
- * a header that this installation did not sign.
+ * The cause of a request: hop 0 without the header, else the run that sent it. Throws `bad_request` if this installation
+ * did not sign the header.
  */
 export async function readCause(
   deps: SigningDeps,
@@ -37,7 +37,7 @@ export async function readCause(
   return { hop: Number(hop) + 1, root_cause: rootCause ?? runId };
 }
 
-/** Throws `bad_request` where too many runs led to a run that is asked for. */
+/** Throws `bad_request` if a request has too many hops. */
 export function requireHopLimit(hop: number): void {
   if (hop > EVENT_HOPS_MAX)
     throw new ApiError("bad_request", `${HOP_HEADER}: more than ${EVENT_HOPS_MAX} runs caused one another`);

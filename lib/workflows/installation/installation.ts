@@ -3,18 +3,18 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SHARED_BASE_DIR } from "../workspaces/paths.ts";
 
-/** What built-in variables say of the installation that a run belongs to. Reference 2.9. */
+/** Facts about the installation that built-in variables expose. Reference 2.9. */
 export interface Installation {
-  /** Holds the folders that people put tools and data for workflows in: the data folder. */
+  /** The data folder; contains the folders for tools and data of workflows. */
   readonly baseDir: string;
   readonly version: string;
   readonly inDocker: boolean;
   readonly inKubernetes: boolean;
-  /** `aws`, or "" on a machine of one's own. */
+  /** `aws`, or "" outside a cloud. */
   readonly cloudProvider: string;
 }
 
-/** Names inside of the base folder, by the variables that lead to them. */
+/** Folders in the base folder, by their built-in variables. */
 const BASE_FOLDERS = {
   Binaries: "external-binaries",
   Data: "external-data",
@@ -28,7 +28,7 @@ const BASE_FOLDERS = {
   SnapshotsFolder: "snapshot",
   Workflows: "workflows",
 } as const;
-/** Functions of scripts do not reach these: what lies in them is executed. */
+/** Script functions cannot access these: their files are executed. */
 const EXECUTED: ReadonlySet<string> = new Set([BASE_FOLDERS.Binaries, BASE_FOLDERS.Workflows]);
 
 export function baseFolders(baseDir: string): Record<keyof typeof BASE_FOLDERS, string> {
@@ -37,19 +37,19 @@ export function baseFolders(baseDir: string): Record<keyof typeof BASE_FOLDERS, 
   ) as Record<keyof typeof BASE_FOLDERS, string>;
 }
 
-/** Those of a data folder that functions of scripts may use, too. */
+/** Base folders that script functions may access. */
 export function functionBaseFolders(baseDir: string): string[] {
   return [...new Set(Object.values(BASE_FOLDERS))]
     .filter((folder) => !EXECUTED.has(folder))
     .map((folder) => join(baseDir, folder));
 }
 
-/** People find the folders there, and commands that list them do not fail. */
+/** Creates the folders, so that users find them and commands that list them do not fail. */
 export async function makeBaseFolders(baseDir: string): Promise<void> {
   for (const path of new Set(Object.values(baseFolders(baseDir)))) await mkdir(path, { recursive: true });
 }
 
-/** What is true of this process's machine; runs that several machines share get the shared name of the folder. */
+/** Detects the installation of this process; if machines share runs, the folder has its shared name. */
 export function readInstallation(
   workspacesDir: string,
   options: {

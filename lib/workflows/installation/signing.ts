@@ -5,10 +5,10 @@ import { SIGNING_KEY, serviceTable } from "./table.ts";
 
 const KEY_BYTES = 32;
 
-/** One read a process and installation: the key never changes. */
+/** Read once per process: the key never changes. */
 const keys = new WeakMap<Tables, Promise<string>>();
 
-/** What this installation alone can make of a text, and anybody who has it can be asked for: base64url. */
+/** Signs a text with the installation's key (HMAC-SHA256), base64url. */
 export async function sign(deps: Pick<Ports, "tables" | "clock">, text: string): Promise<string> {
   let key = keys.get(deps.tables);
   if (key === undefined) {
@@ -21,7 +21,7 @@ export async function sign(deps: Pick<Ports, "tables" | "clock">, text: string):
     .digest("base64url");
 }
 
-/** Made at the first need. */
+/** Created on first use. */
 async function readKey(deps: Pick<Ports, "tables" | "clock">): Promise<string> {
   const mark = await deps.tables.get(serviceTable, SIGNING_KEY);
   if (mark?.key !== undefined) return mark.key;
@@ -31,7 +31,7 @@ async function readKey(deps: Pick<Ports, "tables" | "clock">): Promise<string> {
   return kept?.key ?? key;
 }
 
-/** Whether two texts are the same, in a time that says nothing of where they differ. */
+/** Compares two texts in constant time. */
 export function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(hash("sha256", one, "buffer"), hash("sha256", other, "buffer"));
 }

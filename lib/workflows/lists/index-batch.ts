@@ -7,7 +7,7 @@ import { deletePendingEntries } from "./pending-entries.ts";
 import { newestFirst } from "./read-list.ts";
 import { entryKey, type PendingEntry, pendingKeys } from "./table.ts";
 
-/** Marks that are looked at together, and attempts at what they speak of. */
+/** Pending entries processed together, and attempts for each. */
 const MARKS_AT_ONCE = 20;
 const TRIES_MAX = 20;
 
@@ -17,8 +17,8 @@ interface Fresh {
 }
 
 /**
- * Brings records into the index that were made together, oldest first. A mark goes when each record that it speaks of
- * has an entry; one whose record cannot be seen yet stays.
+ * Indexes records that were created together, oldest first. A pending entry is deleted when each of its records has
+ * an entry; one whose record is not visible yet stays.
  */
 export async function indexBatch<Item extends Key>(
   deps: ListDeps,
@@ -42,7 +42,7 @@ export async function indexBatch<Item extends Key>(
   }
 }
 
-/** Entries are not looked for first, as there are none as a rule: they are when that did not hold. */
+/** Existing entries are rare, so they are only looked up after a condition failed. */
 async function takeAll<Item extends Key>(
   deps: ListDeps,
   { name }: List<Item>,

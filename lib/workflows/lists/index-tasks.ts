@@ -3,7 +3,7 @@ import type { Key } from "../../platform/tables.ts";
 import { type IndexedFields, type List, type ListDeps, listItems, recordsOf } from "./list.ts";
 import { entryKey, type ListEntry, type PendingEntry, pendingKey } from "./table.ts";
 
-/** What is to be done about a record of a list, so that the index has it as it is. */
+/** What brings a record's index entry up to date. */
 export type IndexTask =
   | {
       readonly is: "fresh";
@@ -19,7 +19,7 @@ export type IndexTask =
       readonly forget: boolean;
     }
   | { readonly is: "done"; readonly mark: PendingEntry }
-  /** Taken away before it came into the index. */
+  /** Deleted before it was indexed. */
   | { readonly is: "never"; readonly mark: PendingEntry };
 
 export type IndexTaskOf<Kind extends IndexTask["is"]> = Extract<IndexTask, { is: Kind }>;
@@ -27,8 +27,8 @@ export type IndexTaskOf<Kind extends IndexTask["is"]> = Extract<IndexTask, { is:
 const NOWHERE: IndexedFields = { fields: {}, final: true };
 
 /**
- * What is to be done about records, by their keys; nothing about those that are in the index as they are. `before`
- * holds marks as they were read before.
+ * The tasks that bring the index up to date with these records; none for records that are up to date. `before` holds
+ * pending entries that were read before.
  */
 export async function indexTasks<Item extends Key>(
   deps: ListDeps,
@@ -58,7 +58,7 @@ export async function indexTasks<Item extends Key>(
   return tasks;
 }
 
-/** Undefined where there is nothing to do, or only a part of it can be seen yet. */
+/** Undefined if there is nothing to do, or the record is not completely visible yet. */
 function taskFor<Item extends Key>(
   list: List<Item>,
   mark: PendingEntry | undefined,
@@ -92,5 +92,5 @@ function hasChanged({ fields, text }: ListEntry, listed: IndexedFields): boolean
   return hashOf(listed.text) !== text || [...names].some((name) => fields[name] !== listed.fields[name]);
 }
 
-/** No text is an empty one. */
+/** A missing text counts as an empty one. */
 export const hashOf = (text = ""): string => hash("sha256", text, "base64url");

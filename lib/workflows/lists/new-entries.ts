@@ -4,12 +4,12 @@ import { hashOf } from "./index-tasks.ts";
 import type { IndexedFields } from "./list.ts";
 import { entryKey, type ListEntry, type ListName, listEntriesTable } from "./table.ts";
 
-/** Records taken in by one transaction, each with a write. */
+/** Records indexed in one transaction, each with a write. */
 export const NEW_ENTRIES_MAX = 98;
-/** Text of those, characters, and of the changes beside them: one item holds both. */
+/** Their text, characters, together with changes: one item holds both. */
 const TEXT_AT_ONCE = 32 * 1024;
 
-/** As many of the first as one transaction may take. */
+/** The first values that fit into one transaction. */
 export function firstFitting<Value>(
   values: readonly Value[],
   listedOf: (value: Value) => IndexedFields,
@@ -22,13 +22,13 @@ export function firstFitting<Value>(
   });
 }
 
-/** What the index is told of a record. */
+/** The fields and text of a record for the index. */
 export const indexFields = ({ fields, text }: IndexedFields): Pick<Entry, "fields" | "text"> => ({
   fields,
   ...(text === undefined ? {} : { text }),
 });
 
-/** The entry of a record that the index takes in; its condition fails where another was faster. */
+/** The entry of a newly indexed record; its condition fails if another process was faster. */
 export function newEntry(
   list: ListName,
   key: string,

@@ -2,11 +2,11 @@ import type { Ports } from "../../platform/ports.ts";
 import { listItems } from "./list.ts";
 import { type ListName, listEntriesTable, type PendingEntry, pendingKey } from "./table.ts";
 
-/** Marks deleted in one transaction. */
+/** Pending entries deleted in one transaction. */
 const DELETED_AT_ONCE = 100;
 const TRIES_MAX = 20;
 
-/** Deletes marks that have not been written again since they were read; answers the others. */
+/** Deletes pending entries that have not changed since they were read; returns the others. */
 export async function deletePendingEntries(
   deps: Pick<Ports, "tables">,
   marks: readonly PendingEntry[],
@@ -32,8 +32,8 @@ export async function deletePendingEntries(
 }
 
 /**
- * Sees that no mark is left that says of these records that they are new, as they are in the index. `known` holds
- * marks as they were read before. Doing it again does nothing.
+ * Deletes the pending entries of records that are in the index. `known` holds pending entries that were read before.
+ * Idempotent.
  */
 export async function clearPendingEntries(
   deps: Pick<Ports, "tables">,

@@ -20,7 +20,7 @@ import {
   workspaceWrites,
 } from "../workspaces/workspace-records.ts";
 
-/** What a process keeps to bring records up to date; one for all of it. */
+/** Dependencies of record effects, shared by a process. */
 export const recordDeps = (ports: Ports): RecordDeps => ({
   tables: ports.tables,
   ids: ports.ids,
@@ -34,8 +34,8 @@ export const recordDeps = (ports: Ports): RecordDeps => ({
 export type RecordDeps = Pick<Ports, "tables" | "ids"> & AssetDeps & VulnerabilityDeps & WorkspaceDeps;
 
 /**
- * What events change besides the log: the assets, vulnerabilities and artifacts that they tell of, and the counters of
- * their workspaces, all in the transaction of the events. Reference 5 and 6.
+ * Effects of events besides the log: they create and update assets, vulnerabilities and artifacts, and the counters of
+ * workspaces, in the transaction of the events. Reference 5 and 6.
  */
 export function recordEffects(deps: RecordDeps): EventEffects {
   return {
@@ -61,7 +61,7 @@ export function recordEffects(deps: RecordDeps): EventEffects {
   };
 }
 
-/** Who emits a `run.started` of their own says nothing of a run. */
+/** A `run.started` that a caller emits has no effect on runs. */
 const kindOf = ({ topic, tells }: EventDraft): ToldKind | undefined =>
   tells ?? (canonicalTopic(topic) === "asset.discovered" ? "asset" : undefined);
 
@@ -72,7 +72,7 @@ const settleAll = async (
   settle: (tellings: readonly RecordEvent[]) => Promise<RecordEffects>,
 ): Promise<RecordEffects> => (tellings.length === 0 ? NOTHING : settle(tellings));
 
-/** Counters that a workflow feeds; no events. */
+/** Counters that workflows report; they record no events. */
 function settleTotals(tellings: readonly RecordEvent[]): RecordEffects {
   const workspaces = tellings.flatMap(({ draft }): WorkspaceChange[] => {
     const { counter, add } = draft.data;
@@ -85,7 +85,7 @@ function settleTotals(tellings: readonly RecordEvent[]): RecordEffects {
   return { named: new Map(tellings.map(({ at }) => [at, undefined])), writes: [], workspaces };
 }
 
-/** A workspace is known from its first run on; and from then on the run has steps. */
+/** A workspace exists from its first run on, and the steps of the run are pending from then on. */
 function settleRuns(tellings: readonly RecordEvent[]): RecordEffects {
   const workspaces = tellings.map(
     ({ draft }): WorkspaceChange => ({

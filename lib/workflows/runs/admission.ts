@@ -16,7 +16,7 @@ export type AdmissionDeps = Pick<
   readonly paths: Pick<StepPaths, "logsDir">;
 };
 
-/** What a run that starts has to commit with its start; or it waits, or has changed meanwhile. */
+/** Whether a run is admitted, with the writes to commit with its start; or it waits, or it changed since it was read. */
 export type Admission =
   | { readonly is: "in"; readonly slot?: number; readonly writes: readonly Write[] }
   | { readonly is: "waits" }
@@ -24,21 +24,20 @@ export type Admission =
 
 const IN: Admission = { is: "in", writes: [] };
 
-/** Partition of the runs that wait for a place. */
-/** Partition of the turns of runs that wait for a place. */
+/** Partition of the queue positions of runs that wait for a slot. */
 export const WAITING = "waiting";
-/** Runs that are let in with one look. */
+/** Runs admitted per query. */
 const LET_IN_MAX = 10;
 const MINUTE_MS = 60_000;
 
 const RANKS: Readonly<Record<string, number>> = { critical: 0, high: 1, normal: 2, low: 3 };
 
-/** Sorts as the runs' turns come: by priority, then by age. */
+/** Sort key of the queue: priority, then age. */
 function turnOf({ priority, created_at, number }: StoredRun): string {
   return `${RANKS[priority] ?? 2}#${created_at}#${String(number).padStart(12, "0")}`;
 }
 
-/** Where a run of a job waits until one of those before it has ended. */
+/** Queue position of a run within its job. */
 export const jobQueuePosition = (run: StoredRun): Key => ({
   pk: jobPartition(run.run_group_id),
   sk: turnOf(run),
@@ -51,8 +50,8 @@ export const enqueueWrite = (queued: Key, runId: string): Write => ({
 });
 
 /**
- * Lets a run start when there is a place for it and nobody waits whose turn comes before. Else it waits, durably,
- * and is `pending` for so long. What is no start of a run passes.
+ * Admits a run if a slot is free and no run waits before it. Otherwise the run is queued durably and stays `pending`.
+ * Inputs other than `start` are always admitted.
  */
 export async function admitRun(deps: AdmissionDeps, run: StoredRun, input: Input): Promise<Admission> {
   if (input.type !== "start" || run.status !== "pending") return IN;
@@ -75,18 +74,18 @@ export async function admitRun(deps: AdmissionDeps, run: StoredRun, input: Input
     ]);
     if (!waits.ok) return { is: "changed" };
   }
-  // A place may have become free before this run was seen to wait.
+  // A slot may have been released before the queue position was written.
   await admitWaiting(deps);
   return { is: "waits" };
 }
 
-/** A place for a run that nobody waits before. */
+/** Takes a slot for a run if no run waits before it. */
 async function slotFor(deps: AdmissionDeps, turn: Key): Promise<number | undefined> {
   const [first] = (await deps.tables.query(runQueueTable, { pk: WAITING, limit: 1 })).items;
   return first === undefined || first.sk >= turn.sk ? deps.runSlots.pick() : undefined;
 }
 
-/** Set before the start is committed, so that none is missed; what comes of a start that was not, is idle. */
+/** Set before the start is committed, so that none is missed. If the start is not committed, the timer is a no-op. */
 async function limitTime(deps: AdmissionDeps, { run_id, timeout }: StoredRun): Promise<void> {
   if (timeout === undefined) return;
   const error = `run timed out after ${timeout} ${timeout === 1 ? "minute" : "minutes"}`;
@@ -98,7 +97,7 @@ async function limitTime(deps: AdmissionDeps, { run_id, timeout }: StoredRun): P
   });
 }
 
-/** Gives a run's place back with its end, and its turn with its start; `next` is what it is then. */
+/** The writes that release a run's slot with its end, and its queue position with its start; `next` is its next state. */
 export function releaseWrites(run: StoredRun, next: StoredRun): Write[] {
   const writes: Write[] = [];
   if (run.slot !== undefined && isTerminal(next.status)) writes.push(leaveSlot(run.slot));
@@ -106,7 +105,7 @@ export function releaseWrites(run: StoredRun, next: StoredRun): Write[] {
   return writes;
 }
 
-/** After a commit of a run's start or end: lets in who waits, as far as there is room. */
+/** Admits waiting runs after a run's start or end was committed, while slots are free. */
 export async function admitAfterTransition(
   deps: AdmissionDeps,
   run: StoredRun,
@@ -120,12 +119,12 @@ export async function admitAfterTransition(
   if (over || run.queued !== undefined) await admitWaiting(deps);
 }
 
-/** Where this process executes the steps of all runs, their logs are here. */
+/** Logs are local if this process executes the steps of all runs. */
 function noteHere(deps: AdmissionDeps, run: StoredRun, text: string): void {
   if (deps.outbox.atomic === true && run.unlogged !== true) logRun(deps, run.run_id, text);
 }
 
-/** Sends off the first of those that wait, as many as there are places, and keeps a place for each. */
+/** Starts as many waiting runs as there are free slots, and reserves a slot for each. */
 export async function admitWaiting(deps: AdmissionDeps): Promise<void> {
   const { runSlots } = deps;
   const free = await runSlots.free();
@@ -145,7 +144,7 @@ export async function admitWaiting(deps: AdmissionDeps): Promise<void> {
   );
 }
 
-/** A start that no earlier one of the same run keeps from being delivered. */
+/** A start message with its own deduplication id, so that an earlier start of the run does not suppress it. */
 export function repeatedStart(deps: Pick<Ports, "ids">, runId: string) {
   const body = JSON.stringify({ run_id: runId, input: { type: "start" } });
   return { body, groupId: runId, deduplicationId: deps.ids.random() };
@@ -158,7 +157,7 @@ const takeTurn = ({ pk, sk }: Key): Write => ({
   when: [["pk", "exists"]],
 });
 
-/** Takes out turns that are nobody's, and lets in who waits: what a crash between two commits has left undone. */
+/** Deletes orphaned queue positions and admits waiting runs: repairs what a crash between two commits left. */
 export async function sweepRunQueue(deps: AdmissionDeps): Promise<void> {
   const { items } = await deps.tables.query(runQueueTable, { pk: WAITING, limit: LET_IN_MAX });
   for (const turn of items) {
@@ -171,8 +170,8 @@ export async function sweepRunQueue(deps: AdmissionDeps): Promise<void> {
 const PASS_TRIES_MAX = 100;
 
 /**
- * A run of a job that has ended hands its turn to the next of it. Until that is done the run counts as active, and
- * the sweep finds it; a turn is handed over once.
+ * Hands the job slot of a finished run to the next run of its job, once. Until then the run counts as active, so the
+ * sweep finds it.
  */
 export async function releaseJobSlot(
   deps: Pick<Ports, "tables" | "outbox" | "clock" | "ids">,
@@ -213,6 +212,6 @@ export async function releaseJobSlot(
   throw new Error("the queue of the job is contended");
 }
 
-/** Whether a run had its turn in its job, so that its end gives it to another. */
+/** Whether a run was admitted by its job, so that its end admits the next one. */
 export const wasAdmitted = ({ job_width, queued, run_group_id }: StoredRun): boolean =>
   job_width !== undefined && queued?.pk !== jobPartition(run_group_id);

@@ -20,7 +20,7 @@ export interface InputMessage {
   readonly report: StepReport | undefined;
 }
 
-/** The layers of a run's workspace with what a step did to it, and the write that keeps them. */
+/** The layers of a run's workspace after a step changed it, and the write that stores them. */
 export async function applyWorkspaceChange(
   deps: Pick<Ports, "tables">,
   { workspace }: StoredRun,
@@ -42,7 +42,7 @@ export async function applyWorkspaceChange(
   };
 }
 
-/** A run as it is after a decision. */
+/** The run after a decision. */
 export function applyDecision(
   run: StoredRun,
   state: RunState,
@@ -71,7 +71,7 @@ export function applyDecision(
   };
 }
 
-/** The row of a step that is done, and the values that it leaves. */
+/** The writes of a finished step: its row and its values. */
 export function resultWrites(
   run: StoredRun,
   program: Program,
@@ -111,7 +111,7 @@ function finishedEntry(decision: Decision, key: string): FinishedEntry | undefin
   );
 }
 
-/** What a decision tells of the run and of its step. */
+/** The events of a decision: of the run and of its step. */
 export function decisionEvents(
   run: StoredRun,
   next: StoredRun,

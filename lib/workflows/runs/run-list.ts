@@ -17,10 +17,10 @@ import {
 import { entryKey, pendingWrite } from "../lists/table.ts";
 import { jobPartition, RUN_SK, runKey, runNamesTable, runsTable, type StoredRun } from "./table.ts";
 
-/** Longest id of a job that is looked up, characters. */
+/** Longest job id that is looked up, characters. */
 const JOB_ID_MAX_LENGTH = 128;
 
-/** The runs of a job in the order of its targets: a run that was started alone is a job of its own. */
+/** The runs of a job in the order of its targets. A run that was started alone is its own job. */
 export async function jobRuns(deps: Pick<Ports, "tables">, jobId: string): Promise<StoredRun[]> {
   if (jobId.length > JOB_ID_MAX_LENGTH) return [];
   const alone = await deps.tables.get(runsTable, runKey(jobId));
@@ -33,10 +33,10 @@ export async function jobRuns(deps: Pick<Ports, "tables">, jobId: string): Promi
   );
 }
 
-/** A run is marked once: the message that tells of its end is sent until the event that it tells of is indexed. */
+/** A run has one pending entry: the message about its end is resent until its event is indexed. */
 const ONLY_MARK = "";
 
-/** The index knows the status of a run that is over; all others have an entry that says that they are not. */
+/** The index holds the status of finished runs; every other run has an entry that marks it as unfinished. */
 export const runList: List<StoredRun> = {
   name: "runs",
   table: runsTable,
@@ -51,27 +51,27 @@ export const runList: List<StoredRun> = {
   deletesWhenGone: true,
 };
 
-/** Belongs to the transaction that makes the run. */
+/** Belongs to the transaction that creates the run. */
 export const runPendingWrite = (run: StoredRun): Write =>
   pendingWrite(runList.name, run.run_id, ONLY_MARK, { order: runList.orderOf(run) });
 
 export interface RunFilters {
   readonly status?: string | undefined;
   readonly workflow?: string | undefined;
-  /** Part of the target. */
+  /** Substring of the target. */
   readonly target?: string | undefined;
   readonly workspace?: string | undefined;
-  /** Id of a job. */
+  /** Job id. */
   readonly job?: string | undefined;
   readonly mode?: string | undefined;
 }
 
-/** Runs that may have ended without the index knowing are looked at as long as so few are under way. */
+/** If more runs than this are unfinished, runs that ended since they were indexed are not looked up. */
 const LOOKED_AT_MAX = 1_000;
 
 const TRIES_MAX = 5;
 
-/** Runs that fit the filters, newest first. */
+/** Runs that match the filters, newest first. */
 export async function findRuns(
   deps: ListDeps,
   { status, workflow, target, workspace, job, mode }: RunFilters,
@@ -88,7 +88,7 @@ export async function findRuns(
   return endedRuns(deps, status, filters, page);
 }
 
-/** A job has few enough runs to look at each. */
+/** A job has few enough runs to filter in memory. */
 async function runsOfJob(
   deps: ListDeps,
   job: string,
@@ -105,7 +105,7 @@ async function runsOfJob(
   };
 }
 
-/** A run that is not over is marked, or has an entry; an entry is there before the mark goes. */
+/** An unfinished run has a pending entry or an entry; the entry is written before the pending entry is deleted. */
 async function activeRuns(
   deps: ListDeps,
   status: string,
@@ -120,7 +120,7 @@ async function activeRuns(
   return { total: ordered.length, items: onePage(ordered.slice(offset, offset + limit)) };
 }
 
-/** Runs that are not over, and their numbers in the index where they have some; among them some that are just over. */
+/** Unfinished runs, and their numbers in the index if they have any; may include runs that ended a moment ago. */
 export async function runsUnderWay(
   deps: ListDeps,
 ): Promise<{ readonly runs: StoredRun[]; readonly numbers: ReadonlyMap<string, number | undefined> }> {
@@ -137,7 +137,7 @@ async function* onePage<Item>(items: Item[]): AsyncGenerator<Item[]> {
   yield items;
 }
 
-/** What ended just now counts as well: its entry says that the index had it under way before and after it was asked. */
+/** Includes runs that ended a moment ago: their entry exists before and after the index is read. */
 async function endedRuns(
   deps: ListDeps,
   status: string,
@@ -159,7 +159,7 @@ async function endedRuns(
   }
 }
 
-/** Runs that pass and that the index still takes to be under way. */
+/** Matching runs that the index still holds as unfinished. */
 async function endedUnknown(deps: ListDeps, wanted: readonly Filter[]): Promise<Numbered<StoredRun>[]> {
   const entries = await allOf(deps, runList.name, "entry");
   if (entries.length > LOOKED_AT_MAX) return [];

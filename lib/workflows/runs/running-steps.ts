@@ -3,7 +3,7 @@ import { buildProgram, type Program } from "../engine/program.ts";
 import type { Definitions } from "../store/store.ts";
 import { type StoredRun, type StoredStep, stepKey } from "./table.ts";
 
-/** The program of a run, from the revisions that it pinned. */
+/** The program of a run, from its pinned revisions. */
 export async function programOf(
   deps: { readonly definitions: Definitions },
   run: StoredRun,
@@ -19,10 +19,10 @@ export async function programOf(
   return buildProgram(run.modules, definitions, holder);
 }
 
-/** Items of a foreach are told of by the foreach: no rows, and one event. */
+/** Whether a step has its own row and events. Items of a foreach do not: the foreach aggregates them. */
 export const hasOwnRow = (key: string): boolean => !key.includes("#");
 
-/** The row of a step that is under way. */
+/** The row of a running step. */
 export function stepRow(
   run: Pick<StoredRun, "run_id" | "begun" | "updated_at" | "state">,
   program: Program,

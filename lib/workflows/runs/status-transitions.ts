@@ -2,13 +2,13 @@ import type { Ports } from "../../platform/ports.ts";
 import { isTerminal, type RunStatus } from "../engine/history.ts";
 import { runKey, runsTable } from "./table.ts";
 
-/** Whether a run has ended, or is not there any more. */
+/** Whether a run has ended or was deleted. */
 export async function isRunFinished({ tables }: Pick<Ports, "tables">, runId: string): Promise<boolean> {
   const run = await tables.get(runsTable, runKey(runId));
   return run === undefined || isTerminal(run.status);
 }
 
-/** Where a run may go from where it is. What is over stays as it is: `cancelled` above all. */
+/** Statuses that may follow each status. Terminal statuses are final. */
 export const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ["running", "failed", "cancelled"],
   running: ["completed", "failed", "cancelled"],
@@ -17,7 +17,7 @@ export const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   cancelled: [],
 };
 
-/** What callers may do to a run, by where it is. Reference 1.4. */
+/** Statuses of a run that allow each action of a caller. Reference 1.4. */
 export const ACTION_STATUSES = {
   start: ["pending"],
   cancel: ["pending", "running"],
@@ -31,7 +31,7 @@ export type RunAction = keyof typeof ACTION_STATUSES;
 export const isDirectTransition = (from: RunStatus, to: RunStatus): boolean =>
   from === to || TRANSITIONS[from].includes(to);
 
-/** One input may take a run several moves on: what has nothing to do is over as soon as it starts. */
+/** One input may cause several transitions: a run without steps completes as soon as it starts. */
 export const canTransition = (from: RunStatus, to: RunStatus): boolean =>
   isDirectTransition(from, to) || TRANSITIONS[from].some((next) => canTransition(next, to));
 

@@ -5,21 +5,21 @@ import { headKey, workflowsTable } from "../store/table.ts";
 import { type StoredSchedule, schedulesTable } from "../store/trigger-tables.ts";
 import { matchOf, scheduleTriggeredDraft } from "../triggers/triggered-event.ts";
 
-/** Missed slots that are counted; more are told as this many. */
+/** Highest number of missed slots that an event reports. */
 const MISSED_MAX = 10_000;
-/** Missed slots that a schedule with `misfire: all` catches up with, the latest of them. */
+/** Missed slots that `misfire: all` catches up with, the latest ones. */
 const CAUGHT_UP_MAX = 100;
-/** A slot that is late by no more than this was not missed: in AWS the clock comes each minute, milliseconds. */
+/** A slot within this time was not missed: in AWS the sweep runs every minute, milliseconds. */
 const LATE_MS = 150_000;
 const PAGE = 200;
 
 type FireDeps = EventDeps & Pick<Ports, "tables">;
 
 /**
- * Fires every schedule whose slot is due: one `schedule.triggered` event that starts its workflow, committed
- * with the schedule's move to the next slot, so a slot fires once whoever else is firing. Of slots missed while
- * nobody was there the last makes one catch-up run, and the event tells how many they were; with `misfire: none`
- * none does, with `all` each of the last hundred.
+ * Fires every schedule whose slot is due: one `schedule.triggered` event starts its workflow and is committed with the
+ * schedule's next slot, so a slot fires once even if several processes fire. Slots that were missed while no server ran
+ * start one catch-up run, and the event has their number; with `misfire: none` they start none, with `all` each of the
+ * last hundred starts one.
  */
 export async function fireDueSchedules(deps: FireDeps): Promise<number> {
   const now = deps.clock.now();
@@ -38,7 +38,7 @@ export async function fireDueSchedules(deps: FireDeps): Promise<number> {
       try {
         fired += await fire(deps, schedule, now);
       } catch (error) {
-        // What fails keeps none of the others from its time.
+        // A failure does not delay other schedules.
         deps.log.error("schedule could not be fired", { schedule: schedule.schedule_id, error });
         failure ??= error;
       }
@@ -49,9 +49,9 @@ export async function fireDueSchedules(deps: FireDeps): Promise<number> {
   return fired;
 }
 
-/** A slot to fire, how many before it were passed over, and which slot is due then. */
+/** The slot to fire, the number of missed slots before it, and the next slot. */
 interface Slot {
-  /** Undefined where nothing is to be fired. */
+  /** Undefined if no slot is due. */
   readonly at: number | undefined;
   readonly missed: number;
   readonly next: number;
@@ -137,7 +137,7 @@ async function fireSlot(deps: FireDeps, schedule: StoredSchedule, firing: Firing
   });
 }
 
-/** A slot that starts nothing: it was missed and is not to be caught up with, or there is no such workflow. */
+/** A slot that starts nothing: it was missed and is not caught up with, or its workflow was deleted. */
 function passOver(
   deps: FireDeps,
   schedule: StoredSchedule,

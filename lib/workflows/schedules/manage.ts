@@ -25,14 +25,14 @@ export type ScheduleDeps = Pick<Ports, "tables" | "clock" | "ids" | "scheduler" 
     readonly catalog: CatalogReader;
   };
 
-/** Schedules made by request, of one installation. */
+/** Schedules created by request per installation. */
 const MADE_MAX = 10_000;
 
 const ID_MAX_LENGTH = 512;
 
 const TRIES_MAX = 5;
 
-/** Makes a schedule. Throws `bad_request` naming the field that is wrong. Reference 1.5. */
+/** Creates a schedule. Throws `bad_request` naming the invalid field. Reference 1.5. */
 export async function createSchedule(
   deps: ScheduleDeps,
   body: z.infer<typeof createBody>,
@@ -83,8 +83,8 @@ async function shown(deps: ScheduleDeps, row: StoredSchedule): Promise<ScheduleR
 }
 
 /**
- * Changes a schedule, with effect at once; a new time counts from now. What a workflow's file declares is only
- * switched here, the rest is the file's. Throws `not_found`, `bad_request` naming the field.
+ * Changes a schedule immediately; a new time counts from now. Of a schedule that a workflow's file declares, only
+ * `enabled` can change. Throws `not_found`, and `bad_request` naming the field.
  */
 export async function updateSchedule(
   deps: ScheduleDeps,
@@ -116,7 +116,7 @@ export async function updateSchedule(
   });
 }
 
-/** Switches a trigger on or off, with effect at once. Throws `not_found`. */
+/** Enables or disables a trigger immediately. Throws `not_found`. */
 export async function switchSchedule(deps: ScheduleDeps, id: string, enabled: boolean): Promise<void> {
   await change(deps, id, () => ({ enabled }));
 }
@@ -141,7 +141,7 @@ async function change(
   throw new ApiError("conflict", "The schedule is being changed by others, try again");
 }
 
-/** One that is switched on, or has another time, is due next from now on. */
+/** A schedule that is enabled or has a new time computes its next slot from now. */
 function changedRow(deps: ScheduleDeps, before: StoredSchedule, changed: Changed): StoredSchedule {
   const { due: _due, next_run: _next, ...rest } = { ...before, ...changed };
   const isAnew =
@@ -155,7 +155,7 @@ function changedRow(deps: ScheduleDeps, before: StoredSchedule, changed: Changed
   return { ...rest, ...timed, error: "", updated_at: new Date(deps.clock.now()).toISOString() };
 }
 
-/** Not where it fired or was changed meanwhile. */
+/** Fails if the schedule fired or changed since it was read. */
 function rowWrites(before: StoredSchedule, after: StoredSchedule): Write[] {
   return [
     {
@@ -178,7 +178,7 @@ const madeWrite = ({ schedule_id, workflow, spec, enabled }: StoredSchedule): Wr
   item: { ...createdKey(schedule_id), workflow, spec, enabled },
 });
 
-/** A trigger that is again what its file says needs no override. */
+/** A trigger that matches its file again needs no override. */
 function overrideWrite({ schedule_id, spec, enabled }: StoredSchedule): Write {
   const key = overrideKey(schedule_id);
   return spec.enabled === enabled
@@ -187,8 +187,8 @@ function overrideWrite({ schedule_id, spec, enabled }: StoredSchedule): Write {
 }
 
 /**
- * Takes a schedule away, with effect at once. One that a workflow's file declares is back with the workflow's next
- * revision. Throws `not_found`.
+ * Deletes a schedule immediately. One that a workflow's file declares is restored by the workflow's next revision. Throws
+ * `not_found`.
  */
 export async function deleteSchedule(deps: ScheduleDeps, id: string): Promise<void> {
   const row = await findSchedule(deps, id);
@@ -202,7 +202,7 @@ export async function deleteSchedule(deps: ScheduleDeps, id: string): Promise<vo
             item: { ...overrideKey(id), enabled: false, deleted: true },
           },
         ];
-  // The override takes the place of the one that goes with the row.
+  // The override replaces the one that is deleted with the row.
   const gone = deleteWrites(row).filter((write) => !("key" in write && write.key.pk === overrideKey(id).pk));
   const outcome = await deps.tables.write([...gone, ...kept, bumpCatalog()]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule was changed meanwhile, try again");

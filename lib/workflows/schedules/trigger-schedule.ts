@@ -7,7 +7,7 @@ import { type StartTriggeredRunDeps, startTriggeredRun } from "../triggers/start
 import { matchOf, scheduleTriggeredDraft } from "../triggers/triggered-event.ts";
 import { findSchedule } from "./manage.ts";
 
-/** Answer of `POST /schedules/{id}/trigger`. Reference 1.5. */
+/** Response of `POST /schedules/{id}/trigger`. Reference 1.5. */
 export const triggerResponse = z
   .object({
     message: z.string(),
@@ -19,8 +19,8 @@ export const triggerResponse = z
   .meta({ id: "TriggeredSchedule" });
 
 /**
- * Fires a schedule now, whether it is enabled or not; its next slot stays. Throws `not_found`, and `bad_request` where
- * its workflow is gone, or where too many runs led to this one (`cause`).
+ * Fires a schedule now, enabled or not; its next slot stays. Throws `not_found`, and `bad_request` if its workflow was
+ * deleted or `cause` has too many hops.
  */
 export async function triggerSchedule(
   deps: StartTriggeredRunDeps,

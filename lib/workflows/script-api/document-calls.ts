@@ -7,16 +7,16 @@ import type { StoredRun } from "../runs/table.ts";
 import type { HostCallResult } from "../steps/messages.ts";
 
 const TITLE_MAX_CHARS = 255;
-/** Of a document that a script writes, or adds to one, characters. */
+/** Longest text that a script writes to a document, characters. */
 const TEXT_MAX_CHARS = 1_000_000;
 const PLACE_MAX_CHARS = 4096;
 
 const id = z.guid("must be the id of a document").transform((text) => text.toLowerCase());
 const text = z.string().max(TEXT_MAX_CHARS, `must have at most ${TEXT_MAX_CHARS} characters`);
-/** The call, the same however often its step is executed. */
+/** Identifies the call; the same in every execution of its step. */
 const place = z.string().min(1).max(PLACE_MAX_CHARS);
 
-/** What scripts ask of documents. */
+/** Calls of scripts to documents. */
 export const documentQuery = z.discriminatedUnion("of", [
   z.object({
     of: z.literal("new document"),
@@ -30,7 +30,7 @@ export const documentQuery = z.discriminatedUnion("of", [
   z.object({ of: z.literal("new comment"), id, text: text.min(1, "must not be empty"), place }),
 ]);
 
-/** A question as the documents take it. */
+/** A call in the form that the document service takes. */
 export type DocumentCall =
   | {
       readonly of: "new document";
@@ -41,17 +41,17 @@ export type DocumentCall =
   | { readonly of: "text of document"; readonly id: string }
   | { readonly of: "more text" | "new comment"; readonly id: string; readonly text: string };
 
-/** Which call of which run asks. */
+/** The caller: a call of a step's script. */
 export interface DocumentCaller {
-  /** A UUID: the same however often the step of the call is executed. */
+  /** A UUID, the same in every execution of the step. */
   readonly call: string;
-  /** For the events of what it changes. */
+  /** The cause of the events of its changes. */
   readonly cause: { readonly run_id: string; readonly workflow_name: string; readonly hop: number };
 }
 
 /**
- * Answers for the documents, which are another service: a text, or the id of what was made, which is made once for
- * each call. Throws what is refused as an ApiError.
+ * Handles a call to the document service: returns a text, or the id of the created object, which is created once per
+ * call. Throws ApiError if the call is refused.
  */
 export type HandleDocumentCall = (question: DocumentCall, by: DocumentCaller) => Promise<string>;
 
@@ -59,7 +59,7 @@ export interface DocumentCallDeps {
   readonly answerDocuments: HandleDocumentCall;
 }
 
-/** Throws `bad_request` for a run that is over or too far from what began it, and what the documents refuse. */
+/** Throws `bad_request` if the run has ended or has too many hops, and what the document service throws. */
 export async function callDocuments(
   { answerDocuments }: DocumentCallDeps,
   run: StoredRun,

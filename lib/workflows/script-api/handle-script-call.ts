@@ -12,8 +12,7 @@ const question = z.discriminatedUnion("of", [readQuery, writeQuery, childQuery, 
 export type ScriptCallDeps = ReadDeps & WriteDeps & ChildDeps & DocumentCallDeps;
 
 /**
- * Answers what a script of a run asks of the tables. Never throws for what the script asks wrongly: that is the
- * answer. Reference 3.
+ * Handles a call of a run's script to the host. An invalid call does not throw: the result has the error. Reference 3.
  */
 export async function handleScriptCall(
   deps: ScriptCallDeps,

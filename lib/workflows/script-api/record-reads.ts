@@ -11,13 +11,13 @@ import { listVulnerabilities } from "../vulnerabilities/list.ts";
 import { toWorkspaceRecord } from "../workspaces/list.ts";
 import { workspaceRecordKey, workspaceRecordsTable } from "../workspaces/workspace-records.ts";
 
-/** Records in one answer, and characters of their JSON. */
+/** Records in one result, and characters of their JSON. */
 export const READ_RECORDS_MAX = 10_000;
 const READ_LENGTH_MAX = 8_000_000;
 const NAME_MAX_CHARS = 1024;
 
 const text = z.string("must be text").max(NAME_MAX_CHARS);
-/** The run's own where it is empty. */
+/** Empty: the run's own workspace. */
 const workspace = text.default("");
 export const readQuery = z.discriminatedUnion("of", [
   z.object({
@@ -47,7 +47,7 @@ interface Found {
   readonly total: number;
 }
 
-/** Answers what a script of a run asks for: the newest records first, so many of them as one answer takes. Reference 3, database. */
+/** Reads records for a script: newest first, as many as fit into one result. Reference 3, database. */
 export async function readRecords(deps: ReadDeps, run: StoredRun, query: ReadQuery): Promise<HostCallResult> {
   return bounded(await read(deps, run, query));
 }
@@ -89,7 +89,7 @@ async function read(deps: ReadDeps, run: StoredRun, query: ReadQuery): Promise<F
   }
 }
 
-/** An empty filter filters nothing. */
+/** Skips empty filters. */
 function given(filters: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(filters).filter((entry): entry is [string, string] => (entry[1] ?? "") !== ""),

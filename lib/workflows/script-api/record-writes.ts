@@ -23,7 +23,7 @@ const field = z.string().min(1, "must not be empty").max(FIELD_MAX_CHARS);
 export const writeQuery = z.discriminatedUnion("of", [
   z.object({
     of: z.literal("new asset"),
-    /** The run's own where it is empty. */
+    /** Empty: the run's own workspace. */
     workspace: z.string().max(WORKSPACE_NAME_MAX_LENGTH),
     data: z.record(z.string(), z.unknown()),
   }),
@@ -37,12 +37,12 @@ export const writeQuery = z.discriminatedUnion("of", [
 ]);
 type WriteQuery = z.infer<typeof writeQuery>;
 
-/** Records are read as those of events are: the conductor's role may do no more. */
+/** Reads records as event effects do: the conductor's role permits no more. */
 export type WriteDeps = EventDeps & Pick<Ports, "tables">;
 
 /**
- * Writes one record that a script wants at once, by the way of all records: what became of it is in the log. Gives its
- * id; written again it changes nothing. Throws `bad_request`, `not_found`. Reference 3, database.
+ * Writes a record for a script immediately, through an event as all records. Returns its id; idempotent. Throws
+ * `bad_request`, `not_found`. Reference 3, database.
  */
 export async function writeRecord(
   deps: WriteDeps,
@@ -62,7 +62,7 @@ export async function writeRecord(
 
 type NewValue = Extract<WriteQuery, { of: "new value" }>;
 
-/** An asset of the run's workspace, by its value. */
+/** Finds an asset of the run's workspace by its value. */
 async function updateAsset(
   deps: WriteDeps,
   run: StoredRun,
@@ -77,7 +77,7 @@ async function updateAsset(
   return { id: asset.id };
 }
 
-/** A vulnerability of any workspace, by its id. */
+/** Finds a vulnerability of any workspace by its id. */
 async function updateVulnerability(
   deps: WriteDeps,
   run: StoredRun,

@@ -12,18 +12,18 @@ import type { CatalogReader } from "../store/catalog.ts";
 
 const PLACE_MAX_CHARS = 4096;
 
-/** What a script asks for to start a run: the part of `POST /runs` that it may say, and where it stands. */
+/** A script's call to start a run: the fields of `POST /runs` that it may set, and the call's position. */
 export const childQuery = startBody.pick({ module: true, flow: true, target: true, params: true }).extend({
   of: z.literal("new run"),
-  /** The call, the same however often its step is executed. */
+  /** Identifies the call; the same in every execution of its step. */
   place: z.string().min(1).max(PLACE_MAX_CHARS),
 });
 
 export type ChildDeps = StartDeps & { readonly catalog: CatalogReader };
 
 /**
- * Starts the run that a step of `parent` asks for, with the checks of a request, and one hop further on. Asked again
- * for the same place it answers the run that is there. Throws `bad_request`, `not_found`, `conflict`.
+ * Starts a child run of `parent`, with the checks of a request and one hop more. Idempotent per `place`: returns the
+ * existing run. Throws `bad_request`, `not_found`, `conflict`.
  */
 export async function startChild(
   deps: ChildDeps,

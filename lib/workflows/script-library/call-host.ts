@@ -4,8 +4,8 @@ import { type FunctionContext, ScriptError } from "./library-types.ts";
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * What the tables answer to a question of a script: the records, and how many there are in all where there are more.
- * Throws ScriptError for what is refused.
+ * Calls the host, which can read tables: returns the records and their total, which may be greater. Throws ScriptError
+ * if the host refuses the call.
  */
 export function callHost(
   context: FunctionContext,

@@ -17,15 +17,15 @@ const TOPICS: Readonly<Record<Kind, string>> = {
 
 export interface EmittedRecord {
   readonly tells: Kind;
-  /** The run's own where it is empty. */
+  /** Empty: the run's own workspace. */
   readonly workspace: string;
   readonly source: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Hands a record over to whoever keeps records: a script has no tables. It is there once the step has ended, and once,
- * however often the step was tried. Throws ScriptError where one script hands over too much.
+ * Emits the event that creates or updates a record: scripts write no tables. The record exists once the step has ended,
+ * and is stored once even if the step was retried. Throws ScriptError if a script emits too many.
  */
 export function emitRecordEvent(
   context: FunctionContext,
@@ -41,7 +41,7 @@ export function emitRecordEvent(
   }
 }
 
-/** An object as it stands, or JSON text of one. Throws for anything else. */
+/** Returns an object, given itself or its JSON. Throws for anything else. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (isRecord(value)) return value;
   const parsed: unknown = JSON.parse(textOf(value));
@@ -49,7 +49,7 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return parsed;
 }
 
-/** A function of today's users that cannot be had here, and why. */
+/** A function that exists in other servers and is not available here, and why. */
 export function notAvailable(
   name: string,
   group: string,

@@ -66,9 +66,9 @@ async function carryOut(
 
 /** Where nobody has named webhooks, the log is told alone. */
 async function tellWebhooks(attempt: Attempt, text: string): Promise<void> {
-  const { NOTIFY_SECRET, handleHostCall: answerAsk } = await import("./host-calls.ts");
+  const { NOTIFY_SECRET, handleHostCall } = await import("./host-calls.ts");
   if ((await attempt.deps.secrets.get(NOTIFY_SECRET)) === undefined) return;
-  await answerAsk(attempt, "notify", { event: "action_notify", text }, attempt.signal);
+  await handleHostCall(attempt, "notify", { event: "action_notify", text }, attempt.signal);
 }
 
 /** Runs a command beside the step's own work. Throws StepFailed. */

@@ -99,12 +99,12 @@ export async function executeStep(
   if (!(await deps.claims.take(attemptKey(run_id, request.dispatch, number)))) return;
   const watch = watchRun(deps, run_id, signal);
   try {
-    const taken = await open(deps, command, number, watch.signal);
-    await inWorkspace(deps, taken, async (finish) => {
-      const finding = await observed(deps, taken, () => find(taken));
+    const claimed = await open(deps, command, number, watch.signal);
+    await inWorkspace(deps, claimed, async (finish) => {
+      const outcome = await observed(deps, claimed, () => executeClaimed(claimed));
       if (watch.isOver()) return;
-      const { finding: concluded, files } = await finish(finding);
-      if (!watch.isOver()) await reportOutcome(deps, taken, concluded, files);
+      const { outcome: concluded, files } = await finish(outcome);
+      if (!watch.isOver()) await reportOutcome(deps, claimed, concluded, files);
     });
   } catch (thrown) {
     if (watch.isOver() || (thrown instanceof StepCancelled && !signal.aborted)) return;
@@ -179,8 +179,8 @@ async function observed<Result>(
 }
 
 type Finish = (
-  finding: StepOutcome,
-) => Promise<{ readonly finding: StepOutcome; readonly files?: WorkspaceChange }>;
+  outcome: StepOutcome,
+) => Promise<{ readonly outcome: StepOutcome; readonly files?: WorkspaceChange }>;
 
 /**
  * Does the work of a step in its workspace, which is first brought to what it is elsewhere where machines
@@ -192,17 +192,17 @@ async function inWorkspace(
   execute: (finish: Finish) => Promise<void>,
 ): Promise<void> {
   if (workspaceSync === undefined || work.layers === undefined)
-    return execute(async (finding) => ({ finding }));
+    return execute(async (outcome) => ({ outcome }));
   const opened = await workspaceSync.open(work.workspace, work.layers);
   try {
-    await execute(async (finding) => {
+    await execute(async (outcome) => {
       try {
         const files = await opened.finish();
-        return files === undefined ? { finding } : { finding, files };
+        return files === undefined ? { outcome } : { outcome, files };
       } catch (thrown) {
         if (!(thrown instanceof StepFailed)) throw thrown;
         const error = attempt.deps.secrets.redact(failureText(thrown));
-        return { finding: { ...NO_OUTPUT, status: "failed", error } };
+        return { outcome: { ...NO_OUTPUT, status: "failed", error } };
       }
     });
   } finally {
@@ -210,8 +210,8 @@ async function inWorkspace(
   }
 }
 
-async function find(taken: ClaimedStep): Promise<StepOutcome> {
-  const { attempt: opened, work, startedAt } = taken;
+async function executeClaimed(claimed: ClaimedStep): Promise<StepOutcome> {
+  const { attempt: opened, work, startedAt } = claimed;
   const { deps, request, step } = opened;
   logStepStart(opened);
   try {

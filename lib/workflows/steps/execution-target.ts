@@ -5,7 +5,7 @@ import { aliasOf, WORKSPACE_FUNCTIONS } from "../script-library/workspace-functi
 import { STREAM_EXPORT } from "../values/needed-names.ts";
 import type { ExecutionTarget } from "./messages.ts";
 
-/** What may take longer than this is not for a function of Lambda, milliseconds. */
+/** Steps that may take longer do not run in Lambda, milliseconds. */
 const SHORT_MS = 14 * 60 * 1000;
 
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
@@ -16,8 +16,8 @@ const NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where a step has to be executed: where its run's workspace is when it works on files, starts commands, goes
- * through many items or may take long; else anywhere.
+ * Where a step is executed: on the machine of the run's workspace if it uses files, starts commands, processes many
+ * items or may take long; otherwise anywhere.
  */
 export function executionTargetOf(
   step: Step,
@@ -25,7 +25,7 @@ export function executionTargetOf(
 ): ExecutionTarget {
   if (step.type === "bash" || step.type === "remote-bash") return "workspace";
   if (items !== undefined || !isShort(step.timeout)) return "workspace";
-  // The input may turn out to be a file.
+  // The input may name a file.
   if (step.type === "foreach" && phase === "enter" && typeof step.input === "string") return "workspace";
   if (step.type === "foreach" && phase === "leave" && STREAM_EXPORT in step.exports) return "workspace";
   if (step.type === "function" && looksAround(step)) return "workspace";
@@ -33,7 +33,7 @@ export function executionTargetOf(
   return callsWorkspace(step) ? "workspace" : "anywhere";
 }
 
-/** Commands, files and folders are where the steps are executed. */
+/** Commands, files and folders exist only on the machine of the workspace. */
 function looksAround({ gate }: FunctionStep): boolean {
   if (gate?.dependencies === undefined) return false;
   const { commands, files, target_types, variables, functions_conditions } = gate.dependencies;
@@ -44,7 +44,7 @@ function looksAround({ gate }: FunctionStep): boolean {
   );
 }
 
-/** A template is known only once it is rendered. */
+/** The value of a template is unknown until it is rendered. */
 function isShort(timeout: Step["timeout"]): boolean {
   if (timeout === undefined) return true;
   const milliseconds = parseDuration(timeout);

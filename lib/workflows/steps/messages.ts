@@ -7,28 +7,28 @@ import type { NeededNames } from "../values/needed-names.ts";
 import type { StoredValueRef } from "../values/stored-values.ts";
 import type { WorkspaceChange } from "../workspaces/layers.ts";
 
-/** Detail type on the bus of the command that asks for a step. */
+/** Detail type of the command that requests a step. */
 export const STEP_REQUESTED = "step.requested";
 export const CONDUCT_QUEUE = "conduct";
-/** A message that is longer lies in a blob, and a short one names it; characters of JSON. */
+/** A longer message is stored in a blob, and the message names the blob; characters of JSON. */
 const MESSAGE_INLINE_LENGTH = 200 * 1024;
 
-/** Where a step can be executed: where the run's workspace is, or anywhere, as it touches no files. */
+/** Where a step can be executed: on the machine of the run's workspace, or anywhere if it uses no files. */
 export type ExecutionTarget = "workspace" | "anywhere";
 
 /** Detail of `step.requested` on the bus. */
 export interface StepCommand {
-  /** Of the step, and where it can be executed: what the rules go by. */
+  /** Step type and execution target: the rules of the bus match them. */
   readonly type: string;
   readonly place: ExecutionTarget;
   readonly run_id: string;
   readonly request: Request;
-  /** The work itself, or the blob that holds its JSON. */
+  /** The work, or the blob that holds its JSON. */
   readonly work?: StepWork;
   readonly work_blob?: string;
 }
 
-/** A loop around a step: the item in turn lies in the chunk of the foreach that holds its place. */
+/** A loop around a step: the current item is in the chunk of the foreach that contains `index`. */
 export interface LoopPosition {
   readonly variable: string;
   readonly foreach_key: string;
@@ -36,44 +36,44 @@ export interface LoopPosition {
   readonly index: number;
 }
 
-/** All that an executor needs to know of a run to execute one step of it: it reads no tables. */
+/** Everything that an executor needs to execute a step: it reads no tables. */
 export interface StepWork {
   readonly workflow_name: string;
   readonly workspace: string;
-  /** Of the run: events of the step have one more. */
+  /** Of the run; events of the step have one hop more. */
   readonly hop: number;
   readonly root_cause?: string;
-  /** The same, signed: what its commands hand on. */
+  /** The signed hop that the step's commands pass on. */
   readonly hop_token?: string;
-  /** No log of the run is kept. */
+  /** The run has no log. */
   readonly unlogged?: true;
   /** Names without a value fail the step. */
   readonly undefined_names?: "fail";
   /** Names in its templates without a value so far; absent if every name has one. */
   readonly absent?: NeededNames;
   readonly step: Step;
-  /** What the step's templates name: values of the run, and its parameters and built-in variables. */
+  /** Values that the step's templates name: of the run, its parameters and built-in variables. */
   readonly values: Readonly<Record<string, StoredValueRef>>;
-  /** Parameters and built-in variables, where they are too many to be sent along; earlier ones go before later ones. */
+  /** Parameters and built-in variables that are too large for the message; earlier ones take precedence. */
   readonly bases?: readonly StoredValueRef[];
   readonly trusted: readonly string[];
-  /** Outermost first; a batch's own is not among them. */
+  /** Outermost first, without the batch's own loop. */
   readonly loops: readonly LoopPosition[];
   /** When the containers around the step must have ended, milliseconds since the epoch. */
   readonly deadline?: number;
-  /** What the run's workspace is made of, where machines share workspaces and the step needs it. */
+  /** Layers of the run's workspace, if machines share workspaces and the step uses it. */
   readonly layers?: readonly string[];
-  /** Items of a foreach in one go. */
+  /** A batch of items of a foreach. */
   readonly batch?: {
     readonly variable: string;
     readonly foreach_key: string;
     readonly parallel: number;
   };
-  /** The beginning of a module: names of what the run was given, or its flow declares. */
+  /** At the start of a module: names of the parameters that the run received or its flow declares. */
   readonly given?: readonly string[];
-  /** A module whose steps are over, without an error where they succeeded. */
+  /** At the end of a module: the error, if its steps failed. */
   readonly ended?: { readonly error?: string };
-  /** A container that is left: how its children ended, and under which names they left their output. */
+  /** At the end of a container: how its children ended, and the names of their outputs. */
   readonly children?: {
     readonly failed: number;
     readonly error?: string;
@@ -82,7 +82,7 @@ export interface StepWork {
   };
 }
 
-/** What an executor reports of a step: what is to be recorded of it beside the conductor's input. */
+/** The result of a step as its executor reports it, in addition to the conductor's input. */
 export interface StepReport {
   readonly attempt: number;
   readonly command: string;
@@ -92,15 +92,15 @@ export interface StepReport {
   readonly duration_ms: number;
   readonly log_file: string;
   readonly exports: Readonly<Record<string, string>>;
-  /** What templates may name from now on. */
+  /** Values that later templates may name. */
   readonly values: Readonly<Record<string, StoredValueRef>>;
-  /** What it did to a workspace that machines share. */
+  /** Changes of a workspace that machines share. */
   readonly files?: WorkspaceChange;
 }
 
 /** Events that a step generated. */
 export interface StepEvents {
-  /** Unique in the run: they are recorded once. */
+  /** Unique in the run, so the events are recorded once. */
   readonly id: string;
   readonly drafts: readonly EventDraft[];
 }
@@ -113,14 +113,14 @@ export interface StepFailure {
   readonly error: string;
 }
 
-/** What a script of a step asks of the tables. */
+/** A call of a step's script to the host. */
 export interface HostCall {
-  /** Unique: the answer lies in the blob that it names. */
+  /** Unique; the result is stored in the blob of this id. */
   readonly id: string;
   readonly query: unknown;
 }
 
-/** The newest of the records that were asked for, and how many there are in all; or what is wrong with the question. */
+/** The newest matching records and their total, or why the call failed. */
 export type HostCallResult =
   | {
       readonly records: readonly Readonly<Record<string, unknown>>[];
@@ -128,10 +128,10 @@ export type HostCallResult =
     }
   | { readonly error: string };
 
-/** Where an executor, who has no tables, finds the answer. */
+/** The blob that holds the result: executors read no tables. */
 export const hostCallResultBlob = (runId: string, id: string): string => `runs/${runId}/answers/${id}`;
 
-/** A message of the conduct queue: an input of the run, or events, a question or a failure of one of its steps. */
+/** A message of the conduct queue: an input of the run, or events, a host call or a failure of one of its steps. */
 export interface ConductMessage {
   readonly run_id: string;
   readonly failure?: StepFailure;
@@ -141,12 +141,12 @@ export interface ConductMessage {
   readonly question?: HostCall;
 }
 
-/** As it stands in the queue. */
+/** The body of a message in the queue. */
 export type QueuedMessage = ConductMessage | { readonly run_id: string; readonly message_blob: string };
 
 type SendDeps = Pick<Ports, "queues" | "blobs" | "ids">;
 
-/** Sends a message to a run's conductor; messages of one run are taken in order. `id` is unique in the run. */
+/** Sends a message to a run's conductor; messages of a run are processed in order. `id` is unique in the run. */
 export async function sendToConductor(deps: SendDeps, message: ConductMessage, id: string): Promise<void> {
   const { run_id } = message;
   let body = JSON.stringify(message);
@@ -158,7 +158,7 @@ export async function sendToConductor(deps: SendDeps, message: ConductMessage, i
   await deps.queues.send(CONDUCT_QUEUE, [{ body, groupId: run_id, deduplicationId: `${id}:${run_id}` }]);
 }
 
-/** The message that is meant, wherever it lies. */
+/** Reads a message, from its blob if necessary. */
 export async function openMessage(
   deps: Pick<Ports, "blobs">,
   queued: QueuedMessage,
@@ -166,7 +166,7 @@ export async function openMessage(
   return "message_blob" in queued ? readJson<ConductMessage>(deps, queued.message_blob) : queued;
 }
 
-/** Puts the work where it fits: into the command itself, or a blob that belongs to the request. */
+/** Adds the work to the command, or stores it in a blob of the request if it is too large. */
 export async function commandWith(
   deps: Pick<Ports, "blobs">,
   command: Omit<StepCommand, "work" | "work_blob">,
@@ -180,7 +180,7 @@ export async function commandWith(
   return { ...command, work_blob };
 }
 
-/** The work of a command, wherever it lies. */
+/** Reads the work of a command, from its blob if necessary. */
 export async function openWork(
   deps: Pick<Ports, "blobs">,
   { work, work_blob }: StepCommand,
@@ -195,11 +195,11 @@ async function readJson<Value>(deps: Pick<Ports, "blobs">, key: string): Promise
   return JSON.parse(Buffer.from(bytes).toString("utf8")) as Value;
 }
 
-/** Taken once a run is over although steps of it are under way: their executors look for it. */
+/** Claimed when a run ends while steps are running: their executors check it. */
 export const runFinishedKey = (runId: string): string => `runs/${runId}/over`;
-/** Taken by the executor of one delivery of one request: a copy of the delivery finds it. */
+/** Claimed by the executor of a delivery, so that a duplicate delivery is ignored. */
 export const attemptKey = (runId: string, dispatch: number, attempt: number): string =>
   `runs/${runId}/steps/${dispatch}.${attempt}`;
-/** Taken when a delivery ended without a result and without a trace: the next one may begin. */
+/** Claimed when a delivery ended without a result, so that the next one may begin. */
 export const attemptReleasedKey = (runId: string, dispatch: number, attempt: number): string =>
   `${attemptKey(runId, dispatch, attempt)}.released`;

@@ -3,12 +3,12 @@ import type { StepDeps } from "./context.ts";
 
 type TravelDeps = Pick<StepDeps, "paths" | "workspaceSync">;
 
-/** A value that leaves this machine: paths of workspaces as they are understood on any. */
+/** Replaces this machine's workspace paths in a value by names that every machine understands. */
 export function toPortablePaths<Value>({ paths, workspaceSync }: TravelDeps, value: Value): Value {
   return workspaceSync === undefined ? value : toShared(value, paths.workspacesDir);
 }
 
-/** A value that has come to this machine: paths of workspaces as they are here. */
+/** Replaces portable workspace paths in a value by this machine's paths. */
 export function toLocalPaths<Value>({ paths, workspaceSync }: TravelDeps, value: Value): Value {
   return workspaceSync === undefined ? value : toLocal(value, paths.workspacesDir);
 }

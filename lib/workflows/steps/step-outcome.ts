@@ -16,7 +16,7 @@ const SHOWN_COMMAND_MAX = 8_000;
 const SHOWN_OUTPUT_MAX = 16_000;
 const SHOWN_EXPORT_MAX = 1_000;
 
-/** What an executor found out: the conductor's input and what goes into the step's row. */
+/** The outcome of a step: the conductor's input and the fields of the step's row. */
 export interface StepOutcome extends AttemptResult {
   readonly total?: number;
   readonly parallel?: number;
@@ -24,7 +24,7 @@ export interface StepOutcome extends AttemptResult {
   readonly failedItems?: number;
 }
 
-/** A step that was taken: the attempt, what came with it, and when it began by the clock. */
+/** A claimed step: its attempt, its work, and when it started by the clock, milliseconds. */
 export interface ClaimedStep {
   readonly attempt: Attempt;
   readonly work: StepWork;
@@ -39,32 +39,32 @@ export function logStepStart(attempt: Attempt): void {
 }
 
 /** How a step ended, and what it gave unless its log has it already. */
-function noteEnd({ attempt, startedAt }: ClaimedStep, finding: StepOutcome): void {
+function logStepEnd({ attempt, startedAt }: ClaimedStep, outcome: StepOutcome): void {
   const { request, deps, step } = attempt;
-  if (request.phase === "enter" && finding.status === "completed") {
-    if (step.type === "foreach") logStep(attempt, `${finding.total ?? 0} items`);
+  if (request.phase === "enter" && outcome.status === "completed") {
+    if (step.type === "foreach") logStep(attempt, `${outcome.total ?? 0} items`);
     return;
   }
-  const output = step.type === "bash" || request.items !== undefined ? "" : displayText(finding.output);
+  const output = step.type === "bash" || request.items !== undefined ? "" : displayText(outcome.output);
   if (output !== "" && request.phase === "run") logStep(attempt, output.slice(0, SHOWN_OUTPUT_MAX), "| ");
   const took = `after ${Math.max(0, deps.clock.now() - startedAt)} ms`;
-  const why = finding.status === "failed" ? `: ${finding.error ?? ""}` : "";
-  logStep(attempt, `${finding.status} ${took}${why}`);
+  const why = outcome.status === "failed" ? `: ${outcome.error ?? ""}` : "";
+  logStep(attempt, `${outcome.status} ${took}${why}`);
 }
 
-/** Tells the conductor what was found out, and the run's log how it ended. */
+/** Reports the outcome of a step to the conductor, and logs it. */
 export async function reportOutcome(
   deps: StepDeps,
-  taken: ClaimedStep,
-  finding: StepOutcome,
+  claimed: ClaimedStep,
+  outcome: StepOutcome,
   files: WorkspaceChange | undefined,
 ): Promise<void> {
-  const { run, request, step, number } = taken.attempt;
-  noteEnd(taken, finding);
-  const entered = request.phase === "enter" && finding.status === "completed";
+  const { run, request, step, number } = claimed.attempt;
+  logStepEnd(claimed, outcome);
+  const entered = request.phase === "enter" && outcome.status === "completed";
   const values: Record<string, StoredValueRef> = {};
   let inlineBytes = VALUES_INLINE_BYTES;
-  for (const [name, value] of Object.entries(entered ? {} : namedValues(finding, step, request))) {
+  for (const [name, value] of Object.entries(entered ? {} : namedValues(outcome, step, request))) {
     const kept = await storeValue(
       deps,
       run.run_id,
@@ -74,30 +74,30 @@ export async function reportOutcome(
     if ("json" in kept) inlineBytes -= Buffer.byteLength(kept.json);
     values[name] = kept;
   }
-  const text = toPortablePaths(deps, displayText(finding.output));
+  const text = toPortablePaths(deps, displayText(outcome.output));
   const input: Input = {
     type: "result",
     key: request.key,
     dispatch: request.dispatch,
-    status: finding.status,
-    ...(finding.error === undefined ? {} : { error: finding.error }),
-    ...(finding.tolerated === undefined ? {} : { tolerated: finding.tolerated }),
-    ...(finding.total === undefined ? {} : { total: finding.total }),
-    ...(finding.parallel === undefined ? {} : { parallel: finding.parallel }),
-    ...(finding.deadline === undefined ? {} : { deadline: finding.deadline }),
-    ...(finding.failedItems === undefined ? {} : { failed_items: finding.failedItems }),
-    ...(finding.goto === undefined ? {} : { goto: finding.goto }),
-    ...(finding.retryAt === undefined ? {} : { retry_at: finding.retryAt }),
+    status: outcome.status,
+    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    ...(outcome.tolerated === undefined ? {} : { tolerated: outcome.tolerated }),
+    ...(outcome.total === undefined ? {} : { total: outcome.total }),
+    ...(outcome.parallel === undefined ? {} : { parallel: outcome.parallel }),
+    ...(outcome.deadline === undefined ? {} : { deadline: outcome.deadline }),
+    ...(outcome.failedItems === undefined ? {} : { failed_items: outcome.failedItems }),
+    ...(outcome.goto === undefined ? {} : { goto: outcome.goto }),
+    ...(outcome.retryAt === undefined ? {} : { retry_at: outcome.retryAt }),
   };
   const report: StepReport = {
     attempt: number,
-    command: toPortablePaths(deps, deps.secrets.redact(finding.command)).slice(0, SHOWN_COMMAND_MAX),
+    command: toPortablePaths(deps, deps.secrets.redact(outcome.command)).slice(0, SHOWN_COMMAND_MAX),
     output: deps.secrets.redact(text.slice(0, SHOWN_OUTPUT_MAX)),
     output_truncated: text.length > SHOWN_OUTPUT_MAX,
     output_lines: text === "" ? 0 : text.split("\n").length,
-    duration_ms: Math.max(0, deps.clock.now() - taken.startedAt),
-    log_file: finding.logFile.split("/").at(-1) ?? "",
-    exports: shownExports(deps, finding.exports),
+    duration_ms: Math.max(0, deps.clock.now() - claimed.startedAt),
+    log_file: outcome.logFile.split("/").at(-1) ?? "",
+    exports: shownExports(deps, outcome.exports),
     values,
     ...(files === undefined ? {} : { files }),
   };
@@ -108,11 +108,11 @@ export async function reportOutcome(
  * What later steps may name. Items of a foreach would overwrite each other's: a step inside one leaves its output alone,
  * for the foreach, and that apart.
  */
-function namedValues(finding: StepOutcome, step: Step, { key, phase }: Request): Record<string, unknown> {
+function namedValues(outcome: StepOutcome, step: Step, { key, phase }: Request): Record<string, unknown> {
   const ofModule = phase === "gate" || phase === "handlers";
   return key.includes("#") && !ofModule
-    ? { [outputName(step.name, key)]: finding.output }
-    : { ...finding.exports };
+    ? { [outputName(step.name, key)]: outcome.output }
+    : { ...outcome.exports };
 }
 
 function redacted(deps: Pick<StepDeps, "secrets">, value: unknown): unknown {

@@ -4,23 +4,23 @@ import type { Trigger } from "../schema/types.ts";
 import { type StoredSchedule, schedulesTable } from "./trigger-tables.ts";
 
 const MINUTE_MS = 60_000;
-/** So often the platform is told of all schedules, minutes… */
+/** Interval at which all rules are reconciled, minutes… */
 const EVERY_MINUTES = 10;
-/** …at this one of them, when few schedules fire. */
+/** …at this minute of the interval, when few schedules fire. */
 const AT_MINUTE = 7;
-/** Schedules that are looked at for it. */
+/** Schedules read per reconciliation. */
 const READ_MAX = 10_000;
 const PAGE = 1_000;
 
-/** The platform's clocks are in UTC; and numbers alone mean the same to all readers of cron. */
+/** Rules are in UTC, and only numeric fields mean the same to every cron parser. */
 function punctual(schedules: readonly Pick<StoredSchedule, "expression" | "timezone">[]): string[] {
   const inUtc = schedules.filter(({ timezone }) => timezone === "UTC");
   return [...new Set(inUtc.map(({ expression }) => writeOutCron(expression)))];
 }
 
 /**
- * Has the cron triggers of a workflow, once they are stored, fire punctually. Where the platform cannot be told
- * they fire all the same, up to a minute late until `keepRules`: so it never fails.
+ * Creates the scheduled rules of a workflow's cron triggers after they were stored. Never fails: without their rule,
+ * triggers fire up to a minute late until `reconcileRules` runs.
  */
 export async function ensureRules(
   deps: Pick<Ports, "scheduler" | "log">,
@@ -38,8 +38,7 @@ export async function ensureRules(
 }
 
 /**
- * Tells the platform every ten minutes which expressions there are, so that it wakes for those and for no others.
- * To be called each minute; never fails.
+ * Reconciles the scheduled rules with the expressions in use, every ten minutes. Call it each minute; it never fails.
  */
 export async function reconcileRules(
   deps: Pick<Ports, "tables" | "scheduler" | "clock" | "log">,
@@ -57,7 +56,7 @@ export async function reconcileRules(
       cursor = page.cursor;
     } while (cursor !== undefined && schedules.length < READ_MAX);
     const expressions = punctual(schedules);
-    // Where some were not looked at, nobody can say which rules are needed no more.
+    // If not all schedules were read, unused rules are unknown.
     await (cursor === undefined ? deps.scheduler.reconcile(expressions) : deps.scheduler.ensure(expressions));
   });
 }

@@ -18,9 +18,9 @@ import {
 type RowDeps = Pick<Ports, "tables" | "clock">;
 
 /**
- * The writes that bring the stored schedules of a workflow in line with its triggers. One whose time did
- * not change keeps its slot: it misses no fire, and one that fires meanwhile is not set back to its old slot.
- * What was switched by request stays so until the file itself says something else; what was deleted comes back.
+ * The writes that reconcile the stored schedules of a workflow with its triggers. A schedule whose time did not change
+ * keeps its slot, so it misses no fire and a concurrent fire is not undone. A schedule that was enabled or disabled by
+ * request stays so until the file changes it; a deleted one is restored.
  */
 export async function scheduleWrites(
   deps: RowDeps,
@@ -46,7 +46,7 @@ export async function scheduleWrites(
   return writes;
 }
 
-/** Triggers that are new, or that were deleted by request, are what their file says. */
+/** Deletes the overrides of new triggers and of those that were deleted by request: their file decides. */
 async function overrideRemovals(
   deps: RowDeps,
   workflow: string,
@@ -58,12 +58,12 @@ async function overrideRemovals(
   return found.map(({ pk, sk }): Write => ({ op: "delete", table: triggerStateTable, key: { pk, sk } }));
 }
 
-/** The writes that take away all stored schedules that a workflow declares. */
+/** The writes that delete all schedules that a workflow declares. */
 export async function scheduleRemovals(deps: Pick<Ports, "tables">, workflow: string): Promise<Write[]> {
   return (await schedulesOf(deps, workflow)).flatMap(deleteWrites);
 }
 
-/** The stored schedules that a workflow declares, and those of the triggers that it is about to. */
+/** The stored schedules of the triggers that a workflow declares, and of `further` triggers. */
 export async function schedulesOf(
   deps: Pick<Ports, "tables">,
   workflow: string,
@@ -76,7 +76,7 @@ export async function schedulesOf(
   return deps.tables.batchGet(schedulesTable, keys);
 }
 
-/** A row as it is when its trigger is new. */
+/** The row of a new trigger. */
 export function newScheduleRow(
   deps: Pick<Ports, "clock">,
   scheduleId: string,
@@ -106,7 +106,7 @@ export function newScheduleRow(
   };
 }
 
-/** Nobody guesses it: 192 random bits. */
+/** 192 random bits, so it cannot be guessed. */
 const newWebhookId = (): string => `wh_${randomBytes(24).toString("base64url")}`;
 
 function declaredRow(deps: RowDeps, workflow: string, trigger: Trigger): StoredSchedule {
@@ -118,7 +118,7 @@ function declaredRow(deps: RowDeps, workflow: string, trigger: Trigger): StoredS
   });
 }
 
-/** What the clock goes by; of what no clock fires it is empty. */
+/** The fields that the scheduler reads; empty for triggers that are not cron triggers. */
 export function nextRunFields(
   deps: Pick<Ports, "clock">,
   spec: Trigger,
@@ -134,7 +134,7 @@ export function nextRunFields(
   };
 }
 
-/** A new row, and its address where it has one. */
+/** The writes that insert a schedule, and its webhook address if it has one. */
 export function insertWrites(row: StoredSchedule): Write[] {
   const put: Write = { op: "put", table: schedulesTable, item: row };
   if (row.webhook_id === undefined) return [put];
@@ -142,7 +142,7 @@ export function insertWrites(row: StoredSchedule): Write[] {
   return [put, { op: "put", table: triggerStateTable, item }];
 }
 
-/** What the file says anew; a switch made by request stays where the file's own word did not change. */
+/** The writes of a changed trigger; `enabled` as set by request is kept unless the file changed it. */
 function changes(deps: RowDeps, known: StoredSchedule, trigger: Trigger): Write[] {
   const turned = known.spec.enabled !== trigger.enabled;
   const enabled = turned ? trigger.enabled : known.enabled;
@@ -165,7 +165,7 @@ function changes(deps: RowDeps, known: StoredSchedule, trigger: Trigger): Write[
   return writes;
 }
 
-/** What goes with a row. */
+/** The writes that delete a schedule with its webhook address and override. */
 export function deleteWrites(row: StoredSchedule): Write[] {
   return [
     { op: "delete", table: schedulesTable, key: scheduleKey(row.schedule_id) },

@@ -2,14 +2,14 @@ import type { Ports } from "../../platform/ports.ts";
 import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 
 const WINDOW_MS = 60_000;
-/** Triggers that are counted at once; beyond it all are counted anew. */
+/** Triggers counted at once; beyond it all counts start over. */
 const COUNTED_MAX = 10_000;
 
-/** Keeps a trigger from starting more runs in a minute than any purpose needs: a loop that nothing else cuts. */
+/** Limits how many runs a trigger starts per minute: stops loops that no other limit stops. */
 export interface RateBreaker {
-  /** False where the trigger has fired too often in this minute: it is not to start anything. */
+  /** False if the trigger reached its limit in this minute and must not fire. */
   take(scheduleId: string): Promise<boolean>;
-  /** Said where one was not to start anything. */
+  /** The message for a trigger that reached its limit. */
   readonly reason: string;
 }
 
@@ -19,8 +19,8 @@ interface Count {
 }
 
 /**
- * Counts the fires of each trigger in windows of a minute, in this process. A trigger that is over the limit is shown
- * with its schedule and told in the log once a window; with the next window it fires again.
+ * Counts the fires of each trigger per minute, in this process. A trigger over the limit is shown in its schedule and
+ * logged once per window; it fires again in the next window.
  */
 export function rateBreaker(
   deps: Pick<Ports, "tables" | "clock" | "log">,
@@ -29,7 +29,7 @@ export function rateBreaker(
   const counts = new Map<string, Count>();
   const counted = (scheduleId: string, now: number): Count => {
     const known = counts.get(scheduleId);
-    // A clock that was put back begins a window as well.
+    // A clock that was set back starts a new window as well.
     if (known !== undefined && now >= known.since && now < known.since + WINDOW_MS) return known;
     if (counts.size >= COUNTED_MAX) counts.clear();
     const count = { since: now, fires: 0 };

@@ -8,18 +8,18 @@ import { composeMatchedRun, type MatchedRunDeps, runIdOf } from "./matched-run.t
 
 export type StartTriggeredRunDeps = MatchedRunDeps & Pick<Ports, "outbox">;
 
-/** What a caller is told, once it is so. */
+/** The result of a fired trigger. */
 export interface TriggeredRun {
   readonly eventId: string;
   readonly runId: string;
-  /** Of all that the event matched, the schedule's own first. */
+  /** Runs of all matches of the event, the schedule's own first. */
   readonly workflows: readonly string[];
 }
 
 /**
- * Fires a trigger whose caller waits: the event, the count of the schedule and the run are one transaction, so the
- * run is there when the caller hears of it. A run that fails at once is left to the event's dispatch. Undefined where a
- * condition of `writes` did not hold, or the schedule is gone. Throws `not_found` and `bad_request` as runs do.
+ * Fires a trigger synchronously: the event, the schedule's count and the run are one transaction, so the run exists when
+ * this returns. A run that fails at once is left to the event's dispatch. Undefined if a condition of `writes` failed or
+ * the schedule was deleted. Throws `not_found` and `bad_request` as creating a run does.
  */
 export async function startTriggeredRun(
   deps: StartTriggeredRunDeps,
@@ -56,7 +56,7 @@ export async function startTriggeredRun(
   };
 }
 
-/** Counts a fire in the transaction of its event; the condition fails where the schedule is gone. */
+/** Counts a fire in the transaction of its event; the condition fails if the schedule was deleted. */
 export function fireCountWrite(schedule: Pick<StoredSchedule, "schedule_id">, now: number) {
   return {
     op: "update",

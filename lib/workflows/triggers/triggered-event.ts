@@ -3,7 +3,7 @@ import type { EventDraft } from "../../events/publish.ts";
 import type { TopicData } from "../../events/topics.ts";
 import type { StoredSchedule } from "../store/trigger-tables.ts";
 
-/** What dispatch starts when a trigger is fired by something else than an event. */
+/** The match of a trigger that was not fired by an event. */
 export function matchOf(
   schedule: Pick<StoredSchedule, "schedule_id" | "workflow" | "trigger" | "origin">,
   revision: number,
@@ -18,7 +18,7 @@ export function matchOf(
   };
 }
 
-/** The event that tells of a trigger which is fired by something else than an event. Seed: workflow 6. */
+/** The `schedule.triggered` event of a trigger that was not fired by an event. Seed: workflow 6. */
 export function scheduleTriggeredDraft(
   schedule: Pick<StoredSchedule, "schedule_id" | "workflow" | "trigger">,
   data: Omit<TopicData<"schedule.triggered">, "schedule_id">,

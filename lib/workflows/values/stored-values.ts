@@ -100,7 +100,7 @@ const keptOf = ({ json = "null", blob }: StoredValue): StoredValueRef =>
 
 const EMPTY_BASE = JSON.stringify({ values: {}, trusted: [] } satisfies BaseValues);
 
-/** The values that `loadKept` found, opened, and which of them are text of the workflow file itself. */
+/** The values that `loadValueRefs` found, opened, and which of them are text of the workflow file itself. */
 export async function openValues(
   deps: Pick<Ports, "blobs">,
   loaded: Omit<LoadedValues, "kept"> & { readonly values: LoadedValues["kept"] },

@@ -4,16 +4,16 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Key, Write } from "../../platform/tables.ts";
 import { filesPartition, type TriggerState, triggerStateTable } from "../store/trigger-tables.ts";
 
-/** Of the item that says for which path the files were first looked at; no path begins so. */
+/** Key of the item that stores the path of the first scan; no file path starts with it. */
 const FIRST_LOOK = "#first-look";
 const WRITTEN_AT_ONCE = 100;
 
-/** When a file was last changed, and its size: another one is another content. */
+/** Modification time and size of a file: another stamp means other content. */
 export const stampOf = ({ mtimeMs, size }: Pick<Stats, "mtimeMs" | "size">): string => `${mtimeMs}:${size}`;
 
-/** What a watch knows of its files, durably. */
+/** The stored states of a watch's files. */
 export interface FileStates {
-  /** False where these files were never looked at for this path: what is there then is old. */
+  /** False before the first scan of this path: files that exist then fire nothing. */
   readonly isKnown: boolean;
   readonly files: ReadonlyMap<string, TriggerState>;
 }
@@ -29,7 +29,7 @@ export async function readFileStates(
   return { isKnown: first?.stamp === path, files };
 }
 
-/** Keeps files as old ones, and then that they were looked at. */
+/** Stores the files of the first scan, and then that the scan is complete. */
 export async function storeInitialStates(
   deps: Pick<Ports, "tables">,
   scheduleId: string,
@@ -48,7 +48,7 @@ export async function storeInitialStates(
   await deps.tables.write([{ op: "put", table: triggerStateTable, item }]);
 }
 
-/** Forgets files that are gone. */
+/** Deletes the states of deleted files. */
 export async function deleteFileStates(
   deps: Pick<Ports, "tables">,
   scheduleId: string,
@@ -60,10 +60,10 @@ export async function deleteFileStates(
   );
 }
 
-/** Forgets everything: what is there when the trigger is on again is old. */
+/** Deletes all states: files that exist when the trigger is enabled again fire nothing. */
 export async function deleteAllFileStates(deps: Pick<Ports, "tables">, scheduleId: string): Promise<void> {
   const items = await readAll(deps, triggerStateTable, { pk: filesPartition(scheduleId) });
-  // First of all that they were looked at: what is left where this is broken off is old then, too.
+  // The scan's item goes first: if this is interrupted, the next scan starts over.
   const ordered = items.toSorted((one, other) => rank(other) - rank(one));
   await writeAll(
     deps,
@@ -80,7 +80,7 @@ async function writeAll(deps: Pick<Ports, "tables">, writes: readonly Write[]): 
     await deps.tables.write(writes.slice(start, start + WRITTEN_AT_ONCE));
 }
 
-/** Takes a file's change, unless somebody else has. */
+/** Claims a change of a file; the condition fails if another process claimed it first. */
 export function fileStateWrite(
   scheduleId: string,
   file: string,

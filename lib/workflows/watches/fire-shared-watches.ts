@@ -11,13 +11,13 @@ import { setWatchError, TOO_MANY_FILES, WATCHED_FILES_MAX, WATCHED_PATH_MAX_BYTE
 export type LayerDeps = WatchDeps &
   Pick<Ports, "tables" | "blobs"> & {
     readonly catalog: CatalogReader;
-    /** What the folder of all workspaces is called in values of runs. */
+    /** Path of the folder of all workspaces in values of runs. */
     readonly workspacesDir: string;
   };
 
 const TRIES_MAX = 5;
 
-/** How long it is known that a trigger has fired for a change: longer than any queue keeps a message, milliseconds. */
+/** How long a fired change is remembered: longer than queues retain messages, milliseconds. */
 const KNOWN_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 interface WrittenFile {
@@ -32,9 +32,9 @@ interface ChangedFile {
 }
 
 /**
- * Fires the watch triggers whose files a step has changed in a workspace that machines share, each once for each
- * file. The same change again fires what it has not fired yet. Throws where a trigger has fired too often or time is
- * up: the message comes again.
+ * Fires the watch triggers whose files a step changed in a workspace that machines share, once per trigger and file. A
+ * repeated message fires only what has not fired yet. Throws if a trigger reached its rate limit or time is up: the
+ * message is delivered again.
  */
 export async function fireSharedWatches(
   deps: LayerDeps,
@@ -44,7 +44,7 @@ export async function fireSharedWatches(
   const wanted = enabledWatchTriggers(await deps.catalog.current());
   if (wanted.size === 0) return;
   const written = await writtenFiles(deps, changed);
-  // What they were before is read only where somebody asks: it is in every layer of the workspace.
+  // The earlier content is read only if a trigger matches: it is spread over every layer of the workspace.
   let read: Promise<readonly ChangedFile[]> | undefined;
   for (const [scheduleId, { path }] of wanted) {
     const pattern = await readPattern(path, deps.workspacesDir, []).catch((error: Error) => error);
@@ -63,7 +63,7 @@ export async function fireSharedWatches(
   }
 }
 
-/** Files of the step's own layer, by what runs call them. */
+/** Files of the step's own layer, by their paths in runs. */
 async function writtenFiles(
   { blobs, workspacesDir }: LayerDeps,
   { workspace, layer }: WorkspaceChanged,
@@ -76,7 +76,7 @@ async function writtenFiles(
   });
 }
 
-/** Those with other content than before. */
+/** The files whose content changed. */
 async function changedFiles(
   { blobs }: LayerDeps,
   { earlier }: WorkspaceChanged,

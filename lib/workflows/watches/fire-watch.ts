@@ -29,25 +29,25 @@ export type WatchDeps = EventDeps &
 
 const TRIES_MAX = 3;
 
-/** What a watch knows of a file that its stamp does not say. */
+/** The history of a watched file that its stamp does not contain. */
 export interface FileHistory {
-  /** Steps that were executed on this machine when the file was last changed. */
+  /** Steps that ran on this machine when the file last changed. */
   readonly writers: readonly StepSpan[];
-  /** Whether another file came since, while no step of the root cause was executed. */
+  /** Whether another file appeared since, while no step of the root cause ran. */
   isFedFromOutside(rootCause: string): boolean;
 }
 
 const UNKNOWN_HISTORY: FileHistory = { writers: [], isFedFromOutside: () => false };
 
-/** How long nothing of a root cause must have been executed before its loop is cut, milliseconds. */
+/** Time without steps of a root cause before its loop is stopped, milliseconds. */
 const QUIET_MS = 2_000;
-/** Runs that may have written one file, at most. */
+/** Runs considered as writers of a file. */
 const WRITERS_MAX = 50;
 
 /**
- * Fires a watch trigger for a file, once for each of its states: the event, the run that it starts and the state
- * that was seen are one transaction. Answers when it is to be asked again: `later` where the trigger has fired too
- * often, `soon` while it is open whether runs write these files, or somebody else does while they work.
+ * Fires a watch trigger for a file, once per state: the event, its run and the stored state are one transaction. Returns
+ * when to call again: `later` if the trigger reached its rate limit, `soon` while it is undecided whether the runs
+ * themselves write these files.
  */
 export async function fireWatch(
   deps: WatchDeps,
@@ -82,8 +82,9 @@ export async function fireWatch(
 const strongest = (one: Cause, other: Cause): Cause => ((one.hop ?? 0) >= (other.hop ?? 0) ? one : other);
 
 /**
- * A chain that is to be cut may be no loop: somebody else may fill the folder while its runs work. So the file waits
- * until they are over, and counts as one from outside if further files came by then. Undefined while that is open.
+ * A chain that exceeds the hop limit is not always a loop: another program may fill the folder while the runs work. The
+ * file waits until they end, and counts as written from outside if further files appeared by then. Undefined while that
+ * is undecided.
  */
 function provenCause(deps: WatchDeps, cause: Cause, history: FileHistory): Cause | undefined {
   const { hop = 0, root_cause } = cause;
@@ -94,8 +95,8 @@ function provenCause(deps: WatchDeps, cause: Cause, history: FileHistory): Cause
 }
 
 /**
- * The run that a file is taken to be written by: one that was executing a step when it was changed, and in whose
- * workspace it lies, or else one that a watch or another run has started.
+ * The run that probably wrote a file: one that was executing a step when the file changed and whose workspace contains
+ * it, else one that a watch or another run started.
  */
 async function writerOf(
   deps: WatchDeps,
@@ -125,7 +126,7 @@ interface TriggerInUse {
   readonly revision: number;
 }
 
-/** Undefined where the watch trigger is off, or gone. */
+/** Undefined if the watch trigger is disabled or deleted. */
 export async function triggerInUse(
   deps: Pick<Ports, "tables">,
   scheduleId: string,
@@ -137,17 +138,17 @@ export async function triggerInUse(
 }
 
 export interface Fire extends TriggerInUse {
-  /** What the run calls it. */
+  /** The file's path in the run. */
   readonly file: string;
   readonly change: "new" | "changed";
   readonly cause: Cause;
-  /** That the run works in, where its schedule names none. */
+  /** Workspace of the run if its schedule names none. */
   readonly workspace?: string;
-  /** Keeps that the trigger has fired for it; the condition fails where somebody else was faster. */
+  /** Stores that the trigger fired for the file; the condition fails if another process was faster. */
   seen(runId: string): Write;
 }
 
-/** Answers false where a condition did not hold: what is to be fired is to be found out anew. */
+/** Returns false if a condition failed: the caller reads the state again. */
 export async function commitFire(deps: WatchDeps, fire: Fire): Promise<boolean> {
   const { schedule, revision, file, change, cause, workspace } = fire;
   const match = matchOf(schedule, revision, "watch");
@@ -163,7 +164,7 @@ export async function commitFire(deps: WatchDeps, fire: Fire): Promise<boolean> 
   return outcome.ok;
 }
 
-/** A file that was changed while the run worked that its last change had started was changed by that run. */
+/** A file that changed during the run that its previous change started was changed by that run. */
 async function causeOf(
   deps: Pick<Ports, "tables">,
   before: TriggerState | undefined,

@@ -3,14 +3,14 @@ import { SHARED_WORKSPACES_DIR } from "../workspaces/paths.ts";
 import { fixedPart, isWithin, readPattern } from "./path-pattern.ts";
 
 export interface WatchingDeps {
-  /** Where machines share the workspaces nothing else of theirs can be watched. */
+  /** If machines share workspaces, only files in workspaces can be watched. */
   readonly sharesWorkspaces?: boolean;
   /** Absolute. */
   readonly workspacesDir: string;
   readonly watchRoots: readonly string[];
 }
 
-/** Why nothing will fire a trigger; undefined where something may. */
+/** Why a watch trigger cannot fire; undefined if it can. */
 export async function unwatchableReason(
   { sharesWorkspaces = false, workspacesDir, watchRoots }: WatchingDeps,
   spec: Pick<Trigger, "type"> & { readonly path?: string },
@@ -28,7 +28,7 @@ export async function unwatchableReason(
   );
 }
 
-/** What is to be said of watch triggers that nothing will fire, one line each. */
+/** Warnings about watch triggers that cannot fire, one line each. */
 export async function unwatchableTriggers(
   deps: WatchingDeps,
   triggers: readonly Trigger[],

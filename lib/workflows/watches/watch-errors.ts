@@ -1,13 +1,13 @@
 import type { Ports } from "../../platform/ports.ts";
 import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 
-/** Files that one trigger looks at; further ones are left alone, and its schedule says so. */
+/** Files that a trigger watches; further ones are ignored, and its schedule shows an error. */
 export const WATCHED_FILES_MAX = 5_000;
 
-/** A file with a longer path is not looked at, bytes. */
+/** Files with a longer path are ignored, bytes. */
 export const WATCHED_PATH_MAX_BYTES = 1_000;
 
-/** Says where its schedule is shown why nothing, or not all, is watched; empty where all is well. */
+/** Stores the error that a watch trigger's schedule shows; empty if all files are watched. */
 export async function setWatchError(
   { tables }: Pick<Ports, "tables">,
   scheduleId: string,
