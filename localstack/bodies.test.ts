@@ -86,7 +86,7 @@ const RESPONDED = /\r\n\r\n\{.*\}$/s;
 test.each([
   ["no token", []],
   ["a wrong token", ["Authorization: Bearer wrong"]],
-])("refuses %s before the body has come", async (_what, fields) => {
+])("refuses %s before the body is received", async (_what, fields) => {
   const { port } = await serve();
   for (const length of [
     "Content-Length: 1000000",
@@ -99,7 +99,7 @@ test.each([
   }
 });
 
-test("does not ask for a body whose sender it refuses", async () => {
+test("sends no 100 Continue to a client that it refuses", async () => {
   const { port } = await serve();
   const fields = ["Content-Length: 5", "Expect: 100-continue"];
   expect(await exchange(port, head("/private", fields), RESPONDED)).toMatch(/^HTTP\/1.1 401 /);
@@ -122,7 +122,7 @@ test("authenticates each request once", async () => {
   expect(asked).toEqual(["good"]);
 });
 
-test("holds no more bodies without a token than their bound, and says so", async () => {
+test("limits the bodies of anonymous requests, with 503 beyond the limit", async () => {
   const { port } = await serve({ bodyBytes: { memoryAnonymous: 100 * KIB } });
   const partial = `${head("/open", [`Content-Length: ${90 * KIB}`])}${"x".repeat(80 * KIB)}`;
   void exchange(port, partial, /never/);
@@ -138,7 +138,7 @@ test("holds no more bodies without a token than their bound, and says so", async
     .toMatch(/^HTTP\/1.1 200 /);
 });
 
-test("lets bodies with a token wait for their turn", async () => {
+test("makes authenticated bodies wait for room", async () => {
   const { port } = await serve({ bodyBytes: { memory: 100 * KIB } });
   const good = head("/private", [`Content-Length: ${90 * KIB}`, "Authorization: Bearer good"]);
   const bodies = await Promise.all(

@@ -1,4 +1,4 @@
-/** All bodies of requests that are being handled take as much as they may: the client is asked to try again. */
+/** The bodies of the requests in progress have reached their limit; the client may try again. */
 export class BodiesBusy extends Error {
   readonly code = "bodies_busy";
   constructor() {
@@ -7,7 +7,7 @@ export class BodiesBusy extends Error {
   }
 }
 
-/** A request waits this long for its turn, milliseconds. */
+/** A request waits this long for room, milliseconds. */
 const WAIT_MS = 10_000;
 
 interface Waiter {
@@ -39,9 +39,9 @@ export class BodyBudget {
       },
       wait: (bytes) => {
         if (bytes <= held) return undefined;
-        const turn = this.#wait(bytes - held);
-        if (turn === undefined) held = bytes;
-        return turn?.then(() => {
+        const granted = this.#wait(bytes - held);
+        if (granted === undefined) held = bytes;
+        return granted?.then(() => {
           held = bytes;
         });
       },
@@ -75,7 +75,7 @@ export class BodyBudget {
     });
   }
 
-  /** In the order in which they came, so that large bodies get their turn. */
+  /** In order of arrival, so that large bodies are not starved. */
   #grant(): void {
     for (const waiter of this.#waiters) {
       if (this.#usedBytes + waiter.bytes > this.#maxBytes) return;
@@ -86,13 +86,13 @@ export class BodyBudget {
   }
 }
 
-/** What one body holds of a budget. */
+/** The share of a budget that one body uses. */
 export interface BodyReservation {
-  /** Holds `bytes` in all. Throws BodiesBusy where there is no room for them. */
+  /** Raises the reservation to `bytes`. Throws BodiesBusy if the budget is exhausted. */
   cover(bytes: number): void;
   /**
-   * Holds `bytes` in all as soon as there is room for them; undefined where it holds them at once. Rejects with
-   * BodiesBusy after a while.
+   * Raises the reservation to `bytes`, waiting for room if necessary; undefined if no wait is necessary. Rejects with
+   * BodiesBusy after ten seconds.
    */
   wait(bytes: number): Promise<void> | undefined;
   release(): void;

@@ -42,7 +42,7 @@ async function serve(bodiesDir: string, answer: (event: ProxyEvent) => Promise<s
   return `${gateway.url}/x`;
 }
 
-it("a body beyond what Lambda carries is handed over in a file, which goes with the request", async () => {
+it("passes a body above Lambda's payload limit in a file, which is removed with the request", async () => {
   let path = "";
   const folder = await temporaryFolder();
   const url = await serve(folder, async ({ body, bodyFile, bodyParts }) => {
@@ -66,7 +66,7 @@ it("a body beyond what Lambda carries is handed over in a file, which goes with 
   expect((await send(new Blob([Buffer.alloc(12 * MIB + 1)]).stream()))[0]).toBe(413);
 });
 
-it("a client that goes away in the middle leaves nothing behind", async () => {
+it("removes the file of a client that disconnects within its body", async () => {
   const folder = await temporaryFolder();
   const url = await serve(folder, async () => "never");
   await new Promise<void>((resolve) => {
@@ -78,7 +78,7 @@ it("a client that goes away in the middle leaves nothing behind", async () => {
   await expect.poll(() => readdir(folder), { timeout: 5_000 }).toEqual([]);
 });
 
-it("removes what a process that was killed has left in the folder", async () => {
+it("removes the files of a killed process from the folder", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "left-behind"), "x");
   await serve(folder, async () => "ok");

@@ -7,27 +7,27 @@ import { pipeline } from "node:stream/promises";
 import type { BodyReservation } from "./body-budget.ts";
 import { BodyTooLarge, ClientGone, declaredLength, isGone } from "./request-body.ts";
 
-/** Bodies up to this many bytes are read as others are. */
+/** Bodies up to this many bytes are read into memory. */
 const SMALL_BYTES = 4 * 1024 * 1024;
 
-/** True where the client says that its body is small enough to be held in memory. */
+/** Whether the declared length of the body is small enough to read it into memory. */
 export const isSmall = (incoming: IncomingMessage): boolean =>
   (declaredLength(incoming) ?? Infinity) <= SMALL_BYTES;
 
-/** Makes the folder for bodies in files, and removes those that a process left in it when it was killed. */
+/** Creates the folder for bodies in files, and removes the files of a process that was killed. */
 export async function openBodyFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** A body that lies in a file until it is removed. */
+/** A body in a file, until it is removed. */
 export interface BodyFile {
   readonly path: string;
   readonly bytes: number;
   remove(): Promise<void>;
 }
 
-/** Takes a body as it comes, so that memory stays flat. Throws BodyTooLarge, BodiesBusy, ClientGone, and what the disk says. */
+/** Streams a body to a file. Throws BodyTooLarge, BodiesBusy, ClientGone, and errors of the file system. */
 export async function keepBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -41,7 +41,7 @@ export async function keepBody(
   const remove = (): Promise<void> => rm(path, { force: true });
   let bytes = 0;
   async function* counted(): AsyncGenerator<Uint8Array> {
-    // The connection outlives a body that is refused: it has to be told so.
+    // A refused body must not close the connection, which the response needs.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
       if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);

@@ -29,12 +29,12 @@ describe("the compose file of LocalStack", async () => {
     expect(service.image).toBe(`localstack/localstack:${version}`);
   });
 
-  it("is reached from this machine alone", () => {
+  it("is reachable from this machine only", () => {
     expect(service.ports).toEqual(["127.0.0.1:4566:4566"]);
     expect(service).not.toHaveProperty("network_mode");
   });
 
-  it("says when it is healthy: when the init scripts have ended", () => {
+  it("is healthy when the init scripts have ended", () => {
     const [kind, command] = service.healthcheck.test;
     expect(kind).toBe("CMD-SHELL");
     expect(command).toContain("/_localstack/init/ready");
@@ -46,7 +46,7 @@ describe("the compose file of LocalStack", async () => {
     );
   });
 
-  it("keeps its data in a volume, runs every script of init/, and holds Docker's socket on request alone", async () => {
+  it("keeps its data in a volume, runs every script of init/, and mounts Docker's socket on request only", async () => {
     const sources = service.volumes.map((volume) => volume.split(":/")[0]);
     expect(sources).toEqual(["data", "./init", "${WEFT_DOCKER_SOCKET:-/dev/null}"]);
     expect(volumes).toHaveProperty("data");
@@ -80,13 +80,13 @@ esac
 }
 
 describe("the init script of LocalStack", () => {
-  it("makes an access token that is never the same", async () => {
+  it("creates a random access token", async () => {
     const made = [await initWith(""), await initWith("")];
     for (const line of made) expect(line).toMatch(/^\/weft\/access-token SecureString [\w-]{43}\n$/);
     expect(made[0]).not.toBe(made[1]);
   });
 
-  it("leaves one that is there", async () => {
+  it("keeps an existing one", async () => {
     const before = "/weft/access-token SecureString 0123456789abcdef\n";
     expect(await initWith(before)).toBe(before);
   });

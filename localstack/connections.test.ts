@@ -69,7 +69,7 @@ test("handles pipelined requests one after another, in order, and responds to ea
   expect(most).toBe(1);
 });
 
-test("starts no further request of a client that does not read, and disconnects it", async () => {
+test("disconnects a client that does not read, and starts none of its further requests", async () => {
   let started = 0;
   const port = await serve(
     (_incoming, outgoing, connections) => {
@@ -85,7 +85,7 @@ test("starts no further request of a client that does not read, and disconnects 
   expect(started).toBeLessThan(100);
 });
 
-test("waits for a function that takes longer than a client may stall", async () => {
+test("waits for a function that takes longer than the stall timeout", async () => {
   const port = await serve(
     async (_incoming, outgoing, connections) => {
       await after(1_000);
@@ -96,7 +96,7 @@ test("waits for a function that takes longer than a client may stall", async () 
   expect(await client(port, LAST)).toMatch(/^HTTP\/1.1 200 [\s\S]*late$/);
 });
 
-test("closes the connections that have held responses longest when all together hold too much", async () => {
+test("closes the connections with the oldest unsent responses if the unsent bytes exceed their limit", async () => {
   let started = 0;
   const port = await serve(
     (_incoming, outgoing, connections) => {
@@ -112,7 +112,7 @@ test("closes the connections that have held responses longest when all together 
   expect((await client(port, LAST)).length).toBeGreaterThan(5 * MIB);
 });
 
-test("closes a connection whose requests are more than may wait", async () => {
+test("closes a connection with too many waiting requests", async () => {
   let started = 0;
   const port = await serve(
     () => {
@@ -126,7 +126,7 @@ test("closes a connection whose requests are more than may wait", async () => {
   expect(await openConnections()).toBe(1);
 });
 
-test("tells whoever writes a streamed response that its client does not read, and then that it is gone", async () => {
+test("reports to a streaming function that its client does not read, and then that it has disconnected", async () => {
   const ended = Promise.withResolvers<number>();
   const port = await serve(
     async (_incoming, outgoing, connections) => {

@@ -2,10 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Pipelined requests that wait on all connections together. Each holds some 3 KB. */
+/** Limit of waiting pipelined requests, on all connections together. Each uses some 3 KB. */
 const WAITING_MAX = 20_000;
 
-/** Response bytes held for clients that have not read them yet, on all connections together. */
+/** Limit of response bytes that clients have not read yet, on all connections together. */
 const UNSENT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** A client that reads nothing of its response for this long is disconnected, milliseconds. */
@@ -25,10 +25,10 @@ interface Connection {
 }
 
 /**
- * Bounds what clients can make the server hold. The requests of one connection are handled one after another: the next
- * one starts when the response before it has been sent, and nothing more is read from the socket meanwhile. A client
- * that does not read its response is disconnected. Beyond the bound on unsent bytes, the connections that have held
- * theirs longest are closed.
+ * Limits the memory that clients use. The requests of one connection are handled one after another: the next one starts
+ * when the previous response has been sent, and nothing more is read from the socket meanwhile. A client that does not
+ * read its response is disconnected. If the unsent bytes exceed their limit, the connections with the oldest unsent
+ * responses are closed.
  */
 export class Connections {
   readonly #waitingMax: number;
@@ -58,8 +58,8 @@ export class Connections {
   }
 
   /**
-   * Whether a response on this connection has begun, or belongs to a request that has come whole: what is malformed is
-   * then a later request, and an error response would be taken for that of the earlier one.
+   * Whether a response on this connection has begun, or its request has been received completely. A parser error then
+   * belongs to a later request, and an error response would be taken for the response to the earlier one.
    */
   isResponding(socket: Duplex): boolean {
     const active = this.#connections.get(socket as Socket)?.active;
@@ -90,7 +90,7 @@ export class Connections {
     if (connection.waiting.length === 1) process.nextTick(pauseWhileWaiting, connection, socket);
   }
 
-  /** Counts what was written to a response and has not reached the client, until the response is closed or drained. */
+  /** Counts the unsent bytes of a response until it is closed or drained. */
   noteUnsent(outgoing: ServerResponse, bytes: number): void {
     if (outgoing.writableLength === 0 && (outgoing.socket?.writableLength ?? 0) === 0) return;
     const before = this.#unsent.get(outgoing);

@@ -34,7 +34,7 @@ interface Context {
   getRemainingTimeInMillis(): number;
 }
 
-test("loads a function by path and export when it is first needed, once", async () => {
+test("loads a function by path and export once, on its first invocation", async () => {
   const functions = createFunctions({ root, deps: { n: 1 } });
   await writeFile(
     join(root, "one.mjs"),
@@ -66,7 +66,7 @@ function running(handler: (context: Context) => unknown, over: Partial<TemplateF
   return createFunctions({ root, deps: {}, load }).start(fn(over), {}, request);
 }
 
-test("ends an invocation at its time, and tells the handler a little before", async () => {
+test("ends an invocation at its timeout, and aborts the signal shortly before", async () => {
   const order: string[] = [];
   const { result } = running(
     ({ signal }) =>
@@ -82,7 +82,7 @@ test("ends an invocation at its time, and tells the handler a little before", as
   expect(order).toEqual(["told"]);
 });
 
-test("a handler that reports when it is told keeps its own result", async () => {
+test("a handler that returns when its signal aborts keeps its result", async () => {
   const { result } = running(
     ({ signal }) =>
       new Promise((resolve) => {
@@ -93,7 +93,7 @@ test("a handler that reports when it is told keeps its own result", async () => 
   expect(await result).toBe("reported");
 });
 
-test("a worker has no limit but can be told to stop", async () => {
+test("a worker has no timeout and can be aborted", async () => {
   const { result, abort } = running(
     ({ signal, getRemainingTimeInMillis }) =>
       new Promise((resolve) => {
@@ -106,7 +106,7 @@ test("a worker has no limit but can be told to stop", async () => {
   expect(await result).toEqual(["stop", "function"]);
 });
 
-test("a handler that looks at its signal late finds it aborted", async () => {
+test("a handler that reads its signal late finds it aborted", async () => {
   const asked = Promise.withResolvers<void>();
   const { result, abort } = running(async (context) => {
     await asked.promise;

@@ -21,21 +21,21 @@ export class InvocationTimeout extends Error {
 
 export interface InvocationOptions {
   readonly requestId: string;
-  /** Called when the handler turns out to be a streaming one. */
+  /** Called if the handler is a streaming one. */
   readonly stream?: () => LocalResponseStream;
 }
 
 export interface Invocation {
-  /** What the handler returned. Rejects with what it threw, with InvocationTimeout, or when it cannot be loaded. */
+  /** The result of the handler. Rejects with the handler's error, with InvocationTimeout, or if it cannot be loaded. */
   readonly result: Promise<unknown>;
-  /** Tells the handler to stop; `result` still settles with whatever it then does. */
+  /** Aborts the handler's signal; `result` still settles as the handler does. */
   abort(reason: unknown): void;
 }
 
 export interface Functions {
   /**
-   * Asks a function who sends a request, before its body is read. A function without routes of the endpoint framework
-   * authenticates nobody. Rejects when it cannot be loaded.
+   * Authenticates a request by its function before its body is read. To a function that is not a route of the HTTP
+   * layer, all requests are anonymous. Rejects if it cannot be loaded.
    */
   authenticate(
     fn: TemplateFunction,
@@ -46,21 +46,21 @@ export interface Functions {
 }
 
 export interface FunctionsOptions {
-  /** Where relative entries start. */
+  /** The folder that relative entries start from. */
   readonly root: string;
-  /** Handed to every handler as `context.weft`. */
+  /** Passed to every handler as `context.weft`. */
   readonly deps: unknown;
   readonly load?: (fn: TemplateFunction) => Promise<AnyHandler>;
 }
 
 const ANONYMOUS: Authentication = { isAuthenticated: false };
 
-/** The handler hears of the end of its time this long before it, so that it can still report, milliseconds. */
+/** The handler's signal aborts this long before its timeout, so that it can still return a result, milliseconds. */
 const NOTICE_MS = 500;
 
 /**
- * Throws `limit_exceeded` for a function that is to run longer than AWS would let it. Workers are no Lambda
- * functions; an answer that is streamed may take as long as its function.
+ * Throws `limit_exceeded` for a function whose timeout AWS would not allow. Workers are not Lambda functions; a streamed
+ * response may take as long as its function.
  */
 export function checkTimeouts(functions: readonly TemplateFunction[]): void {
   for (const { logicalId, timeoutSeconds, worker, routes } of functions) {
@@ -71,7 +71,7 @@ export function checkTimeouts(functions: readonly TemplateFunction[]): void {
   }
 }
 
-/** Runs the template's functions in this process; each is loaded when it is first needed. */
+/** Runs the template's functions in this process; each is loaded on its first invocation. */
 export function createFunctions(options: FunctionsOptions): Functions {
   const load = options.load ?? ((fn) => importHandler(fn, options.root));
   const loaded = new Map<string, AnyHandler>();
@@ -92,12 +92,12 @@ export function createFunctions(options: FunctionsOptions): Functions {
 
   return {
     authenticate: (fn, event, requestId) => {
-      const ask = ({ authenticate }: Partial<Handler>): Authentication | Promise<Authentication> =>
+      const call = ({ authenticate }: Partial<Handler>): Authentication | Promise<Authentication> =>
         authenticate?.(event, { awsRequestId: requestId, weft: options.deps }) ?? ANONYMOUS;
       const found = handlerOf(fn);
       return typeof found === "function"
-        ? ask(found as Partial<Handler>)
-        : found.then((handler) => ask(handler as Partial<Handler>));
+        ? call(found as Partial<Handler>)
+        : found.then((handler) => call(handler as Partial<Handler>));
     },
     start: (fn, event, { requestId, stream }) => {
       const timeoutMs = fn.worker ? Number.POSITIVE_INFINITY : fn.timeoutSeconds * 1000;
@@ -183,7 +183,7 @@ class InvocationContext {
     this.#deadline = performance.now() + timeoutMs;
   }
 
-  /** Made when first asked for: most requests never look at it, and it costs more than the rest of the context. */
+  /** Created on first use: most handlers do not read it, and it costs more than the rest of the context. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();

@@ -58,7 +58,7 @@ async function serve(fakes: readonly Fake[], clientTimeoutMs?: number): Promise<
   return gateway.port;
 }
 
-interface Answer {
+interface ClientResponse {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
@@ -69,8 +69,8 @@ function call(
   method: string,
   path: string,
   options: { headers?: Record<string, string>; body?: string | Buffer; agent?: Agent } = {},
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+): Promise<ClientResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ClientResponse>();
   const { headers = {}, body, agent } = options;
   const outgoing = request(
     { host: "127.0.0.1", port, method, path, headers, agent: agent ?? false },
@@ -105,15 +105,15 @@ function raw(port: number, bytes: string | Buffer): Promise<string> {
 
 const echo = (event: RestProxyEvent) => ({ statusCode: 200, headers: {}, body: JSON.stringify(event) });
 const named = (name: string) => () => ({ statusCode: 200, headers: {}, body: name });
-const eventOf = ({ text }: Answer) => JSON.parse(text) as RestProxyEvent;
+const eventOf = ({ text }: ClientResponse) => JSON.parse(text) as RestProxyEvent;
 
-test("hands over the REST proxy event of API Gateway", async () => {
+test("passes the REST proxy event of API Gateway", async () => {
   const port = await serve([{ route: "POST /automation/runs/{id}/steps", handler: echo }]);
-  const answer = await call(port, "POST", "/automation/runs/a%2Fb%20c/steps?a=1&a=2&b=%C3%A9&c", {
+  const response = await call(port, "POST", "/automation/runs/a%2Fb%20c/steps?a=1&a=2&b=%C3%A9&c", {
     headers: { "content-type": "application/json", "x-thing": "1" },
     body: '{"é":1}',
   });
-  const event = eventOf(answer);
+  const event = eventOf(response);
   expect(event).toMatchObject({
     httpMethod: "POST",
     resource: "/automation/runs/{id}/steps",
@@ -130,7 +130,7 @@ test("hands over the REST proxy event of API Gateway", async () => {
   expect(event.requestContext.requestId).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("leaves out what a request does not have", async () => {
+test("passes null for absent parts of a request", async () => {
   const port = await serve([{ route: "GET /x", handler: echo }]);
   expect(eventOf(await call(port, "GET", "/x"))).toMatchObject({
     pathParameters: null,
@@ -153,7 +153,7 @@ test.each([
   ["application/yaml", Buffer.from("a: 1"), false],
   ["application/x-www-form-urlencoded", Buffer.from("a=1"), false],
   [undefined, Buffer.from("{}"), false],
-])("gives a body of type %s as base64 only where it is no text", async (type, body, base64) => {
+])("passes a body of type %s as base64 only if it is not text", async (type, body, base64) => {
   const port = await serve([{ route: "POST /x", handler: echo }]);
   const event = eventOf(
     await call(port, "POST", "/x", { headers: type === undefined ? {} : { "content-type": type }, body }),
@@ -162,7 +162,7 @@ test.each([
   expect(Buffer.from(event.body ?? "", base64 ? "base64" : "utf8")).toEqual(body);
 });
 
-test("routes with and without a trailing slash, the more literal path first, greedy ones last", async () => {
+test("routes with and without a trailing slash, specific paths first, greedy ones last", async () => {
   const port = await serve([
     { route: "ANY /automation/{proxy+}", handler: named("automation") },
     { route: "GET /runs/{id}", handler: named("one") },
@@ -196,7 +196,7 @@ test("routes with and without a trailing slash, the more literal path first, gre
   expect(found).toEqual(expected);
 });
 
-test("answers 404 where nothing takes the method or the path", async () => {
+test("returns 404 for unknown methods and paths", async () => {
   const port = await serve([{ route: "GET /x", handler: named("x") }]);
   for (const [method, path] of [
     ["POST", "/x"],
@@ -205,21 +205,21 @@ test("answers 404 where nothing takes the method or the path", async () => {
     ["GET", "/y"],
     ["TRACE", "/x"],
   ] as const) {
-    const answer = await call(port, method, path);
-    expect([method, path, answer.status, answer.text]).toEqual([
+    const response = await call(port, method, path);
+    expect([method, path, response.status, response.text]).toEqual([
       method,
       path,
       404,
       '{"error":true,"message":"Not found"}',
     ]);
-    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+    expect(response.headers["access-control-allow-origin"]).toBeUndefined();
   }
 });
 
-test("answers HEAD as GET, without the body", async () => {
+test("responds to HEAD as to GET, without the body", async () => {
   const port = await serve([{ route: "GET /x", handler: named("12345") }]);
-  const answer = await call(port, "HEAD", "/x");
-  expect([answer.status, answer.headers["content-length"], answer.text]).toEqual([200, "5", ""]);
+  const response = await call(port, "HEAD", "/x");
+  expect([response.status, response.headers["content-length"], response.text]).toEqual([200, "5", ""]);
 });
 
 test("writes status, headers and body of the result, 204 without a body", async () => {
@@ -252,7 +252,7 @@ test("writes status, headers and body of the result, 204 without a body", async 
   expect((await call(port, "GET", "/bytes")).text).toBe("\u0000\u0001");
 });
 
-test("turns a handler's failure into a 500 that says nothing of it", async () => {
+test("returns 500 without details if a handler fails", async () => {
   const port = await serve([
     {
       route: "GET /throws",
@@ -271,18 +271,18 @@ test("turns a handler's failure into a 500 that says nothing of it", async () =>
     { route: "GET /fine", handler: named("fine") },
   ]);
   for (const path of ["/throws", "/rejects", "/nothing", "/odd", "/split", "/huge"]) {
-    const answer = await call(port, "GET", path);
-    expect([path, answer.status, answer.text]).toEqual([
+    const response = await call(port, "GET", path);
+    expect([path, response.status, response.text]).toEqual([
       path,
       500,
       '{"error":true,"message":"Internal server error"}',
     ]);
-    expect(answer.headers.c).toBeUndefined();
+    expect(response.headers.c).toBeUndefined();
   }
   expect((await call(port, "GET", "/fine")).text).toBe("fine");
 });
 
-test("answers 504 when the function's time is up, and tells the function before", async () => {
+test("returns 504 at the function's timeout, and aborts its signal before", async () => {
   let noticed: unknown;
   const port = await serve([
     {
@@ -296,12 +296,15 @@ test("answers 504 when the function's time is up, and tells the function before"
         }),
     },
   ]);
-  const answer = await call(port, "GET", "/hang");
-  expect([answer.status, answer.text]).toEqual([504, '{"error":true,"message":"The request took too long"}']);
+  const response = await call(port, "GET", "/hang");
+  expect([response.status, response.text]).toEqual([
+    504,
+    '{"error":true,"message":"The request took too long"}',
+  ]);
   expect(noticed).toMatchObject({ code: "invocation_timeout" });
 });
 
-test("hands the dependencies and the request's id to the handler", async () => {
+test("passes the dependencies and the request's id to the handler", async () => {
   const port = await serve([
     {
       route: "GET /x",
@@ -322,7 +325,7 @@ test("hands the dependencies and the request's id to the handler", async () => {
   expect((await call(port, "GET", "/x")).text).toBe('[{"deps":true},true,true]');
 });
 
-test("refuses a body above the function's limit, by its declared and by its real length", async () => {
+test("refuses a body above the function's limit, by its declared and by its actual length", async () => {
   let calls = 0;
   const handler = () => {
     calls += 1;
@@ -331,8 +334,8 @@ test("refuses a body above the function's limit, by its declared and by its real
   const port = await serve([{ route: "POST /x", bodyLimitBytes: 1000, handler }]);
   expect((await call(port, "POST", "/x", { body: "x".repeat(1000) })).status).toBe(200);
   for (const headers of [{}, { "transfer-encoding": "chunked" }]) {
-    const answer = await call(port, "POST", "/x", { headers, body: "x".repeat(1001) });
-    expect([answer.status, answer.headers.connection, answer.text]).toEqual([
+    const response = await call(port, "POST", "/x", { headers, body: "x".repeat(1001) });
+    expect([response.status, response.headers.connection, response.text]).toEqual([
       413,
       "close",
       '{"error":true,"message":"The body must be at most 1000 bytes"}',
@@ -341,7 +344,7 @@ test("refuses a body above the function's limit, by its declared and by its real
   expect(calls).toBe(1);
 });
 
-test("answers 413 while the client has not sent the body yet, and then closes", async () => {
+test("returns 413 before the client has sent the body, and closes", async () => {
   const port = await serve([{ route: "POST /x", bodyLimitBytes: 1000, handler: echo }]);
   const text = await raw(
     port,
@@ -355,9 +358,9 @@ test("answers 413 while the client has not sent the body yet, and then closes", 
   expect(expecting).toMatch(/^HTTP\/1.1 413 /);
 });
 
-test("says continue to a client that waits for it", async () => {
+test("sends 100 Continue to a client that waits for it", async () => {
   const port = await serve([{ route: "POST /x", handler: echo }]);
-  const { promise, resolve } = Promise.withResolvers<Answer["status"]>();
+  const { promise, resolve } = Promise.withResolvers<ClientResponse["status"]>();
   const outgoing = request(
     { host: "127.0.0.1", port, method: "POST", path: "/x", headers: { expect: "100-continue" } },
     (incoming) => {
@@ -378,7 +381,7 @@ const streaming = (handler: Parameters<LambdaRuntime["streamifyResponse"]>[0]) =
 const from = (stream: ResponseStream, statusCode = 200): ResponseStream =>
   runtime().HttpResponseStream.from(stream, { statusCode, headers: { "x-stream": "1" } });
 
-test("streams an answer of any size, chunk by chunk", async () => {
+test("streams a response of any size, chunk by chunk", async () => {
   const port = await serve([
     {
       route: "GET /x",
@@ -391,11 +394,15 @@ test("streams an answer of any size, chunk by chunk", async () => {
       }),
     },
   ]);
-  const answer = await call(port, "GET", "/x");
-  expect([answer.status, answer.headers["x-stream"], answer.text.length]).toEqual([202, "1", 10_000_000]);
+  const response = await call(port, "GET", "/x");
+  expect([response.status, response.headers["x-stream"], response.text.length]).toEqual([
+    202,
+    "1",
+    10_000_000,
+  ]);
 });
 
-test("stops a streaming function whose client has gone", async () => {
+test("aborts a streaming function whose client has disconnected", async () => {
   const ended = Promise.withResolvers<{ error: unknown; aborted: boolean }>();
   const port = await serve([
     {
@@ -422,7 +429,7 @@ test("stops a streaming function whose client has gone", async () => {
   expect(await ended.promise).toMatchObject({ error: { code: "client_gone" }, aborted: true });
 });
 
-test("cuts a stream that fails or hangs half way, so that the client sees it is not whole", async () => {
+test("closes the connection of a stream that fails or times out, so that the client detects the incomplete response", async () => {
   const port = await serve([
     {
       route: "GET /fails",
@@ -446,7 +453,7 @@ test("cuts a stream that fails or hangs half way, so that the client sees it is 
   expect((await call(port, "GET", "/silent")).status).toBe(500);
 });
 
-test("refuses malformed requests and goes on", async () => {
+test("refuses malformed requests and serves others", async () => {
   const port = await serve([
     { route: "GET /x/{name}", handler: echo },
     { route: "GET /x", handler: echo },
@@ -488,7 +495,7 @@ test("refuses malformed requests and goes on", async () => {
   expect(eventOf(await call(port, "GET", "/x/still")).pathParameters).toEqual({ name: "still" });
 });
 
-test("drops clients that send too slowly, without calling the function", async () => {
+test("disconnects clients that send too slowly, without invoking the function", async () => {
   let calls = 0;
   const port = await serve(
     [
@@ -509,7 +516,7 @@ test("drops clients that send too slowly, without calling the function", async (
   expect(calls).toBe(0);
 });
 
-test("does not call the function when the client goes in the middle of the body", async () => {
+test("does not invoke the function if the client disconnects within the body", async () => {
   let calls = 0;
   const port = await serve([
     {
@@ -532,15 +539,15 @@ test("does not call the function when the client goes in the middle of the body"
 
 test("serves many connections at once", async () => {
   const port = await serve([{ route: "GET /x/{n}", handler: echo }]);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 300 }, (_, index) => call(port, "GET", `/x/${index}`)),
   );
-  expect(answers.map((answer) => eventOf(answer).pathParameters?.n)).toEqual(
+  expect(responses.map((response) => eventOf(response).pathParameters?.n)).toEqual(
     Array.from({ length: 300 }, (_, index) => String(index)),
   );
 });
 
-test("keeps connections open, and closes them with the last answer when it stops", async () => {
+test("keeps connections open, and closes them with the last response when it stops", async () => {
   const started = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const port = await serve([
@@ -562,12 +569,12 @@ test("keeps connections open, and closes them with the last answer when it stops
   const closed = gateway!.close(5000);
   await expect(call(port, "GET", "/fast")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   release.resolve();
-  const answer = await slow;
-  expect([answer.text, answer.headers.connection]).toEqual(["done", "close"]);
+  const response = await slow;
+  expect([response.text, response.headers.connection]).toEqual(["done", "close"]);
   await closed;
 });
 
-test("cuts what is still under way when its time to stop is up", async () => {
+test("closes the connections of requests that exceed the time for stopping", async () => {
   const started = Promise.withResolvers<void>();
   const port = await serve([
     {
@@ -585,7 +592,7 @@ test("cuts what is still under way when its time to stop is up", async () => {
   await expect(hanging).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
-test("rejects with the system's error when the port is taken", async () => {
+test("rejects with the system's error if the port is in use", async () => {
   const port = await serve([]);
   const second = startGateway({
     functions: [],
@@ -620,7 +627,7 @@ test.each([
     "CONNECT",
     "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
     405,
-    "CONNECT is not supported: this server is no proxy",
+    "CONNECT is not supported: this server is not a proxy",
   ],
 ] as const)(
   "refuses %s in the format of the service, and closes the connection",
@@ -641,7 +648,7 @@ test("a malformed request behind another one does not get its response", async (
   );
 });
 
-test("takes chunked bodies with trailers, which change nothing of the headers", async () => {
+test("accepts chunked bodies with trailers, which do not change the headers", async () => {
   const port = await serve([{ route: "POST /x", handler: echo }]);
   const body = "2\r\n{}\r\n0\r\nAuthorization: Bearer x\r\n\r\n";
   const text = await raw(
@@ -654,7 +661,7 @@ test("takes chunked bodies with trailers, which change nothing of the headers", 
   expect(event.headers).not.toHaveProperty("authorization");
 });
 
-test("TRACE gets nothing of its request back", async () => {
+test("does not echo the request of TRACE", async () => {
   const port = await serve([{ route: "GET /x", handler: echo }]);
   const text = await raw(port, head("/x", "X-Secret: mirrored\r\nConnection: close\r\n", "TRACE"));
   expect(text).toMatch(/^HTTP\/1.1 404 /);

@@ -32,16 +32,16 @@ import type { TemplateFunction } from "./template.ts";
 import { type UpgradeHandler, Upgrades } from "./upgrades.ts";
 import { isUpload, receiveUpload } from "./uploads.ts";
 
-/** Time for a client to send its headers, its whole request, and to send another on the same connection. */
+/** Time for a client to send its headers, its whole request, and the next request of its connection. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** How often connections are looked at for these, milliseconds. */
+/** How often these timeouts are checked, milliseconds. */
 const CONNECTIONS_CHECK_MS = 2_000;
 const CONNECTIONS_MAX = 5_000;
 
 const MIB = 1024 * 1024;
-/** Bodies held at the same time, of all requests together: in memory and in files, of callers with and without a token. */
+/** Limits of the bytes of all request bodies together: in memory and in files, of callers with and without a token. */
 const BODY_BYTES = {
   memory: 64 * MIB,
   memoryAnonymous: 16 * MIB,
@@ -51,29 +51,29 @@ const BODY_BYTES = {
 /** A request that is refused keeps its connection if its body is at most this long, bytes. */
 const UNREAD_MAX_BYTES = 64 * 1024;
 
-/** How often connections that have become idle are closed while the gateway stops, milliseconds. */
+/** How often idle connections are closed while the gateway stops, milliseconds. */
 const CLOSE_CHECK_MS = 50;
 
 export interface GatewayOptions {
   readonly functions: readonly TemplateFunction[];
   readonly invoke: Functions;
   readonly log: Log;
-  /** Settles when what functions have written is on disk: only then is a change acknowledged. */
+  /** Resolves when the writes of functions are on disk: only then is a change acknowledged. */
   readonly durable?: () => Promise<void>;
-  /** Receives uploads of blobs; there are none without it. */
+  /** Receives uploads of blobs. */
   readonly uploads?: UploadReceiver;
   /** Handlers of WebSocket connections by their path; without any, `Upgrade` headers are ignored. */
   readonly upgrades?: ReadonlyMap<string, UpgradeHandler>;
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** Further hosts that requests may be addressed to, besides loopback names and `host`. */
   readonly hosts?: Pick<AllowedHosts, "publicUrl" | "allowedHosts">;
   /** The folder for large bodies, which the gateway empties when it starts; without it they are read into memory. */
   readonly bodiesDir?: string;
-  /** Replaces the time limits on what a client sends, milliseconds. */
+  /** Replaces the time limits of sending a request, milliseconds. */
   readonly clientTimeoutMs?: number;
-  /** Replaces the limits on what clients make the gateway hold. */
+  /** Replaces the limits of memory and connections that clients use. */
   readonly limits?: ConnectionLimits & {
     readonly bodyBytes?: Partial<typeof BODY_BYTES>;
     readonly upgradedMax?: number;
@@ -84,7 +84,7 @@ export interface Gateway {
   readonly port: number;
   /** `http://HOST:PORT` */
   readonly url: string;
-  /** Takes no more connections, lets requests under way finish for `boundMs`, then cuts them. */
+  /** Stops accepting connections, waits up to `boundMs` for requests in progress, then closes their connections. */
   close(boundMs: number): Promise<void>;
 }
 
@@ -93,8 +93,8 @@ interface Bindings extends HttpBindings {
 }
 
 /**
- * Starts the HTTP server before the template's functions. Rejects with Node's error when the port cannot be had,
- * with `limit_exceeded` for a function that AWS would not wait for.
+ * Starts the HTTP server that invokes the template's functions. Rejects with Node's error if the port is not available,
+ * with `limit_exceeded` for a function whose timeout AWS would not allow.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkTimeouts(options.functions);
@@ -104,13 +104,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wrongHost = hostCheck({ publicUrl: undefined, allowedHosts: [], ...options.hosts, host });
   const state = { closing: false };
   const app = router(gatewayRoutes(options.functions), (route, { target, incoming, outgoing }) => {
-    answer(route, target, incoming, outgoing).catch((error: unknown) => {
-      options.log.error("answer failed", { function: route.fn.logicalId, error });
+    respond(route, target, incoming, outgoing).catch((error: unknown) => {
+      options.log.error("response failed", { function: route.fn.logicalId, error });
       outgoing.destroy();
     });
   });
 
-  const answer = async (
+  const respond = async (
     route: GatewayRoute,
     target: RequestTarget,
     incoming: IncomingMessage,
@@ -133,9 +133,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         const inFile = route.fn.largeBody === true && bodiesDir !== undefined && !isSmall(incoming);
         const { isAuthenticated } = authentication;
         reservation = (isAuthenticated ? budgets : budgets.anonymous)[inFile ? "files" : "memory"].open();
-        // Without a token, a body that comes slowly must not keep others waiting.
-        const turn = isAuthenticated ? reservation.wait(declaredLength(incoming) ?? 0) : undefined;
-        if (turn !== undefined) await turn;
+        // An anonymous client that sends slowly must not keep others waiting.
+        const granted = isAuthenticated ? reservation.wait(declaredLength(incoming) ?? 0) : undefined;
+        if (granted !== undefined) await granted;
         if (inFile) file = await keepBody(incoming, outgoing, limit, reservation, bodiesDir);
         const parts = file === undefined ? await readBody(incoming, outgoing, limit, reservation) : [];
         addBody(route, event, file ?? parts);
@@ -150,12 +150,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         },
       });
       const result = await invocation.result;
-      if (changes(incoming)) await options.durable?.();
+      if (isChange(incoming)) await options.durable?.();
       if (stream === undefined) writeResult(outgoing, result, state.closing, connections);
-      else if (!outgoing.headersSent) throw new TypeError("The function ended without an answer");
+      else if (!outgoing.headersSent) throw new TypeError("The function ended without a response");
       else outgoing.end();
     } catch (thrown) {
-      refuse(thrown, { route, requestId, incoming, outgoing, closing: state.closing, log: options.log });
+      writeFailure(thrown, {
+        route,
+        requestId,
+        incoming,
+        outgoing,
+        closing: state.closing,
+        log: options.log,
+      });
     } finally {
       reservation?.release();
       if (file !== undefined) await file.remove();
@@ -172,7 +179,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const { closing } = state;
       receiveUpload({ receiver, path: target.routePath, incoming, outgoing, closing, reservation })
         .catch((error: unknown) => {
-          log.error("an upload was not taken", { error });
+          log.error("an upload failed", { error });
           if (outgoing.destroyed) return;
           writeError(outgoing, 500, "Internal server error", { close: state.closing });
         })
@@ -193,7 +200,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       requestTimeout: options.clientTimeoutMs ?? REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, options.clientTimeoutMs ?? Infinity),
-      // Checked with what else may be wrong with it, so that the response has the service's format.
+      // `hostCheck` refuses it, so that the response has the format of the service.
       requireHostHeader: false,
       shouldUpgradeCallback: (incoming) => upgrades.isUpgrade(incoming),
     },
@@ -210,23 +217,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   upgrades.listen(server);
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
     connections.handle(incoming, outgoing, () => {
-      const fault = wrongHost(incoming);
-      if (fault === undefined) void listener(incoming, outgoing);
-      else writeRefusal(incoming, outgoing, 400, fault, parseTarget(incoming.url ?? "/")?.path);
+      const message = wrongHost(incoming);
+      if (message === undefined) void listener(incoming, outgoing);
+      else writeRefusal(incoming, outgoing, 400, message, parseTarget(incoming.url ?? "/")?.path);
     });
   server.maxConnections = CONNECTIONS_MAX;
-  // Answered without `100 Continue` where the body is refused by its declared length.
+  // A body that is refused by its declared length gets no `100 Continue`.
   server.on("checkContinue", handle);
   server.on("clientError", (error, socket) =>
     writeParserError(error, socket, connections.isResponding(socket)),
   );
-  // Node hands over the connection, which would else be closed without a word.
+  // Without a listener, Node closes the connection without a response.
   server.on("connect", (_incoming, socket) => {
     socket.on("error", () => {});
-    writeToSocket(socket, 405, "CONNECT is not supported: this server is no proxy");
+    writeToSocket(socket, 405, "CONNECT is not supported: this server is not a proxy");
   });
   const port = await listen(server, options.port, options.host);
-  // A connection that cannot be taken, for want of file descriptors, must not end the others.
+  // Without a listener, running out of file descriptors would end the process.
   server.on("error", (error) => options.log.error("a connection was not accepted", { error }));
   return {
     port,
@@ -238,7 +245,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Hono's router in front: exact routes by hono, greedy ones after them, anything else 404. */
+/** Hono matches exact routes; greedy ones are matched after them; any other request gets a 404. */
 function router(
   routes: readonly GatewayRoute[],
   handle: (route: GatewayRoute, bindings: Bindings) => void,
@@ -264,12 +271,12 @@ function router(
   return app;
 }
 
-/** A body that is handed over in a file or in parts is no payload of Lambda's: its route's own limit holds. */
+/** Lambda's payload limit does not apply to large bodies, which functions read from a file or in chunks. */
 function limitOf({ bodyLimitBytes = BODY_LIMIT_BYTES, largeBody }: TemplateFunction): number {
   return largeBody === true ? bodyLimitBytes : Math.min(bodyLimitBytes, LIMITS.requestBytes.value);
 }
 
-const changes = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
+const isChange = ({ method }: IncomingMessage): boolean => method !== "GET" && method !== "HEAD";
 
 function openBudgets(limits: Partial<typeof BODY_BYTES> = {}) {
   const { memory, memoryAnonymous, files, filesAnonymous } = { ...BODY_BYTES, ...limits };
@@ -280,12 +287,12 @@ function openBudgets(limits: Partial<typeof BODY_BYTES> = {}) {
   };
 }
 
-/** Whether the rest of the request is too much to receive only in order to keep its connection. */
+/** Whether the unread body is too long to receive it only in order to keep the connection. */
 function isUnreadable(incoming: IncomingMessage): boolean {
   return incoming.headers.expect !== undefined || (declaredLength(incoming) ?? Infinity) > UNREAD_MAX_BYTES;
 }
 
-/** Throws BodyTooLarge for a body that the function cannot be given. */
+/** Throws BodyTooLarge for a body above the payload limit. */
 function addBody({ fn }: GatewayRoute, event: RestProxyEvent, received: BodyFile | readonly Buffer[]): void {
   if ("path" in received || fn.largeBody === true) {
     setBody(event, undefined, received);
@@ -296,13 +303,13 @@ function addBody({ fn }: GatewayRoute, event: RestProxyEvent, received: BodyFile
   if (body !== undefined) checkBody(body, event.body);
 }
 
-/** Throws BodyTooLarge for a body that a function cannot be given: as text of its event it may take more. */
+/** Throws BodyTooLarge for a body that is above the payload limit as JSON text of the event. */
 function checkBody(body: Buffer, text: string | null): void {
   note("requestBytes", body.length);
   if (isTooLongInJson("payloadBytes", text ?? "")) throw new BodyTooLarge(LIMITS.payloadBytes.value);
 }
 
-interface Refused {
+interface FailedRequest {
   readonly route: GatewayRoute;
   readonly requestId: string;
   readonly incoming: IncomingMessage;
@@ -313,7 +320,10 @@ interface Refused {
 
 const RETRY_SOON = { "retry-after": "1" };
 
-function refuse(thrown: unknown, { route, requestId, incoming, outgoing, closing, log }: Refused): void {
+function writeFailure(
+  thrown: unknown,
+  { route, requestId, incoming, outgoing, closing, log }: FailedRequest,
+): void {
   if (thrown instanceof ClientGone || outgoing.destroyed) {
     outgoing.destroy();
   } else if (thrown instanceof BodyTooLarge) {

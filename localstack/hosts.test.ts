@@ -150,7 +150,7 @@ test("accepts the host of the public URL and the allowed hosts", async () => {
   expect(await statuses([to("any.example"), to("a b")], { allowedHosts: ["*"] })).toEqual([200, 400]);
 });
 
-test("accepts IP addresses and the machine's name where it listens on all addresses, but no other name", async () => {
+test("accepts IP addresses and the machine's name, but no other name, if it listens on all addresses", async () => {
   const hosts = ["192.0.2.7:3000", "[2001:db8::1]", hostname(), "localhost", "evil.example"];
   expect(
     await statuses(

@@ -10,7 +10,7 @@ const UNSPECIFIED_ADDRESSES = new Set(["0.0.0.0", "::", ""]);
 const AUTHORITY = /^([a-z0-9_](?:[a-z0-9_.-]{0,252}[a-z0-9_])?\.?|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/i;
 const PORT_MAX = 65_535;
 
-/** Accepted headers that are remembered, so that they are parsed once. */
+/** Accepted headers that are cached, so that they are parsed once. */
 const REMEMBERED_MAX = 100;
 
 export interface AllowedHosts {
@@ -23,9 +23,9 @@ export interface AllowedHosts {
 }
 
 /**
- * Returns a check of the host that a request is addressed to, which yields what is wrong with it, or undefined. A web
- * page that has its own name resolve to this machine (DNS rebinding) is refused by it. Ports do not matter. A gateway
- * that listens on all addresses also accepts IP addresses, which no page can rebind, and the machine's own name.
+ * Returns a function that checks the host of a request and returns an error message, or undefined. It refuses requests of
+ * web pages whose name resolves to this machine (DNS rebinding). Ports are ignored. A gateway that listens on all
+ * addresses also accepts IP addresses, which cannot be rebound, and the machine's own name.
  * Choice: infra/decisions/0091.
  */
 export function hostCheck(allowed: AllowedHosts): (incoming: IncomingMessage) => string | undefined {
@@ -43,7 +43,7 @@ export function hostCheck(allowed: AllowedHosts): (incoming: IncomingMessage) =>
       if (!isAllowed(name)) return refusal("Host header");
       if (remembered.size < REMEMBERED_MAX) remembered.add(host);
     }
-    if (countHosts(rawHeaders) > 1) return "The Host header must be there once";
+    if (countHosts(rawHeaders) > 1) return "The request must have exactly one Host header";
     if (url.startsWith("/") || url === "*") return undefined;
     const target = URL.parse(url);
     const isHttp = target?.protocol === "http:" || target?.protocol === "https:";
@@ -69,7 +69,7 @@ function hostPredicate({ host, publicUrl, allowedHosts }: AllowedHosts): (name: 
     (listensOnAll && (name.startsWith("[") || isIP(name) !== 0));
 }
 
-/** In lower case, without the port and the dot at the end; undefined for what is not a host. */
+/** In lower case, without the port and the dot at the end; undefined for a malformed host. */
 function hostName(header: string): string | undefined {
   const [, name, port = "0"] = AUTHORITY.exec(header) ?? [];
   if (name === undefined || Number(port) > PORT_MAX) return undefined;

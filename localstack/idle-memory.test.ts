@@ -23,17 +23,17 @@ function settlesAfter(...shares: number[]): { readonly second: number | undefine
   return { second: settled[0], times: settled.length };
 }
 
-test("settles once, in the first second with nothing to do", () => {
+test("releases memory once, in the first idle second", () => {
   expect(settlesAfter(0)).toEqual({ second: 1, times: 1 });
   expect(settlesAfter(0.9, 0.3, 0.021, 0.019, 0)).toEqual({ second: 4, times: 1 });
 });
 
-test("leaves a server alone that was busy for the first minute", () => {
+test("releases nothing if the server is busy for the first minute", () => {
   expect(settlesAfter(...Array.from({ length: 59 }, () => 0.5), 0)).toEqual({ second: 60, times: 1 });
   expect(settlesAfter(...Array.from({ length: 60 }, () => 0.5), 0).times).toBe(0);
 });
 
-test("looks at what this process really does, and makes its heap smaller", () => {
+test("measures the load of this process, and shrinks its heap", () => {
   vi.useRealTimers();
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const before = process.memoryUsage().heapTotal;
@@ -47,7 +47,7 @@ test("looks at what this process really does, and makes its heap smaller", () =>
   expect(process.memoryUsage().heapTotal).toBeLessThan(full);
 });
 
-test("collects once a minute what a heap has grown by, and leaves one alone that has not grown", () => {
+test("collects garbage once a minute if the heap has grown", () => {
   const MB = 1024 * 1024;
   let used = 50 * MB;
   const collected: number[] = [];
@@ -77,7 +77,7 @@ test("collects once a minute what a heap has grown by, and leaves one alone that
   expect(collected).toHaveLength(3);
 });
 
-test("what was dropped is gone after a minute", () => {
+test("frees dropped objects within a minute", () => {
   vi.useRealTimers();
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const end = collectPeriodically();
@@ -89,7 +89,7 @@ test("what was dropped is gone after a minute", () => {
   expect(process.memoryUsage().heapUsed).toBeLessThan(full);
 });
 
-test("gives memory back once after each burst, when it is over, and leaves a server alone that keeps its size", async () => {
+test("releases memory once after each burst, and not while the resident memory stays the same", async () => {
   const MB = 1024 * 1024;
   let resident = 80 * MB;
   let busy = 0;

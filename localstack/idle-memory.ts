@@ -4,49 +4,49 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Log } from "../lib/platform/log.ts";
 
-/** How often it is looked whether there is anything to do, milliseconds, and how often at most. */
-const LOOK_EVERY_MS = 1_000;
-const LOOKS_MAX = 60;
-/** A server that is busy for less than this share of its time is idle. */
-const IDLE = 0.02;
+/** Interval of checks for idleness, milliseconds, and their limit. */
+const CHECK_INTERVAL_MS = 1_000;
+const CHECKS_MAX = 60;
+/** A server that is busy for less than this share of the time is idle. */
+const IDLE_SHARE = 0.02;
 
 export interface ReleaseWhenIdleOptions {
   readonly release?: () => void;
-  /** The share of its time in which this process was busy since it was last asked for. */
+  /** The share of the time since its last call in which this process was busy. */
   readonly busyShare?: () => number;
 }
 
 /**
- * Gives back once what only the start needed, in the first second in which the server has nothing to do: half of its
- * heap is then what loading code left behind, in pages that V8 keeps for as long as nobody asks. That takes some 40 ms,
- * so a server that is busy for the first minute is left alone.
+ * Releases memory that only the start needed, once, in the first idle second: half of the heap is then garbage of
+ * loading code, in pages that V8 keeps until it is told to release them. A collection takes some 40 ms, so it is skipped
+ * if the server is busy for the first minute.
  */
 export function releaseWhenIdle(options: ReleaseWhenIdleOptions = {}): void {
-  const { release: settle = releaseStartupMemory, busyShare = loopShare() } = options;
-  let looks = 0;
+  const { release = releaseStartupMemory, busyShare = loopShare() } = options;
+  let checks = 0;
   const timer = setInterval(() => {
-    looks += 1;
-    const idle = busyShare() < IDLE;
-    if (idle || looks === LOOKS_MAX) clearInterval(timer);
-    if (idle) settle();
-  }, LOOK_EVERY_MS);
+    checks += 1;
+    const idle = busyShare() < IDLE_SHARE;
+    if (idle || checks === CHECKS_MAX) clearInterval(timer);
+    if (idle) release();
+  }, CHECK_INTERVAL_MS);
   timer.unref();
 }
 
-/** How often it is looked how far the heap has grown, and from where on what is garbage in it is collected. */
-const GROWTH_LOOK_EVERY_MS = 60_000;
+/** Interval of checks of the heap's growth, milliseconds, and the growth that triggers a collection, bytes. */
+const GROWTH_CHECK_INTERVAL_MS = 60_000;
 const GROWTH_BYTES = 8 * 1024 * 1024;
 
 export interface CollectOptions {
   readonly collect?: () => void;
-  /** Bytes of the heap that are in use, garbage among them. */
+  /** Bytes of the heap in use, including garbage. */
   readonly used?: () => number;
 }
 
 /**
- * Once a minute, collects what has become garbage in the old part of the heap. Under a steady load V8 would let it grow
- * to some times what lives there, over a quarter of an hour. What lives is marked in some 40 ms; a heap that has not
- * grown is left alone. Answers what ends it.
+ * Collects garbage of the old generation once a minute, if the heap has grown. Under a steady load, V8 would let the heap
+ * grow to several times its live size within a quarter of an hour. A collection takes some 40 ms. Returns a function
+ * that stops the timer.
  */
 export function collectPeriodically(options: CollectOptions = {}): () => void {
   const { collect = () => collectWhole("regular"), used = () => getHeapStatistics().used_heap_size } =
@@ -60,29 +60,29 @@ export function collectPeriodically(options: CollectOptions = {}): () => void {
     }
     collect();
     after = used();
-  }, GROWTH_LOOK_EVERY_MS);
+  }, GROWTH_CHECK_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** How often it is looked whether a burst is over, and how much this process must have grown by for one. */
-const BURST_LOOK_EVERY_MS = 15_000;
+/** Interval of checks for the end of a burst, milliseconds, and the growth that counts as one, bytes. */
+const BURST_CHECK_INTERVAL_MS = 15_000;
 const BURST_BYTES = 16 * 1024 * 1024;
 
 export interface BurstOptions {
-  /** Gives back what others keep outside of the heap. */
+  /** Releases memory outside of the heap. */
   readonly release: () => Promise<void>;
   readonly log: Pick<Log, "warn">;
   readonly collect?: () => void;
   readonly busyShare?: () => number;
-  /** Bytes of memory of this process. */
+  /** Resident memory of this process, bytes. */
   readonly resident?: () => number;
 }
 
 /**
- * Gives back what a burst of work has left behind, once the server has nothing to do: the heap's free pages, and what
- * is kept outside of it. What comes first afterwards takes some milliseconds longer. A server that keeps its size is
- * left alone, whatever it is. Answers what ends it.
+ * Releases memory after a burst of work, when the server is idle again: free pages of the heap, and caches outside of it.
+ * The next requests take some milliseconds longer. Nothing is released while the resident memory stays the same. Returns
+ * a function that stops the timer.
  */
 export function releaseAfterBursts(options: BurstOptions): () => void {
   const { release, log, busyShare = loopShare(), collect = () => collectWhole("last-resort") } = options;
@@ -91,14 +91,14 @@ export function releaseAfterBursts(options: BurstOptions): () => void {
   const timer = setInterval(() => {
     const now = resident();
     least = Math.min(least, now);
-    if (busyShare() >= IDLE || now < least + BURST_BYTES) return;
+    if (busyShare() >= IDLE_SHARE || now < least + BURST_BYTES) return;
     collect();
     release()
-      .catch((error: unknown) => log.warn("memory could not be given back", { error }))
+      .catch((error: unknown) => log.warn("memory could not be released", { error }))
       .finally(() => {
         least = resident();
       });
-  }, BURST_LOOK_EVERY_MS);
+  }, BURST_CHECK_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
@@ -114,10 +114,10 @@ function loopShare(): () => number {
 }
 
 type Flavor = "regular" | "last-resort";
-/** As `--expose-gc` has it. */
+/** The function of `--expose-gc`. */
 type CollectGarbage = (options: { type: "major"; execution: "sync"; flavor: Flavor }) => void;
 
-/** What the start compiled is kept for the next one first, as long as it is there. */
+/** Writes the compile cache first, while the compiled code is still in memory. */
 function releaseStartupMemory(): void {
   flushCompileCache();
   collectWhole("last-resort");

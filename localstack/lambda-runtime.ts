@@ -30,7 +30,7 @@ export function installLambdaRuntime(): void {
   (globalThis as { awslambda?: LambdaRuntime }).awslambda = runtime;
 }
 
-/** True for a handler that `awslambda.streamifyResponse` made: it takes the stream as its second argument. */
+/** Whether a handler was made by `awslambda.streamifyResponse`: its second argument is the stream. */
 export function isStreaming(handler: object): boolean {
   return STREAMING in handler;
 }

@@ -26,35 +26,35 @@ const route = (stream = false) => ({ method: "POST", path: "/x", stream });
 beforeEach(forgetMarks);
 afterEach(forgetMarks);
 
-describe("the time of functions", () => {
+describe("the timeout of functions", () => {
   it.each([
     ["a Lambda function", fn({ timeoutSeconds: 900 }), fn({ timeoutSeconds: 901 }), "handlerSeconds"],
     [
-      "a function with whole answers",
+      "a function with buffered responses",
       fn({ timeoutSeconds: 29, routes: [route()] }),
       fn({ timeoutSeconds: 30, routes: [route()] }),
       "httpHandlerSeconds",
     ],
     [
-      "a function with streamed answers",
+      "a function with streamed responses",
       fn({ timeoutSeconds: 60, routes: [route(true)] }),
       fn({ timeoutSeconds: 901, routes: [route(true)] }),
       "handlerSeconds",
     ],
-  ])("is bounded for %s", (_, fits, passes, limit) => {
+  ])("is limited for %s", (_, fits, passes, limit) => {
     expect(() => checkTimeouts([fits])).not.toThrow();
     expect(() => checkTimeouts([fits, passes])).toThrow(limit);
     expect(() => checkTimeouts([{ ...passes, worker: true }])).not.toThrow();
   });
 
-  it("keeps a gateway from starting that AWS would not wait for", async () => {
+  it("above the limits of AWS keeps the gateway from starting", async () => {
     const functions = [fn({ timeoutSeconds: 30, routes: [route()] })];
     const invoke = createFunctions({ root: "/", deps: {} });
     const starting = startGateway({ functions, invoke, log: silent, host: "127.0.0.1", port: 0 });
     await expect(starting).rejects.toMatchObject({ code: "limit_exceeded" });
   });
 
-  it("is remembered at its longest, whether it answered, failed, was cut off or is a worker", async () => {
+  it("is compared with the longest invocation, whether it returned, failed, timed out or is a worker", async () => {
     const handlers: Record<string, () => Promise<unknown>> = {
       Answers: () => delay(20),
       Fails: () => delay(20).then(() => Promise.reject(new Error("no"))),
@@ -99,7 +99,7 @@ describe("bodies", () => {
       fetch(`${gateway.url}/x`, { method: "POST", body, headers: { "content-type": "text/plain" } });
   }
 
-  it("that Lambda could not be given as text are refused, though API Gateway would take them", async () => {
+  it("above Lambda's payload limit as text are refused, even if API Gateway accepts them", async () => {
     const post = await serve(({ body }) => ({ statusCode: 200, body: String(body.length) }));
     const lines = "\n".repeat(LIMITS.payloadBytes.value / 2);
     expect(await (await post("x".repeat(lines.length))).text()).toBe(String(lines.length));
@@ -110,7 +110,7 @@ describe("bodies", () => {
     });
   });
 
-  it("that Lambda could not return are no answers", async () => {
+  it("above Lambda's payload limit are not valid responses", async () => {
     const post = await serve(({ body }) => ({ statusCode: 200, body: "\n".repeat(Number(body)) }));
     const half = LIMITS.payloadBytes.value / 2;
     expect((await post(String(half - 1))).status).toBe(200);

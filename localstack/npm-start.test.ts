@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
 });
 
-it("npm start ends the server when npm is told to end", async () => {
+it("npm start ends the server if npm gets a signal", async () => {
   const env = { ...process.env, PORT: "0", WEFT_DATA_DIR: dataDir, WEFT_ACCESS_TOKEN: "" };
   npm = spawn("npm", ["start", "--silent"], { cwd: ROOT, env, detached: true });
   const { url, log, stop } = await untilReady(npm);

@@ -80,7 +80,7 @@ const template: Template = {
   ],
 };
 
-test("runs the template's routes and queues on one set of dependencies, and finishes before it closes them", async () => {
+test("runs the template's routes and queues with the same dependencies, and finishes before it closes them", async () => {
   await writeFile(
     join(root, "hello.mjs"),
     "export const handler = async (event, { weft }) => ({ statusCode: 200, headers: {}, body: event.pathParameters.name + weft.steps[0] });\n",
@@ -107,7 +107,7 @@ test("runs the template's routes and queues on one set of dependencies, and fini
   await expect(fetch(platform.url)).rejects.toThrow();
 });
 
-test("closes the dependencies when the port is taken", async () => {
+test("closes the dependencies if the port is in use", async () => {
   const holder = createServer().listen(0, "127.0.0.1");
   await new Promise<void>((resolve) => holder.once("listening", () => resolve()));
   const { port } = holder.address() as { port: number };
@@ -125,7 +125,7 @@ test("closes the dependencies when the port is taken", async () => {
   await new Promise((resolve) => holder.close(resolve));
 });
 
-test("the server's file is its owner's alone, and gone when it is removed", async () => {
+test("server.json is readable by its owner only, and can be removed", async () => {
   writeServerFile(root, { url: "http://127.0.0.1:1", pid: 7 });
   expect((await stat(join(root, "server.json"))).mode & 0o777).toBe(0o600);
   expect(JSON.parse(await readFile(join(root, "server.json"), "utf8"))).toEqual({

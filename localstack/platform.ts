@@ -9,21 +9,21 @@ import { startPollers } from "./pollers.ts";
 import { limitedSteps } from "./step-limiter.ts";
 import type { Template } from "./template.ts";
 
-/** Requests and messages under way get so long to finish when the platform stops, milliseconds. */
+/** Time for requests and messages in progress when the platform stops, milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** What the composition root opens, as far as it is used here. */
+/** The part of the composition root that the platform uses. */
 export interface OpenedDeps {
-  /** Handed to every function as `context.weft`. */
+  /** Passed to every function as `context.weft`. */
   readonly deps: { noteLastFailure(failure: LastFailure): Promise<void> };
   readonly ports: { readonly queues: Queues };
-  /** Whether the services answer that everything leans on. */
+  /** Whether the AWS services respond. */
   isUp?(): Promise<boolean>;
-  /** Takes uploads of blobs, where the store has no addresses of its own. */
+  /** Receives uploads of blobs if the blob store has no URLs of its own. */
   readonly uploads?: UploadReceiver;
-  /** Settles when all that was written is on disk, where writes settle before. */
+  /** Resolves when all writes are on disk, if writes resolve earlier. */
   durable?(): Promise<void>;
-  /** Begins what runs by itself: the scheduler, the watch on the workflow folder. */
+  /** Starts the background work: the scheduler and the watch on the workflow folder. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,22 +40,22 @@ export interface PlatformOptions {
   readonly hosts?: GatewayOptions["hosts"];
   /** The folder for large bodies; without it they are read into memory. */
   readonly bodiesDir?: string;
-  /** Whether the queues of workers are polled here too; so where it is not given. */
+  /** Whether the queues of workers are polled, too. Default true. */
   readonly worker?: boolean;
-  /** How many steps are executed at once; as many as the template says where it is not given. */
+  /** Limit of steps that are executed concurrently. Default: as in the template. */
   readonly stepsAtOnce?: number;
 }
 
 export interface Platform {
   readonly port: number;
   readonly url: string;
-  /** Stops accepting, finishes what is under way, then closes the dependencies. */
+  /** Stops accepting requests and messages, finishes those in progress, then closes the dependencies. */
   close(): Promise<void>;
 }
 
 /**
- * Runs the template on this machine: the gateway before its routes, the pollers before its queues. Closes
- * the dependencies when it cannot start, and rejects with the reason.
+ * Runs the template on this machine: its routes behind the gateway, its queues with pollers. If it cannot start, closes
+ * the dependencies and rejects with the reason.
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const { opened, log, template } = options;

@@ -123,7 +123,7 @@ function start(queue: FakeQueue, setup: Setup): void {
 
 const ids = (event: QueueEvent) => event.Records.map((record) => record.messageId);
 
-test("hands a batch over as SQS does and deletes what was handled", async () => {
+test("passes a batch like SQS and deletes the handled messages", async () => {
   const queue = new FakeQueue();
   const events: QueueEvent[] = [];
   queue.put({ id: "a", body: '{"x":1}', groupId: "g", receiveCount: 3, sentAt: 42 }, { id: "b" });
@@ -142,7 +142,7 @@ test("hands a batch over as SQS does and deletes what was handled", async () => 
   expect(queue.changes).toEqual([]);
 });
 
-test("gives back the failed ones of a batch, later at every delivery, and deletes the others", async () => {
+test("releases the failed messages of a batch, with a growing delay, and deletes the others", async () => {
   const queue = new FakeQueue();
   queue.put(
     { id: "a", receiveCount: 1 },
@@ -171,7 +171,7 @@ test("waits a minute at most before the next delivery", async () => {
   expect(queue.deleted).toEqual([]);
 });
 
-test("fails the whole batch when the handler throws or hangs, and keeps the reason of a last delivery", async () => {
+test("fails the whole batch if the handler throws or times out, and records the error of a last delivery", async () => {
   for (const handler of [
     () => Promise.reject(new Error("no")),
     () => new Promise(() => {}),
@@ -195,7 +195,7 @@ test("fails the whole batch when the handler throws or hangs, and keeps the reas
   }
 });
 
-test("runs no more invocations at once than the source allows", async () => {
+test("limits the concurrent invocations of a source", async () => {
   const queue = new FakeQueue();
   const gates: (() => void)[] = [];
   let most = 0;
@@ -225,7 +225,7 @@ test("runs no more invocations at once than the source allows", async () => {
   expect(most).toBe(3);
 });
 
-test("a worker has no time limit, and its messages stay hidden while it works", async () => {
+test("a worker has no timeout, and its messages stay invisible while it works", async () => {
   const queue = new FakeQueue();
   const done = Promise.withResolvers<void>();
   queue.put({ id: "a" }, { id: "b" });
@@ -244,7 +244,7 @@ test("a worker has no time limit, and its messages stay hidden while it works", 
   expect(queue.changes.length).toBe(renewals);
 });
 
-test("goes on after receives that fail, with growing pauses", async () => {
+test("continues after failed receives, with growing delays", async () => {
   const queue = new FakeQueue();
   queue.broken = 3;
   queue.put({ id: "a" });
@@ -255,7 +255,7 @@ test("goes on after receives that fail, with growing pauses", async () => {
   expect(queue.receives).toBeGreaterThanOrEqual(4);
 });
 
-test("takes no messages while the services do not answer, and goes on when they do", async () => {
+test("receives no messages while the services do not respond, and continues when they do", async () => {
   const queue = new FakeQueue();
   let up = false;
   let asked = 0;
@@ -284,7 +284,7 @@ test("takes no messages while the services do not answer, and goes on when they 
   expect([asked, handled, queue.deleted.toSorted()]).toEqual([3, 5, ["a", "b", "c"]]);
 });
 
-test("an outage costs no delivery: what failed in it waits for its end, and is then tried again as it was", async () => {
+test("an outage does not count as a delivery: failed messages wait for its end and are then tried again", async () => {
   const queue = new FakeQueue();
   let up = false;
   const tried: string[] = [];
@@ -307,7 +307,7 @@ test("an outage costs no delivery: what failed in it waits for its end, and is t
   expect(queue.changes).toEqual([]);
 });
 
-test("stops at once while the services do not answer", async () => {
+test("stops at once while the services do not respond", async () => {
   const queue = new FakeQueue();
   queue.put({ id: "a" });
   const isUp = async () => false;
@@ -323,7 +323,7 @@ test("stops at once while the services do not answer", async () => {
   expect(performance.now() - startedAt).toBeLessThan(900);
 });
 
-test("does not spin on a queue that answers empty at once", async () => {
+test("polls a queue less often if it returns no messages immediately", async () => {
   const queue = new FakeQueue();
   let receives = 0;
   queue.receive = async () => {
@@ -335,7 +335,7 @@ test("does not spin on a queue that answers empty at once", async () => {
   expect(receives).toBeLessThan(20);
 });
 
-test("a drain takes nothing more and waits for what is under way", async () => {
+test("a drain receives no more messages and waits for those in progress", async () => {
   const queue = new FakeQueue();
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -355,7 +355,7 @@ test("a drain takes nothing more and waits for what is under way", async () => {
   expect(queue.waiting.map(({ id }) => id)).toEqual(["b"]);
 });
 
-test("a drain aborts what goes on too long; its messages go back at once", async () => {
+test("a drain aborts invocations that take too long and releases their messages at once", async () => {
   const queue = new FakeQueue();
   const begun = Promise.withResolvers<void>();
   const ends = Promise.withResolvers<string[]>();
@@ -379,7 +379,7 @@ test("a drain aborts what goes on too long; its messages go back at once", async
   expect(queue.deleted).toEqual([]);
 });
 
-test("a drain ends even when a handler does not, and gives its messages back", async () => {
+test("a drain ends even if a handler does not, and releases its messages", async () => {
   const queue = new FakeQueue();
   const begun = Promise.withResolvers<void>();
   queue.put({ id: "a" });
@@ -395,7 +395,7 @@ test("a drain ends even when a handler does not, and gives its messages back", a
   expect(queue.changes).toEqual([["a", 0]]);
 });
 
-test("no more steps go at once than may, and those that wait are taken up as others end", async () => {
+test("limits concurrent steps, and starts waiting ones as others end", async () => {
   const queue = new FakeQueue();
   const ends: (() => void)[] = [];
   const begun: string[] = [];
@@ -422,7 +422,7 @@ test("no more steps go at once than may, and those that wait are taken up as oth
   expect(begun.toSorted()).toEqual(["a", "b", "c", "d", "e"]);
 });
 
-test("a step that waits for room stops to wait when it is told to, and takes none", async () => {
+test("a step that waits for room stops waiting when its signal aborts", async () => {
   const gate = stepLimiter(1);
   expect(gate.tryEnter()).toBe(true);
   const stopping = new AbortController();

@@ -8,33 +8,33 @@ import { failedReceipts, queueEvent } from "./queue-event.ts";
 import type { StepLimiter } from "./step-limiter.ts";
 import type { TemplateFunction, TemplateSource } from "./template.ts";
 
-/** How long one receive waits for a message, seconds: SQS allows no more. */
+/** Wait time of a receive, seconds: the maximum of SQS. */
 const WAIT_SECONDS = 20;
 
-/** A message under work is hidden for so long, again and again: what a killed process held is soon free, seconds. */
+/** Visibility timeout of a message in progress, extended repeatedly, so that messages of a killed process are soon visible, seconds. */
 const HELD_SECONDS = 30;
 
-/** A failed message comes back after so long, doubled at every delivery, seconds. */
+/** Delay of a failed message, doubled with every delivery, seconds. */
 const RETRY_BASE_SECONDS = 0.1;
 const RETRY_MAX_SECONDS = 60;
 
-/** The pause after a receive that failed, doubled at every further one, milliseconds. */
+/** Delay after a failed receive, doubled with every further one, milliseconds. */
 const RECEIVE_PAUSE_MS = 100;
 const RECEIVE_PAUSE_MAX_MS = 5_000;
 
-/** A queue that answers empty at once so often in a row is asked less often. */
+/** After this many immediate empty responses in a row, a queue is polled less often. */
 const HASTY_RECEIVES_MAX = 10;
 const HASTY_MS = 50;
 
 /**
- * How often services that do not answer are asked again, milliseconds: at first, and at most where they fail again
- * soon after they seemed to answer.
+ * Interval of health checks of services that do not respond, milliseconds: the first, and the maximum if they fail again
+ * soon after they seemed to respond.
  */
 const ASK_AGAIN_MS = 1_000;
 const ASK_AGAIN_MAX_MS = 30_000;
 const SOON_AFTER_MS = 10_000;
 
-/** How long handlers get to end after they were told to, milliseconds. */
+/** Time for handlers to end after their signal aborts, milliseconds. */
 const ABORT_GRACE_MS = 1_000;
 
 export interface PollersOptions {
@@ -43,27 +43,27 @@ export interface PollersOptions {
   readonly queues: Pick<Queues, "receive" | "delete" | "changeVisibility">;
   readonly log: Log;
   /**
-   * Whether the services answer that handlers lean on, asked after a failure. While they do not, no messages are
-   * taken: every delivery would fail, and a message has only so many before it counts as dead. Never rejects.
+   * Whether the services that handlers use respond, checked after a failure. While they do not, no messages are received:
+   * every delivery would fail and count towards the maximum receive count. Never rejects.
    */
   readonly isUp?: () => Promise<boolean>;
-  /** How long a message under work is hidden at a time, seconds; as its queue says, 30 at most, where it is not given. */
+  /** Visibility timeout of a message in progress, seconds. Default: that of its queue, at most 30. */
   readonly heldSeconds?: number | undefined;
-  /** Told of messages whose last delivery ended without the handler's own report: it hung, or could not be loaded. */
+  /** Records the failure of a last delivery that the handler did not report: it timed out or could not be loaded. */
   readonly noteLastFailure?: (failure: LastFailure) => Promise<void>;
-  /** How many steps are executed at once, over these queues together. */
+  /** Limit of steps that are executed concurrently, over these queues together. */
   readonly steps?: { readonly gate: StepLimiter; readonly queues: ReadonlySet<string> };
 }
 
 export interface Pollers {
   /**
-   * Takes no more messages, waits up to `boundMs` for the invocations under way, then aborts them; what is
-   * still unfinished goes back to its queue at once.
+   * Stops receiving messages, waits up to `boundMs` for the invocations in progress, then aborts them; unfinished
+   * messages return to their queues at once.
    */
   drain(boundMs: number): Promise<void>;
 }
 
-/** Starts taking messages for every function that has a queue, as Lambda's event source mappings do. */
+/** Polls the queues of all functions, like Lambda's event source mappings. */
 export function startPollers(options: PollersOptions): Pollers {
   const gate = outageGate(options);
   const pollers = options.functions.flatMap((fn) =>
@@ -89,9 +89,9 @@ interface Poller {
 }
 
 interface Running {
-  /** Absent while it waits for room. */
+  /** Undefined while it waits for room. */
   invocation?: Invocation;
-  /** Those that are not done yet. */
+  /** Unfinished messages. */
   messages: readonly ReceivedMessage[];
 }
 
@@ -158,7 +158,7 @@ function startPoller(
     while (running.size > 0) await slot.opened();
   };
 
-  /** Invokes the function, and settles what becomes of its messages. Never rejects. */
+  /** Invokes the function, and deletes or releases its messages. Never rejects. */
   const work = async (messages: readonly ReceivedMessage[]): Promise<void> => {
     const entry: Running = { messages };
     running.add(entry);
@@ -176,7 +176,7 @@ function startPoller(
       await remove(entry.messages.filter((message) => !failed.has(message.receipt)));
       entry.messages = entry.messages.filter((message) => failed.has(message.receipt));
       if (gate.closed === undefined) break;
-      // An outage costs no delivery: the messages wait here until it is over, and are then tried again.
+      // An outage does not count as a delivery: the messages wait here until it is over, and are then tried again.
       await Promise.race([gate.closed, aborted(stopping.signal)]);
       if (stopping.signal.aborted) break;
       entry.messages = entry.messages.map((message) => ({
@@ -190,7 +190,7 @@ function startPoller(
     slot.open();
   };
 
-  /** Receipts of the messages that failed: all of them where the invocation itself did. */
+  /** Receipts of the messages that failed: all of them if the invocation failed. */
   const outcome = async (
     invocation: Invocation,
     messages: readonly ReceivedMessage[],
@@ -204,7 +204,7 @@ function startPoller(
     }
   };
 
-  /** Never rejects: what is done and cannot be deleted is delivered again, and handlers stand that. */
+  /** Never rejects: a message that cannot be deleted is delivered again, and handlers are idempotent. */
   const remove = async (messages: readonly ReceivedMessage[]): Promise<void> => {
     if (messages.length === 0) return;
     const receipts = messages.map((message) => message.receipt);
@@ -234,13 +234,13 @@ function startPoller(
     for (const { id, body } of messages.filter(isLast)) {
       try {
         await options.noteLastFailure?.({ queue, messageId: id, body, error });
-      } catch (fault) {
-        log.error("the reason of a dead letter cannot be kept", { message: id, error: fault });
+      } catch (failure) {
+        log.error("the error of a dead letter cannot be stored", { message: id, error: failure });
       }
     }
   };
 
-  /** Never rejects: a message that cannot be given back comes back by itself when its time is up. */
+  /** Never rejects: a message that cannot be released becomes visible after its visibility timeout. */
   const giveBack = async (messages: readonly ReceivedMessage[], seconds?: number): Promise<void> => {
     await Promise.all(
       messages.map(async (message) => {
@@ -272,9 +272,9 @@ function startPoller(
 }
 
 interface OutageGate {
-  /** Settles when the services answer again; undefined while they do. */
+  /** Resolves when the services respond again; undefined while they respond. */
   readonly closed: Promise<void> | undefined;
-  /** Closes where they do not answer. Never rejects. */
+  /** Closes if they do not respond. Never rejects. */
   check(): Promise<void>;
 }
 
@@ -284,12 +284,12 @@ function outageGate({ isUp = async () => true, log }: PollersOptions): OutageGat
   let askAgainMs = ASK_AGAIN_MS;
   let openedAt = Number.NEGATIVE_INFINITY;
   const wait = async (): Promise<void> => {
-    log.error("services do not answer: no messages are taken until they do");
+    log.error("services do not respond: no messages are received until they do");
     const again = performance.now() - openedAt < SOON_AFTER_MS;
     askAgainMs = again ? Math.min(ASK_AGAIN_MAX_MS, askAgainMs * 2) : ASK_AGAIN_MS;
     do await sleep(askAgainMs, undefined, { ref: false });
     while (!(await isUp()));
-    log.info("services answer again");
+    log.info("services respond again");
     openedAt = performance.now();
     closed = undefined;
   };
@@ -314,7 +314,7 @@ function retrySeconds({ receiveCount }: ReceivedMessage): number {
   return Math.min(RETRY_MAX_SECONDS, RETRY_BASE_SECONDS * 2 ** (receiveCount - 1));
 }
 
-/** Lets one waiter go on each time it opens. */
+/** Resumes one waiter each time it opens. */
 function turnstile(): { opened(): Promise<void>; open(): void } {
   let waiting = Promise.withResolvers<void>();
   return {
@@ -326,7 +326,7 @@ function turnstile(): { opened(): Promise<void>; open(): void } {
   };
 }
 
-/** So long, or until the signal is aborted. */
+/** Waits this long, or until the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -25,19 +25,19 @@ export interface RestProxyEvent extends ProxyEvent {
   };
 }
 
-/** Bodies of these types are handed over as text, others as base64, as API Gateway does it. */
+/** Bodies of these types are passed as text, others as base64, as by API Gateway. */
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|ya?ml|xml|x-ya?ml|x-www-form-urlencoded|javascript)\b)/i;
 
-/** Names in a query string that are looked at; further ones are dropped. */
+/** Limit of names in a query string; further ones are dropped. */
 const QUERY_NAMES_MAX = 1000;
 
-/** A body that is not made text of: its file, or all of its bytes. */
+/** A body that is not decoded as text: its file, or its chunks. */
 type LargeBody = NonNullable<ProxyEvent["bodyFile"] | ProxyEvent["bodyParts"]>;
 
 const isParts = (body: LargeBody): body is NonNullable<ProxyEvent["bodyParts"]> => Array.isArray(body);
 
-/** Adds the body to an event that was made without one. */
+/** Adds the body to an event. */
 export function setBody(event: RestProxyEvent, body: Buffer | undefined, large: LargeBody | undefined): void {
   const isText = body === undefined || isTextBody(event.headers?.["content-type"], body);
   const filled: { -readonly [Name in keyof RestProxyEvent]: RestProxyEvent[Name] } = event;
@@ -56,7 +56,7 @@ export function proxyEvent(
   return new GatewayEvent(route, target, incoming, requestId);
 }
 
-/** A class, because an object literal with accessors takes thirty times as long to make. */
+/** A class: creating an object literal with accessors takes thirty times as long. */
 class GatewayEvent implements RestProxyEvent {
   readonly resource: string;
   readonly path: string;
@@ -99,7 +99,7 @@ class GatewayEvent implements RestProxyEvent {
     this.#query = query;
   }
 
-  // Few functions ask for the lists, so they are made only when one does.
+  // Few functions read the lists, so they are created on demand.
   get multiValueHeaders(): RestProxyEvent["multiValueHeaders"] {
     return this.#incoming.headersDistinct;
   }
@@ -120,7 +120,7 @@ function isTextBody(contentType: string | undefined, body: Buffer): boolean {
 
 type ParsedQuery = ReturnType<typeof parseQuery>;
 
-/** Without what API Gateway would set itself: from the client it says nothing. */
+/** Without `X-Forwarded-Proto`, which API Gateway sets itself: clients must not choose it. */
 function singleHeaders(incoming: IncomingMessage): Readonly<Record<string, string | undefined>> {
   const headers = incoming.headers;
   if (headers["set-cookie"] === undefined && headers["x-forwarded-proto"] === undefined)

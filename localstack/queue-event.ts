@@ -1,7 +1,7 @@
 import type { QueueResult } from "../lib/events/consumer.ts";
 import type { ReceivedMessage } from "../lib/platform/queues.ts";
 
-/** The event that Lambda makes of a batch of SQS messages. */
+/** Lambda's event for a batch of SQS messages. */
 export function queueEvent(queue: string, messages: readonly ReceivedMessage[]) {
   return {
     Records: messages.map((message) => ({
@@ -23,8 +23,8 @@ export function queueEvent(queue: string, messages: readonly ReceivedMessage[]) 
 }
 
 /**
- * Receipts of the messages that the handler's result names as failed. A name that is not in the batch
- * fails the whole of it, as in Lambda: nothing is lost by a handler's slip.
+ * Receipts of the messages that the handler's result names as failed. As in Lambda, an id that is not in the batch fails
+ * the whole batch.
  */
 export function failedReceipts(messages: readonly ReceivedMessage[], result: unknown): ReadonlySet<string> {
   const named = (result as Partial<QueueResult> | null | undefined)?.batchItemFailures ?? [];

@@ -11,7 +11,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** The client went away before it had sent its request, or before it had read the answer. */
+/** The client disconnected before it had sent its request, or before it had read the response. */
 export class ClientGone extends Error {
   readonly code = "client_gone";
   constructor() {
@@ -20,7 +20,7 @@ export class ClientGone extends Error {
   }
 }
 
-/** True where the request may have a body. */
+/** Whether the request may have a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
@@ -33,8 +33,8 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
 }
 
 /**
- * The whole body as it came, in parts; none of an empty one. Throws BodyTooLarge as soon as the limit is passed, by
- * what the client declares or by what it sends, and leaves the rest unread; BodiesBusy; ClientGone.
+ * The chunks of the body. Throws BodyTooLarge as soon as the received bytes exceed the limit, and leaves the rest
+ * unread; BodiesBusy; ClientGone.
  */
 export function readBody(
   incoming: IncomingMessage,
@@ -57,22 +57,22 @@ export function readBody(
         if (bytes > limitBytes) throw new BodyTooLarge(limitBytes);
         reservation.cover(bytes);
       } catch (error) {
-        settle(() => reject(error));
+        finish(() => reject(error));
       }
     };
-    const onEnd = (): void => settle(() => resolve(chunks));
-    const onGone = (): void => settle(() => reject(new ClientGone()));
-    const settle = (report: () => void): void => {
+    const onEnd = (): void => finish(() => resolve(chunks));
+    const onGone = (): void => finish(() => reject(new ClientGone()));
+    const finish = (report: () => void): void => {
       incoming.off("data", onData).off("end", onEnd).off("close", onGone);
       report();
     };
     incoming.on("data", onData).on("end", onEnd).on("close", onGone);
-    // A connection cut in the middle of the body is reported by `close`; without a listener `error` would throw.
+    // `close` reports a connection that ends within the body; without a listener, `error` would throw.
     incoming.on("error", onGone);
   });
 }
 
-/** Whether the connection was closed before the whole request came. */
+/** Whether the connection was closed before the whole request was received. */
 export const isGone = ({ destroyed, complete }: IncomingMessage): boolean => destroyed && !complete;
 
 /** Undefined for an empty body. */

@@ -1,23 +1,23 @@
 export interface RequestTarget {
   /** As sent, without the query. */
   readonly path: string;
-  /** What routes are matched with: percent-encoding in one form, no slash at the end. */
+  /** The path that routes are matched with: normalized percent-encoding, no slash at the end. */
   readonly routePath: string;
-  /** Without the question mark; empty where there is none. */
+  /** Without the question mark; empty if the target has no query. */
   readonly query: string;
 }
 
 /**
- * Reads the target of a request line, origin or absolute form; Node lets no byte beyond ASCII through.
- * Dot segments and doubled slashes stay as they are: no route has them. Undefined for malformed
- * percent-encoding, encoded bytes that are not UTF-8, and NUL.
+ * Parses the target of a request line in origin or absolute form; Node rejects bytes beyond ASCII. Dot segments and
+ * repeated slashes are kept: no route has them. Undefined for malformed percent-encoding, encoded bytes that are not
+ * UTF-8, and NUL.
  */
 export function parseTarget(url: string): RequestTarget | undefined {
   const target = originForm(url);
   if (target === undefined) return undefined;
-  const mark = target.indexOf("?");
-  const path = mark === -1 ? target : target.slice(0, mark);
-  const query = mark === -1 ? "" : target.slice(mark + 1);
+  const queryStart = target.indexOf("?");
+  const path = queryStart === -1 ? target : target.slice(0, queryStart);
+  const query = queryStart === -1 ? "" : target.slice(queryStart + 1);
   const normal = path.includes("%") ? normalEncoding(path) : path;
   if (normal === undefined) return undefined;
   const routePath = normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;

@@ -9,7 +9,7 @@ import type { Connections } from "./connections.ts";
 import { type LocalResponseStream, START } from "./lambda-runtime.ts";
 import { ClientGone } from "./request-body.ts";
 
-/** A client that still sends when its request is refused gets so long to take in the answer, milliseconds. */
+/** Time for a client that still sends to read the response that refuses its request, milliseconds. */
 const LINGER_MS = 1000;
 
 const ERROR_HEADERS = {
@@ -31,7 +31,7 @@ interface ErrorOptions {
   readonly path?: string;
 }
 
-/** The gateway's own refusal, for what no function has answered; cuts an answer that has begun. */
+/** Writes an error of the gateway itself. If the response has begun, closes its connection. */
 export function writeError(
   outgoing: ServerResponse,
   status: number,
@@ -53,8 +53,8 @@ export function writeError(
 }
 
 /**
- * Refuses a request whose body is not going to be read. The answer goes out whole at once; the connection
- * is closed a moment later, because closing it on bytes in flight would take the answer back from the client.
+ * Refuses a request whose body is not read. The connection is closed a moment after the response was sent: if it is
+ * closed while the client sends, the client may lose the response.
  */
 export function writeRefusal(
   incoming: IncomingMessage,
@@ -71,7 +71,7 @@ export function writeRefusal(
   });
 }
 
-/** Writes a response to a request whose body is not going to be read, and closes the connection. */
+/** Writes a response to a request whose body is not read, and closes the connection. */
 export function writeUnread(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -96,14 +96,14 @@ export function writeUnread(
   incoming.on("end", finish).on("close", finish).resume();
 }
 
-/** Statuses of what Node's parser refuses, by the code of its error; 400 for anything else. */
+/** Statuses of the errors of Node's parser, by their code; 400 for any other. */
 const PARSER_STATUS: Readonly<Record<string, readonly [status: number, message: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request took too long to arrive"],
   HPE_HEADER_OVERFLOW: [431, "The request line and the headers are too long"],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The extensions of a chunk are too long"],
 };
 
-/** Refuses what is no request, or only the beginning of one, and closes the connection. */
+/** Refuses a malformed or incomplete request, and closes the connection. */
 export function writeParserError(error: NodeJS.ErrnoException, socket: Duplex, isResponding: boolean): void {
   if (error.code === "ECONNRESET" || isResponding || !socket.writable) {
     socket.destroy();
@@ -119,7 +119,7 @@ export function writeToSocket(socket: Duplex, status: number, message: string, p
   const headers = { ...ERROR_HEADERS, "content-length": Buffer.byteLength(body), connection: "close" };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join("")}\r\n${body}`);
-  // What the client still sends must not take the response back.
+  // If the socket is destroyed while the client sends, the client may lose the response.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
@@ -127,7 +127,7 @@ export function writeToSocket(socket: Duplex, status: number, message: string, p
 /** The result of a REST proxy function, which may not be one of the HTTP layer. */
 type FunctionResult = Partial<ProxyResult>;
 
-/** Node joins a text to its headers and makes bytes of both, far slower than of a long text alone. */
+/** Node concatenates a text with the headers before it encodes both, which is slow for a long text. */
 const LONG_CHARS = 64 * 1024;
 
 function contentOf(body: string, isBase64: boolean | undefined): string | Buffer {
@@ -135,7 +135,7 @@ function contentOf(body: string, isBase64: boolean | undefined): string | Buffer
   return body.length < LONG_CHARS ? body : Buffer.from(body);
 }
 
-/** Writes what a function returned. Throws where that is no answer, or one that Lambda would not carry. */
+/** Writes the result of a function. Throws if it is not a response, or above Lambda's payload limit. */
 export function writeResult(
   outgoing: ServerResponse,
   result: unknown,
@@ -152,20 +152,20 @@ export function writeResult(
   const content = contentOf(body ?? "", isBase64Encoded);
   const bytes = Buffer.byteLength(content);
   if (isTooLongInJson("payloadBytes", body ?? "")) {
-    throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered answer may have`);
+    throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered response may have`);
   }
   const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };
   const bodiless = statusCode === 204 || statusCode === 304;
-  // A function may answer HEAD without the content whose length it names.
-  const namesLength = outgoing.req.method === "HEAD" && bytes === 0 && "content-length" in all;
-  if (!bodiless && !namesLength) all["content-length"] = bytes;
+  // The response to HEAD may name the length of content that it does not contain.
+  const hasOwnLength = outgoing.req.method === "HEAD" && bytes === 0 && "content-length" in all;
+  if (!bodiless && !hasOwnLength) all["content-length"] = bytes;
   if (close) all.connection = "close";
   outgoing.writeHead(statusCode, all as Record<string, string | number | string[]>);
   outgoing.end(bodiless ? undefined : content);
   connections.noteUnsent(outgoing, bytes);
 }
 
-/** Lambda's response stream over a response of the server; writing to a client that has gone throws ClientGone. */
+/** Lambda's response stream over a response of the server. Throws ClientGone if the client has disconnected. */
 export class OutgoingStream implements LocalResponseStream {
   readonly #outgoing: ServerResponse;
   readonly #close: () => boolean;
@@ -176,7 +176,7 @@ export class OutgoingStream implements LocalResponseStream {
     this.#close = close;
     this.#connections = connections;
     outgoing.on("drain", () => connections.noteSent(outgoing));
-    // Every wait for `drain` also waits for `close`, which comes once at most.
+    // Each wait for `drain` adds a listener of `close`.
     outgoing.setMaxListeners(0);
   }
 

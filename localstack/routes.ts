@@ -2,13 +2,13 @@ import type { TemplateFunction } from "./template.ts";
 
 export interface GatewayRoute {
   readonly fn: TemplateFunction;
-  /** `ANY` takes every method. */
+  /** `ANY` matches every method. */
   readonly method: string;
-  /** The path as the template has it. */
+  /** The path in the template. */
   readonly resource: string;
   /** Segments after the leading slash. */
   readonly segments: readonly Segment[];
-  /** The last segment takes the rest of the path, slashes and all. */
+  /** The last segment matches the rest of the path, including slashes. */
   readonly greedy: boolean;
   readonly stream: boolean;
 }
@@ -17,7 +17,7 @@ type Segment = { readonly literal: string } | { readonly parameter: string };
 
 const PARAMETER = /^\{([^{}+]+)(\+?)\}$/;
 
-/** The routes of the template, those that say more of the path first, as API Gateway prefers them. */
+/** The routes of the template, the more specific paths first, as in API Gateway. */
 export function gatewayRoutes(functions: readonly TemplateFunction[]): GatewayRoute[] {
   return functions
     .flatMap((fn) => fn.routes.map((route) => gatewayRoute(fn, route)))
@@ -52,7 +52,7 @@ function gatewayRoute(fn: TemplateFunction, route: TemplateFunction["routes"][nu
   };
 }
 
-/** Sorts literal before parameter before greedy at the first place where two routes differ, and `ANY` last. */
+/** Sorts literal before parameter before greedy at the first segment in which two routes differ, and `ANY` last. */
 function rank(route: GatewayRoute): string {
   const kinds = route.segments.map((segment, index) => {
     if ("literal" in segment) return "a";
@@ -61,12 +61,12 @@ function rank(route: GatewayRoute): string {
   return `${kinds.join("")}~${route.method === "ANY" ? 1 : 0}`;
 }
 
-/** The path as hono's router takes it. Parameters are named by place, so that routes never disagree on a name. */
+/** The path in the syntax of Hono. Parameters are named by position, so that the names of two routes never conflict. */
 export function honoPath(route: GatewayRoute): string {
   return `/${route.segments.map((segment, index) => ("literal" in segment ? segment.literal : `:p${index}`)).join("/")}`;
 }
 
-/** The first greedy route that takes the path; the rest must have at least one character. */
+/** The first greedy route that matches the path; the rest must have at least one character. */
 export function matchGreedy(
   routes: readonly GatewayRoute[],
   method: string,
@@ -84,7 +84,7 @@ export function matchGreedy(
   });
 }
 
-/** The path's parameters, decoded once; null where the route has none, as API Gateway gives them. */
+/** The path's parameters, decoded once; null if the route has none, as in API Gateway's event. */
 export function pathParameters(route: GatewayRoute, path: string): Record<string, string> | null {
   let parameters: Record<string, string> | null = null;
   const parts = path.slice(1).split("/");

@@ -10,7 +10,7 @@ export interface ServerFile {
 
 const pathIn = (dataDir: string): string => join(dataDir, "server.json");
 
-/** Writes `server.json` (0600), whole or not at all. */
+/** Writes `server.json` (0600) atomically. */
 export function writeServerFile(dataDir: string, file: ServerFile): void {
   const path = pathIn(dataDir);
   const draft = `${path}.${file.pid}`;
@@ -18,7 +18,7 @@ export function writeServerFile(dataDir: string, file: ServerFile): void {
   renameSync(draft, path);
 }
 
-/** What the folder's server wrote when it started, or undefined. It stays behind after a crash. */
+/** The content of `server.json`, or undefined. The file remains after a crash. */
 export function readServerFile(dataDir: string): ServerFile | undefined {
   try {
     const { url, pid } = JSON.parse(readFileSync(pathIn(dataDir), "utf8")) as Partial<ServerFile>;

@@ -68,7 +68,7 @@ async function ready(program: Program): Promise<URL> {
   return new URL(health);
 }
 
-test("says on one line where it is and where the token lies, serves, drains on SIGTERM and exits with 0", async () => {
+test("prints one line with its URLs and the path of the token, serves, drains on SIGTERM and exits with 0", async () => {
   const program = start();
   const health = await ready(program);
   expect(program.text.out).toMatch(
@@ -83,14 +83,14 @@ test("says on one line where it is and where the token lies, serves, drains on S
   for (const line of program.text.error.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
 });
 
-test("names the variable when the token came with the environment", async () => {
+test("prints the name of the variable if the token is in the environment", async () => {
   const program = start({ WEFT_ACCESS_TOKEN: "0123456789abcdef-test" });
   await ready(program);
   expect(program.text.out).toMatch(/token=WEFT_ACCESS_TOKEN\n$/);
   expect(program.text.out + program.text.error).not.toContain("0123456789abcdef-test");
 });
 
-test("refuses a taken port, a data folder in use and a wrong setting, each with a clear message", async () => {
+test("rejects a port in use, a data folder in use and an invalid setting, each with a clear message", async () => {
   const first = await ready(start());
   const samePort = start({ PORT: first.port, WEFT_DATA_DIR: join(folder, "other") });
   expect([await samePort.ended, samePort.text.out]).toEqual([1, ""]);
@@ -103,7 +103,7 @@ test("refuses a taken port, a data folder in use and a wrong setting, each with 
   expect((await fetch(first)).status).toBe(200);
 });
 
-test("a second SIGINT ends it at once, one that npm repeats does not", async () => {
+test("a second SIGINT ends it at once, a repetition by npm does not", async () => {
   const program = start();
   const health = await ready(program);
   const half = connect(Number(health.port), "127.0.0.1", () => half.write("GET /health HTTP/1.1\r\nHo"));
@@ -161,7 +161,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("removes what a killed process left of snapshots", async () => {
+test("removes unfinished snapshots of a killed process", async () => {
   const left = join(folder, "data", "snapshots-unfinished", "snapshot-abc");
   await mkdir(join(left, "content"), { recursive: true });
   await writeFile(join(left, "content", "a"), "a");

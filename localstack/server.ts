@@ -16,18 +16,18 @@ import type { Template } from "./template.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
 
-/** A stop that takes longer than this is given up, milliseconds. */
+/** Limit of the time for stopping, milliseconds. */
 const STOP_MAX_MS = 25_000;
 
-/** One Ctrl-C may arrive twice, from the terminal and from npm; a second one is a person's after this, milliseconds. */
+/** One Ctrl-C may arrive twice, from the terminal and from npm; after this, it is a second one, milliseconds. */
 const SECOND_INTERRUPT_MS = 250;
 
 export interface ServerOptions {
   /** The settings, as environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The repository's own where it is not given. */
+  /** Default: the repository's `template.yaml`. */
   readonly templatePath?: string;
-  /** Takes the log's lines; standard error where it is not given. */
+  /** Receives the log's lines. Default: standard error. */
   readonly writeLog?: (line: string) => void;
 }
 
@@ -36,17 +36,17 @@ export interface RunningServer {
   /** `http://HOST:PORT` */
   readonly url: string;
   readonly baseUrls: { readonly automation: string };
-  /** Where the access token is kept; undefined where it came with the environment. */
+  /** The file with the access token; undefined if the token is in the environment. */
   readonly tokenPath: string | undefined;
   readonly log: Log;
-  /** Gives back memory that is only kept to be quick. */
+  /** Releases caches. */
   releaseMemory(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts Weft on this machine, on the embedded platform, as `template.yaml` says. Rejects when a setting is
- * wrong, the port is taken or another process has the data folder; nothing is left running then.
+ * Starts Weft on this machine from `template.yaml`. Rejects if a setting is invalid, the port is in use or another
+ * process uses the data folder; nothing is left running then.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const config = readConfig(options.env);
@@ -93,7 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** What reads YAML is loaded where the bundle has no template with it. */
+/** The parser of YAML is loaded only if the bundle does not contain the template. */
 async function openTemplate(path: string, dataDir: string): Promise<Template> {
   if (bundled.template?.path === path) return bundled.template.read;
   const { readTemplateOnce } = await import("./template-cache.ts");
@@ -111,8 +111,8 @@ async function openApp(config: Config, resources: Resources, log: Log): Promise<
 
 /**
  * The server as a program: one line on standard output when it is ready, logs on standard error. SIGTERM and
- * SIGINT end it with 0 after a drain, a second SIGINT at once with 130. What nobody caught ends it with 1:
- * its state is then unknown, and nothing accepted is lost by a restart.
+ * SIGINT end it with 0 after a drain, a second SIGINT at once with 130. An uncaught error ends it with 1: its state is
+ * then unknown, and a restart loses nothing that was accepted.
  */
 export async function runServer(env: ServerOptions["env"]): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -155,12 +155,12 @@ function writeToStderr(line: string): void {
 }
 
 function readyLine({ url, baseUrls, tokenPath }: RunningServer): string {
-  const token = tokenPath === undefined ? "WEFT_ACCESS_TOKEN" : fromHere(tokenPath);
+  const token = tokenPath === undefined ? "WEFT_ACCESS_TOKEN" : relativePath(tokenPath);
   return `weft ready  automation=${baseUrls.automation}  health=${url}/health  token=${token}`;
 }
 
-/** Short where the file lies below the current folder. */
-function fromHere(path: string): string {
+/** Relative if the file is below the current folder. */
+function relativePath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith("..") ? path : short;
 }
@@ -173,11 +173,12 @@ function fail(error: unknown): void {
 function startFailure(error: unknown): string {
   const { code, address, port } = error as { code?: string; address?: string; port?: number };
   if (code === "EADDRINUSE") {
-    return `Port ${port} on ${address} is in use: stop what runs there, or choose another with PORT (0 takes any free one).`;
+    return `Port ${port} on ${address} is in use: stop the process that uses it, or choose another with PORT (0 takes any free one).`;
   }
   if (code === "EACCES" && port !== undefined)
-    return `Port ${port} may not be opened: choose one above 1023 with PORT.`;
-  if (code === "EADDRNOTAVAIL") return `${address} is no address of this machine: choose another with HOST.`;
+    return `Port ${port} needs privileges that this process lacks: choose one above 1023 with PORT.`;
+  if (code === "EADDRNOTAVAIL")
+    return `${address} is not an address of this machine: choose another with HOST.`;
   return error instanceof Error ? error.message : String(error);
 }
 

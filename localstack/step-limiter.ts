@@ -1,21 +1,21 @@
 import type { Resources } from "../lib/platform/resources.ts";
 import { STEP_REQUESTED } from "../lib/workflows/steps/messages.ts";
 
-/** Lets so many in at once, the longest waiting first. */
+/** A semaphore of the steps that are executed concurrently, first come, first served. */
 export interface StepLimiter {
   readonly isFull: boolean;
-  /** Settles when there may be room, or at `wake`. */
+  /** Resolves when there may be room, or on `wake`. */
   untilRoom(): Promise<void>;
   wake(): void;
-  /** True where there is room, which is then taken. */
+  /** Acquires a place if there is room, and returns whether it did. */
   tryEnter(): boolean;
-  /** Waits for room; false where the signal is aborted first. */
+  /** Waits for a place; false if the signal aborts first. */
   acquire(signal: AbortSignal): Promise<boolean>;
   release(): void;
 }
 
 export function stepLimiter(max: number): StepLimiter {
-  let inside = 0;
+  let acquired = 0;
   const waiting = new Set<() => void>();
   let change = Promise.withResolvers<void>();
   const wake = (): void => {
@@ -23,31 +23,31 @@ export function stepLimiter(max: number): StepLimiter {
     change = Promise.withResolvers<void>();
   };
   const tryEnter = (): boolean => {
-    if (inside >= max) return false;
-    inside += 1;
+    if (acquired >= max) return false;
+    acquired += 1;
     return true;
   };
   return {
     get isFull() {
-      return inside >= max || waiting.size > 0;
+      return acquired >= max || waiting.size > 0;
     },
     untilRoom: () => change.promise,
     wake,
     tryEnter,
     acquire: async (signal) => {
       while (!signal.aborted && !tryEnter()) {
-        const turn = Promise.withResolvers<void>();
-        const goOn = (): void => turn.resolve();
-        waiting.add(goOn);
-        signal.addEventListener("abort", goOn, { once: true });
-        await turn.promise;
-        signal.removeEventListener("abort", goOn);
-        waiting.delete(goOn);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const retry = (): void => resolve();
+        waiting.add(retry);
+        signal.addEventListener("abort", retry, { once: true });
+        await promise;
+        signal.removeEventListener("abort", retry);
+        waiting.delete(retry);
       }
       return !signal.aborted;
     },
     release: () => {
-      inside -= 1;
+      acquired -= 1;
       const [next] = waiting;
       next?.();
       wake();
@@ -55,13 +55,13 @@ export function stepLimiter(max: number): StepLimiter {
   };
 }
 
-/** The limit as the pollers take it. */
+/** The option of the pollers for a limit of steps. */
 export function limitedSteps(template: { readonly resources: Resources }, max: number | undefined) {
   if (max === undefined) return {};
   return { steps: { gate: stepLimiter(max), queues: stepQueues(template.resources) } };
 }
 
-/** Queues whose messages ask for steps. */
+/** Queues whose messages request the execution of steps. */
 function stepQueues({ rules }: Pick<Resources, "rules">): ReadonlySet<string> {
   const asks = rules.filter(({ pattern }) => JSON.stringify(pattern).includes(`"${STEP_REQUESTED}"`));
   return new Set(asks.flatMap(({ queues }) => queues));

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("reads the same again from its cache, and anew when a text has changed or the cache is broken", () => {
+it("reads the template from its cache, and again from its files if they have changed or the cache is invalid", () => {
   const expected = readTemplate(join(ROOT, "template.yaml"));
   const copy = join(folder, "template.yaml");
   const data = join(folder, "data");
@@ -33,14 +33,14 @@ it("reads the same again from its cache, and anew when a text has changed or the
   expect(readTemplateOnce(copy, data)).not.toEqual(slower);
 });
 
-it("says what is wrong where a nested template has gone since", () => {
+it("reports a nested template that was removed", () => {
   const copy = join(folder, "template.yaml");
   const data = join(folder, "data");
   copyTemplates();
   readTemplateOnce(copy, data);
   rmSync(join(folder, NESTED));
 
-  expect(() => readTemplateOnce(copy, data)).toThrow("names a file that is not there");
+  expect(() => readTemplateOnce(copy, data)).toThrow("names a file that does not exist");
 });
 
 /** The main one and those of its nested stacks. */

@@ -5,21 +5,20 @@ import { makeDataFolder } from "../lib/platform/data-folder.ts";
 import { readTemplateFiles, type Template } from "./template.ts";
 
 const FILE = "template-cache.json";
-/** Moves when a template is read in another form. */
+/** Incremented when the form of the cached template changes. */
 const FORM = 4;
 
 interface Cached {
   readonly form: number;
-  /** The template's files, its own first, and the hash of what they held. */
+  /** The template's files, its own first, and the hash of their content. */
   readonly files: readonly string[];
   readonly hash: string;
   readonly template: Template;
 }
 
 /**
- * A template as it was read at the last start with the same text: parsing YAML of this size takes longer than
- * all else of a start. The text decides, that of nested templates too; a cache that cannot be read or written
- * is as if there were none.
+ * The template, from a cache if its text and that of its nested templates are unchanged: parsing YAML of this size takes
+ * longer than the rest of a start. A cache that cannot be read or written is ignored.
  */
 export function readTemplateOnce(path: string, dataDir: string): Template {
   const cached = readCache(dataDir);
@@ -37,12 +36,12 @@ export function readTemplateOnce(path: string, dataDir: string): Template {
       },
     );
   } catch {
-    // The start says what is wrong with the folder.
+    // The start reports errors of the folder.
   }
   return template;
 }
 
-/** Undefined where one of the files is gone. */
+/** Undefined if one of the files does not exist. */
 function hashOf(files: readonly string[]): string | undefined {
   const hash = createHash("sha256");
   try {

@@ -8,10 +8,10 @@ export class TemplateError extends Error {
   }
 }
 
-/** Names begin with the main stack's, which a nested stack knows as a parameter. */
+/** Names begin with the main stack's name, which is a parameter of nested stacks. */
 const STACK_PREFIXES = ["${AWS::StackName}-", "${StackName}-"] as const;
 
-/** CloudFormation's short forms become the long ones; other tags are read as if they were not there. */
+/** CloudFormation's short forms, which become the long ones; other tags are ignored. */
 const SHORT_FORMS: ScalarTag[] = [
   { tag: "!Ref", resolve: (text) => ({ Ref: text }) },
   { tag: "!Sub", resolve: (text) => ({ "Fn::Sub": text }) },
@@ -24,18 +24,18 @@ function attributeOf(text: string): readonly string[] {
   return dot < 0 ? [text] : [text.slice(0, dot), text.slice(dot + 1)];
 }
 
-/** Parses a template's text. `name` is how errors call it. Throws TemplateError with line and column. */
-export function parseTemplate(text: string, name: string): Node {
+/** Parses a template's text. Errors contain `name`. Throws TemplateError with line and column. */
+export function parseTemplate(text: string, name: string): TemplateNode {
   const document = parseDocument(text, { customTags: SHORT_FORMS, logLevel: "error" });
   const [error] = document.errors;
   if (error !== undefined) throw new TemplateError(`${name}: ${error.message}`, { cause: error });
-  const root = new Node(document.toJS() as unknown, name, []);
+  const root = new TemplateNode(document.toJS() as unknown, name, []);
   root.at("Resources").record();
   return root;
 }
 
-/** A place in a template, whose value is there or not. Each reading throws TemplateError naming the place. */
-export class Node {
+/** A position in a template, with or without a value. The readers throw TemplateError naming the position. */
+export class TemplateNode {
   readonly #value: unknown;
   readonly #file: string;
   readonly #path: readonly string[];
@@ -45,14 +45,17 @@ export class Node {
     this.#path = path;
   }
 
-  get isThere(): boolean {
+  get exists(): boolean {
     return this.#value !== undefined && this.#value !== null;
   }
 
-  /** The place below; it is not there where this one is not. */
-  at(key: string): Node {
-    const record = this.isThere ? this.record() : {};
-    return new Node(Object.hasOwn(record, key) ? record[key] : undefined, this.#file, [...this.#path, key]);
+  /** The child with this key, without a value if this node has none. */
+  at(key: string): TemplateNode {
+    const record = this.exists ? this.record() : {};
+    return new TemplateNode(Object.hasOwn(record, key) ? record[key] : undefined, this.#file, [
+      ...this.#path,
+      key,
+    ]);
   }
 
   record(): Readonly<Record<string, unknown>> {
@@ -62,37 +65,39 @@ export class Node {
     return this.#value as Record<string, unknown>;
   }
 
-  entries(): (readonly [string, Node])[] {
-    return this.isThere ? Object.keys(this.record()).map((key) => [key, this.at(key)]) : [];
+  entries(): (readonly [string, TemplateNode])[] {
+    return this.exists ? Object.keys(this.record()).map((key) => [key, this.at(key)]) : [];
   }
 
-  /** Those of a list; none where there is no list. */
-  items(): Node[] {
-    if (!this.isThere) return [];
+  /** The items of a list; empty without a value. */
+  items(): TemplateNode[] {
+    if (!this.exists) return [];
     if (!Array.isArray(this.#value)) return this.fail("must be a list");
-    return this.#value.map((item, index) => new Node(item, this.#file, [...this.#path, String(index)]));
+    return this.#value.map(
+      (item, index) => new TemplateNode(item, this.#file, [...this.#path, String(index)]),
+    );
   }
 
   text(missing?: string): string {
-    if (!this.isThere && missing !== undefined) return missing;
+    if (!this.exists && missing !== undefined) return missing;
     return typeof this.#value === "string" ? this.#value : this.fail("must be text");
   }
 
   number(missing?: number): number {
-    if (!this.isThere && missing !== undefined) return missing;
+    if (!this.exists && missing !== undefined) return missing;
     return typeof this.#value === "number" && Number.isFinite(this.#value)
       ? this.#value
       : this.fail("must be a number");
   }
 
   flag(missing = false): boolean {
-    if (!this.isThere) return missing;
+    if (!this.exists) return missing;
     return typeof this.#value === "boolean" ? this.#value : this.fail("must be true or false");
   }
 
   /** The name after the stack's prefix, in `Fn::Sub: ${AWS::StackName}-name`. */
   stackName(): string {
-    const text = this.isThere ? this.record()["Fn::Sub"] : undefined;
+    const text = this.exists ? this.record()["Fn::Sub"] : undefined;
     const prefix =
       typeof text === "string" ? STACK_PREFIXES.find((start) => text.startsWith(start)) : undefined;
     if (typeof text !== "string" || prefix === undefined || text.length === prefix.length) {

@@ -9,20 +9,20 @@ import type {
   TableResource,
 } from "../lib/platform/resources.ts";
 import type { IndexSpec } from "../lib/platform/tables.ts";
-import { type Node, parseTemplate, TemplateError } from "./template-node.ts";
+import { parseTemplate, TemplateError, type TemplateNode } from "./template-node.ts";
 
 export { TemplateError };
 
-/** A path that a function answers, in API Gateway's form. */
+/** A path of a function, in API Gateway's syntax. */
 export interface TemplateRoute {
   /** Upper case, or `ANY`. */
   readonly method: string;
   readonly path: string;
-  /** The answer is streamed, so Lambda's limit of buffered answers does not hold. */
+  /** The response is streamed: Lambda's limit of buffered responses does not apply. */
   readonly stream: boolean;
 }
 
-/** A queue that feeds a function. */
+/** An event source of a function: a queue. */
 export interface TemplateSource {
   readonly queue: string;
   readonly batchSize: number;
@@ -30,7 +30,7 @@ export interface TemplateSource {
   readonly concurrency: number;
   /** A pause after a batch that was not full, milliseconds. */
   readonly restMs: number;
-  /** Undefined where the queue has no dead-letter queue: its messages are delivered until they succeed or expire. */
+  /** Undefined without a dead-letter queue: messages are then delivered until they succeed or expire. */
   readonly maxReceiveCount: number | undefined;
   readonly visibilitySeconds: number;
   readonly fifo: boolean;
@@ -38,16 +38,16 @@ export interface TemplateSource {
 
 export interface TemplateFunction {
   readonly logicalId: string;
-  /** The file with the handler, from the main template's folder. */
+  /** The handler's file, relative to the main template's folder. */
   readonly entry: string;
   readonly handlerExport: string;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
-  /** Undefined where the function takes no body of its own. */
+  /** Undefined if its routes have no body. */
   readonly bodyLimitBytes: number | undefined;
-  /** Takes a body in a file, so that here it may be larger than what Lambda carries. */
+  /** Reads its body from a file, so that the body may exceed Lambda's payload limit. */
   readonly largeBody?: boolean;
-  /** Polled by workers; runs as long as it takes. */
+  /** Its queues are polled by workers, and it has no timeout. */
   readonly worker: boolean;
   readonly routes: readonly TemplateRoute[];
   readonly sources: readonly TemplateSource[];
@@ -58,7 +58,7 @@ export interface Template {
   readonly functions: readonly TemplateFunction[];
 }
 
-/** Where a template says nothing. Lambda, API Gateway and SQS have these. */
+/** Defaults of Lambda, API Gateway and SQS. */
 const FUNCTION_TIMEOUT_SECONDS = 3;
 const FUNCTION_MEMORY_MB = 128;
 const VISIBILITY_SECONDS = 30;
@@ -66,7 +66,7 @@ const RETENTION_SECONDS = 345_600;
 const BATCH_SIZE = 10;
 const CONCURRENCY = 1000;
 
-/** A template as it was read, and the files that it lies in: its own first, then those of its nested stacks. */
+/** A template and its files: its own first, then those of its nested stacks. */
 export interface ReadTemplate {
   readonly template: Template;
   /** Absolute paths, or as `path` was given. */
@@ -74,15 +74,14 @@ export interface ReadTemplate {
 }
 
 /**
- * Reads a deployable template back, as the platform that runs it needs it, with its nested stacks. Names are
- * ours: without the stack's prefix and `.fifo`. What is not in the files is not there: a reference to a removed
- * queue counts as removed with it. Throws TemplateError naming the resource that cannot be read.
+ * Reads a deployable template with its nested stacks. Names are without the stack's prefix and `.fifo`. References to
+ * resources that are not in the files are skipped. Throws TemplateError naming the invalid resource.
  */
 export function readTemplate(path: string): Template {
   return readTemplateFiles(path).template;
 }
 
-/** As `readTemplate`, and tells which files it has read. */
+/** Like `readTemplate`; also returns the files that it has read. */
 export function readTemplateFiles(path: string): ReadTemplate {
   const files: string[] = [];
   const stack = openStack(path, ".", files);
@@ -101,10 +100,10 @@ export function readTemplateFiles(path: string): ReadTemplate {
   };
 }
 
-/** A template of the tree of nested ones. */
+/** The main template or a nested one. */
 interface Stack {
-  readonly root: Node;
-  /** Its folder, from that of the main template, with forward slashes. */
+  readonly root: TemplateNode;
+  /** Its folder relative to the main template's, with forward slashes. */
   readonly folder: string;
   /** By logical id. */
   readonly nested: ReadonlyMap<string, Stack>;
@@ -124,21 +123,21 @@ function openStack(path: string, folder: string, files: string[]): Stack {
       ] as const;
     } catch (error) {
       if ((error as { code?: unknown }).code === "ENOENT")
-        return location.fail("names a file that is not there");
+        return location.fail("names a file that does not exist");
       throw error;
     }
   });
   return { root, folder, nested: new Map(nested), queues: readQueues(ofType(root, "AWS::SQS::Queue")) };
 }
 
-function ofType(root: Node, type: string): (readonly [string, Node])[] {
+function ofType(root: TemplateNode, type: string): (readonly [string, TemplateNode])[] {
   return root
     .at("Resources")
     .entries()
     .filter(([, resource]) => resource.at("Type").text() === type);
 }
 
-/** What each template holds by itself. */
+/** The resources of each template by itself. */
 function partsOf(stack: Stack): Template[] {
   const { root, queues } = stack;
   const rules = ofType(root, "AWS::Events::Rule").map(([, resource]) => resource.at("Properties"));
@@ -160,7 +159,7 @@ function partsOf(stack: Stack): Template[] {
 /** By logical id. */
 type Queues = ReadonlyMap<string, QueueResource>;
 
-function readQueues(found: readonly (readonly [string, Node])[]): Queues {
+function readQueues(found: readonly (readonly [string, TemplateNode])[]): Queues {
   const names = new Map(found.map(([id, resource]) => [id, queueName(resource.at("Properties"))]));
   return new Map(
     found.map(([id, resource]) => {
@@ -171,7 +170,7 @@ function readQueues(found: readonly (readonly [string, Node])[]): Queues {
         .items()
         .map((type) => type.text());
       const redrive = properties.at("RedrivePolicy");
-      const target = redrive.isThere
+      const target = redrive.exists
         ? names.get(redrive.at("deadLetterTargetArn").referenced().id)
         : undefined;
       return [
@@ -192,14 +191,14 @@ function readQueues(found: readonly (readonly [string, Node])[]): Queues {
   );
 }
 
-function queueName(properties: Node): string {
+function queueName(properties: TemplateNode): string {
   return properties
     .at("QueueName")
     .stackName()
     .replace(/\.fifo$/, "");
 }
 
-function toTable(properties: Node): TableResource {
+function toTable(properties: TemplateNode): TableResource {
   const name = properties.at("TableName").stackName();
   const keys = toIndex(properties.at("KeySchema"));
   if (keys.pk !== "pk" || keys.sk !== "sk") properties.at("KeySchema").fail("must be pk and sk");
@@ -210,7 +209,7 @@ function toTable(properties: Node): TableResource {
   return { name, indexes };
 }
 
-function toIndex(schema: Node): IndexSpec {
+function toIndex(schema: TemplateNode): IndexSpec {
   const attribute = (type: "HASH" | "RANGE"): string =>
     schema
       .items()
@@ -220,38 +219,43 @@ function toIndex(schema: Node): IndexSpec {
   return { pk: attribute("HASH"), sk: attribute("RANGE") };
 }
 
-function toRule(properties: Node, stack: Stack): RuleResource[] {
-  if (!properties.at("EventPattern").isThere) return [];
+function toRule(properties: TemplateNode, stack: Stack): RuleResource[] {
+  if (!properties.at("EventPattern").exists) return [];
   const pattern = properties.at("EventPattern").record() as EventPattern;
   return [{ name: properties.at("Name").stackName(), pattern, queues: targetsOf(properties, stack) }];
 }
 
-function toSchedule(properties: Node, stack: Stack): ScheduleResource[] {
+function toSchedule(properties: TemplateNode, stack: Stack): ScheduleResource[] {
   const expression = properties.at("ScheduleExpression");
-  if (!expression.isThere) return [];
+  if (!expression.exists) return [];
   const name = properties.at("Name").stackName();
   return [{ name, expression: expression.text(), queues: targetsOf(properties, stack) }];
 }
 
-function targetsOf(properties: Node, stack: Stack): string[] {
+function targetsOf(properties: TemplateNode, stack: Stack): string[] {
   return properties
     .at("Targets")
     .items()
     .flatMap((target) => queueAt(target.at("Arn"), stack)?.name ?? []);
 }
 
-/** The queue whose ARN stands at a place: one of the template itself, or one that a nested stack gives out. */
-function queueAt(place: Node, { queues, nested }: Stack): QueueResource | undefined {
+/** The queue that an ARN refers to: one of the template itself, or an output of a nested stack. */
+function queueAt(place: TemplateNode, { queues, nested }: Stack): QueueResource | undefined {
   const { id, attribute } = place.referenced();
   if (attribute === "Arn") return queues.get(id);
   const output = /^Outputs\.(.+)$/.exec(attribute)?.[1];
   if (output === undefined) return place.fail("must be an ARN or an output");
   const child = nested.get(id);
   const value = child?.root.at("Outputs").at(output).at("Value");
-  return child === undefined || value?.isThere !== true ? undefined : queueAt(value, child);
+  return child === undefined || value?.exists !== true ? undefined : queueAt(value, child);
 }
 
-function toFunction(logicalId: string, resource: Node, globals: Node, stack: Stack): TemplateFunction {
+function toFunction(
+  logicalId: string,
+  resource: TemplateNode,
+  globals: TemplateNode,
+  stack: Stack,
+): TemplateFunction {
   const properties = resource.at("Properties");
   const weft = resource.at("Metadata").at("Weft");
   const [entry] = resource.at("Metadata").at("BuildProperties").at("EntryPoints").items();
@@ -269,7 +273,7 @@ function toFunction(logicalId: string, resource: Node, globals: Node, stack: Sta
     handlerExport: properties.at("Handler").text().split(".").at(-1) ?? "",
     timeoutSeconds: properties.at("Timeout").number(globals.at("Timeout").number(FUNCTION_TIMEOUT_SECONDS)),
     memoryMb: properties.at("MemorySize").number(globals.at("MemorySize").number(FUNCTION_MEMORY_MB)),
-    bodyLimitBytes: limit.isThere ? limit.number() : undefined,
+    bodyLimitBytes: limit.exists ? limit.number() : undefined,
     worker: weft.at("Worker").flag(),
     ...(weft.at("LargeBody").flag() ? { largeBody: true } : {}),
     routes: events
@@ -281,7 +285,7 @@ function toFunction(logicalId: string, resource: Node, globals: Node, stack: Sta
   };
 }
 
-function toRoute(properties: Node): TemplateRoute {
+function toRoute(properties: TemplateNode): TemplateRoute {
   return {
     method: properties.at("Method").text().toUpperCase(),
     path: properties.at("Path").text(),
@@ -289,14 +293,14 @@ function toRoute(properties: Node): TemplateRoute {
   };
 }
 
-/** SAM ignores every other value, so the function would stream into an integration that does not. */
-function isResponseStream(mode: Node): boolean {
-  if (!mode.isThere || mode.text() === "BUFFERED") return false;
+/** Throws for other values: SAM ignores them, so a streaming function would get a buffered integration. */
+function isResponseStream(mode: TemplateNode): boolean {
+  if (!mode.exists || mode.text() === "BUFFERED") return false;
   return mode.text() === "RESPONSE_STREAM" || mode.fail("must be RESPONSE_STREAM or BUFFERED");
 }
 
-/** A source that is switched off counts for workers alone: they poll instead of Lambda. */
-function toSource(properties: Node, weft: Node, stack: Stack): TemplateSource[] {
+/** A disabled source is polled by workers only, in place of Lambda. */
+function toSource(properties: TemplateNode, weft: TemplateNode, stack: Stack): TemplateSource[] {
   const queue = queueAt(properties.at("Queue"), stack);
   if (queue === undefined || (!properties.at("Enabled").flag(true) && !weft.at("Worker").flag())) return [];
   const scaled = properties.at("ScalingConfig").at("MaximumConcurrency").number(CONCURRENCY);

@@ -44,7 +44,7 @@ function inChunks(path: string): Promise<number | undefined> {
   });
 }
 
-test("an upload is taken in pieces, once, and by its own path alone", async () => {
+test("accepts an upload in chunks, once, at its own path only", async () => {
   const data = Buffer.alloc(3_000_000, randomUUID());
   const path = await given("uploads/a", data.length);
   expect((await put(path, data, "POST")).status).toBe(404);
@@ -60,7 +60,7 @@ test("an upload is taken in pieces, once, and by its own path alone", async () =
     expect((await put(wrong, data.subarray(0, 10))).status).toBe(403);
 });
 
-test("a body of another length is refused before it is read", async () => {
+test("refuses a body of another length before it is read", async () => {
   const path = await given("uploads/b", 4);
   for (const body of ["abc", "abcde", "", "x".repeat(5_000_000)])
     expect((await put(path, Buffer.from(body))).status).toBe(400);
@@ -69,7 +69,7 @@ test("a body of another length is refused before it is read", async () => {
   expect((await put(path, Buffer.from("abcd"))).status).toBe(200);
 });
 
-test("a client that goes away amid its body leaves nothing behind, and may come again", async () => {
+test("removes the upload of a client that disconnects, which may try again", async () => {
   const path = await given("uploads/c", 8);
   await new Promise<void>((resolve, reject) => {
     const socket = connect(gateway.port, "127.0.0.1", () => {

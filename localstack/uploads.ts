@@ -5,11 +5,11 @@ import { isGone } from "./request-body.ts";
 import type { RequestTarget } from "./request-target.ts";
 import { writeError, writeRefusal } from "./response.ts";
 
-/** Whether a request means to put a blob past the functions, as S3 takes one. */
+/** Whether a request uploads a blob to the blob store, as to S3, not to a function. */
 export const isUpload = ({ method }: IncomingMessage, { routePath }: RequestTarget): boolean =>
   method === "PUT" && routePath.startsWith(UPLOADS_PATH);
 
-/** Takes an upload as it comes, so that memory stays flat, and answers as S3 does. Rejects with what the disk says. */
+/** Streams an upload to the blob store, and responds like S3. Rejects with errors of the file system. */
 export async function receiveUpload(options: {
   readonly receiver: UploadReceiver;
   readonly path: string;
@@ -37,7 +37,7 @@ export async function receiveUpload(options: {
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
   let outcome: Awaited<ReturnType<typeof expected.take>>;
   try {
-    // The connection outlives a body that is refused: it has to be told so.
+    // A refused body must not close the connection, which the response needs.
     outcome = await expected.take(incoming.iterator({ destroyOnReturn: false }));
   } catch (error) {
     if (!incoming.destroyed || incoming.complete) throw error;

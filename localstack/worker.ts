@@ -11,29 +11,29 @@ import type { TemplateFunction } from "./template.ts";
 import { readTemplateOnce } from "./template-cache.ts";
 
 const TEMPLATE_PATH = fileURLToPath(new URL("../template.yaml", import.meta.url));
-/** Steps under way get so long to finish when the worker stops, milliseconds; then they go back to their queues. */
+/** Time for steps in progress when the worker stops, milliseconds; then they return to their queues. */
 const DRAIN_MS = 10_000;
 
 export interface WorkerOptions {
   /** Endpoints, region and credentials of AWS. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly stack: string;
-  /** Its own: workspaces, output of steps, the secrets file. */
+  /** The worker's own folder: workspaces, output of steps, the secrets file. */
   readonly dataDir: string;
-  /** Steps of each queue at the same time; the template's number where it is not given. */
+  /** Limit of concurrent steps of each queue. Default: as in the template. */
   readonly concurrency?: number | undefined;
-  /** A step whose worker gives no sign for so long is taken by another; 30 where it is not given. */
+  /** Visibility timeout: a step whose worker does not extend it goes to another worker. Default 30. */
   readonly leaseSeconds?: number | undefined;
   readonly writeLog: (line: string) => void;
 }
 
 export interface RunningWorker {
-  /** Queues that it takes steps from. */
+  /** Queues that it polls. */
   readonly queues: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts executing the steps that touch files, of the stack's own queues. Rejects with what is wrong. */
+/** Starts executing the steps of the stack's worker queues. Rejects if a setting is invalid or AWS does not respond. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { environment, stack, dataDir } = options;
   const template = readTemplateOnce(TEMPLATE_PATH, dataDir);

@@ -4,7 +4,7 @@ import { policySizes } from "../../infra/roles/policies.ts";
 import { LONGEST } from "../../infra/template/policies.ts";
 import { countResources, type SamTemplate } from "../../infra/template/sam-template.ts";
 import { readTemplateFiles, type Template } from "../../localstack/template.ts";
-import { type Node, parseTemplate } from "../../localstack/template-node.ts";
+import { parseTemplate, type TemplateNode } from "../../localstack/template-node.ts";
 
 /** Assumed length of a reference, whose value is known only after deployment: the maximum of a stack name. */
 const REFERENCE_BYTES = 128;
@@ -93,20 +93,20 @@ function countApiResources(paths: readonly string[]): number {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-function variablesOf(properties: Node): Variables {
+function variablesOf(properties: TemplateNode): Variables {
   const variables = properties.at("Environment").at("Variables");
-  return variables.isThere ? variables.record() : {};
+  return variables.exists ? variables.record() : {};
 }
 
 /** The maximum length of each parameter that declares one. */
-function parameterLengths(root: Node): ReadonlyMap<string, number> {
+function parameterLengths(root: TemplateNode): ReadonlyMap<string, number> {
   return new Map(
     root
       .at("Parameters")
       .entries()
       .flatMap(([name, parameter]) => {
         const most = parameter.at("MaxLength");
-        return most.isThere ? [[name, most.number()] as const] : [];
+        return most.exists ? [[name, most.number()] as const] : [];
       }),
   );
 }

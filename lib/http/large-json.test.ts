@@ -37,10 +37,10 @@ it.each([
   [`{"content":"${"a".repeat(70_000)}","note":"${"b".repeat(70_000)}"}`, "long"],
   [`{"content":"","more":[${"1,".repeat(200_000)}1]}`, "long"],
   ['{"content":7}', "content"],
-])("an invalid body, or one with another long value, is refused: %.30s", async (text, said) => {
+])("an invalid body, or one with another long value, is refused: %.30s", async (text, message) => {
   for (const size of [1_000, 100_000])
     await expect(read(text, size)).rejects.toMatchObject({
       code: "bad_request",
-      message: expect.stringContaining(said),
+      message: expect.stringContaining(message),
     });
 });

@@ -1,20 +1,20 @@
-/** Paths of an OpenAPI document, as far as methods are looked up in them. */
+/** The paths of an OpenAPI document, as far as `methodsAt` uses them. */
 export type ApiPaths = Readonly<Record<string, Readonly<Record<string, { readonly security?: unknown }>>>>;
 
 export interface Methods {
-  /** In capitals. */
+  /** In upper case. */
   readonly methods: readonly string[];
-  /** None of them is for those without a token. */
+  /** All of them require authentication. */
   readonly needsToken: boolean;
 }
 
-/** Methods that there are at a path; undefined where there is no such path. Of two that fit, the one that says more. */
+/** The methods of a path, or undefined if it does not exist. The most specific path matches. */
 export function methodsAt(paths: ApiPaths, path: string): Methods | undefined {
   const parts = path.replace(/\/$/, "").split("/");
-  const fitting = Object.keys(paths)
-    .filter((known) => fits(known.split("/"), parts))
+  const matching = Object.keys(paths)
+    .filter((known) => matches(known.split("/"), parts))
     .toSorted((one, other) => literals(other) - literals(one));
-  const [found] = fitting;
+  const [found] = matching;
   if (found === undefined) return undefined;
   const operations = paths[found] ?? {};
   return {
@@ -26,6 +26,6 @@ export function methodsAt(paths: ApiPaths, path: string): Methods | undefined {
 const isParameter = (part: string): boolean => part.startsWith("{");
 const literals = (path: string): number => path.split("/").filter((part) => !isParameter(part)).length;
 
-const fits = (known: readonly string[], parts: readonly string[]): boolean =>
+const matches = (known: readonly string[], parts: readonly string[]): boolean =>
   known.length === parts.length &&
   known.every((part, at) => (isParameter(part) ? parts[at] !== "" : part === parts[at]));

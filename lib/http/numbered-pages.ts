@@ -2,15 +2,15 @@ import * as z from "zod";
 import { ApiError } from "../errors.ts";
 import type { RequestInfo } from "./route.ts";
 
-/** Records on a page, unless the caller says how many; more than the most counts as the most. Reference: documents 1.0. */
+/** Default and maximum of records on a page. Reference: documents 1.0. */
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 200;
 
 const COUNT = /^[1-9]\d{0,8}$/;
-/** A number of any length: what is above the most counts as the most. */
+/** Any number of digits: a size above the maximum counts as the maximum. */
 const SIZE = /^[1-9]\d*$/;
 
-/** `page` and `page_size` of a list; a size that is none is as if not given. */
+/** `page` and `page_size` of a list; an invalid size counts as the default. */
 export const numberedQuery = {
   page: z.string().optional().meta({ description: "From 1", type: "integer", minimum: 1, default: 1 }),
   page_size: z
@@ -21,7 +21,9 @@ export const numberedQuery = {
     )
     .meta({
       description: `Records on a page; above ${PAGE_SIZE_MAX} it counts as ${PAGE_SIZE_MAX}`,
-      ...{ type: "integer", minimum: 1, default: PAGE_SIZE_DEFAULT },
+      type: "integer",
+      minimum: 1,
+      default: PAGE_SIZE_DEFAULT,
     }),
 };
 
@@ -39,7 +41,7 @@ interface PageQuery {
   readonly page_size: number;
 }
 
-/** Which page is asked for. An invalid one is read as the first: `numberedAnswer` refuses it, after the caller's rights. */
+/** The requested page. An invalid number counts as the first: `numberedResponse` refuses it, after authorization. */
 export function numberedPage({ page = "1", page_size }: PageQuery): {
   readonly offset: number;
   readonly limit: number;
@@ -48,19 +50,19 @@ export function numberedPage({ page = "1", page_size }: PageQuery): {
   return { offset: (number - 1) * page_size, limit: page_size };
 }
 
-/** The page with the addresses of those beside it. Throws `not_found` where there is no such page. */
+/** The page with the URLs of its neighbours. Throws `not_found` if it does not exist. */
 export function numberedResponse<Item>(
   request: Pick<RequestInfo, "address">,
-  asked: PageQuery,
+  query: PageQuery,
   { count, results }: { readonly count: number; readonly results: readonly Item[] },
 ) {
-  const page = Number(asked.page ?? "1");
-  const isPage = COUNT.test(asked.page ?? "1") && (page === 1 || results.length > 0);
+  const page = Number(query.page ?? "1");
+  const isPage = COUNT.test(query.page ?? "1") && (page === 1 || results.length > 0);
   if (!isPage) throw new ApiError("not_found", "Invalid page.");
-  const last = Math.max(1, Math.ceil(count / asked.page_size));
+  const last = Math.max(1, Math.ceil(count / query.page_size));
   const address = (number: number): string => {
     const url = new URL(request.address());
-    // The first page has no number, as clients know it.
+    // Django REST Framework leaves out the number of the first page.
     if (number === 1) url.searchParams.delete("page");
     else url.searchParams.set("page", String(number));
     return url.href;

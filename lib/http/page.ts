@@ -6,7 +6,7 @@ export const PAGE_LIMIT_MAX = 10_000;
 
 const WHOLE = /^[+-]?\d+$/;
 
-/** A whole number in a query string; the error names what is wrong, the caller's wrapper names the parameter. */
+/** A whole number in a query string. */
 export function wholeNumber(min: number): z.ZodType<number, string> {
   return z.string().transform((text, context) => {
     const value = WHOLE.test(text) ? Number(text) : Number.NaN;
@@ -22,7 +22,7 @@ export function wholeNumber(min: number): z.ZodType<number, string> {
   });
 }
 
-/** `offset` and `limit` of a list; a limit above the maximum is brought down to it. Seed: workflow 2.2. */
+/** `offset` and `limit` of a list; a limit above the maximum counts as the maximum. Seed: workflow 2.2. */
 export const pageQuery = {
   offset: wholeNumber(0)
     .optional()
@@ -39,7 +39,7 @@ export const pageQuery = {
     }),
 };
 
-/** `true` or `false`, nothing else; empty is as if not given. */
+/** `true` or `false`; empty counts as not given. */
 export const booleanQuery = z
   .string()
   .transform((text, context) => {
@@ -51,7 +51,7 @@ export const booleanQuery = z
   .optional()
   .meta({ type: "boolean" });
 
-/** A text filter; empty is no filter. */
+/** A text filter; empty counts as not given. */
 export const textQuery = z
   .string()
   .max(1024)
@@ -69,7 +69,7 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** A list as a service gives it: how many there are in all, and those asked for, page by page. */
+/** A list of a service: the total, and the requested items, page by page. */
 export interface Listing<Item> {
   readonly total: number;
   readonly items: AsyncIterable<readonly Item[]>;

@@ -23,7 +23,7 @@ export interface ErrorFormat {
   /** The error of invalid path parameters, if it differs from `validationError`. */
   invalidPathError?(): ApiError;
   unsupportedMediaTypeError(contentType: string): ApiError;
-  /** Rewords what is wrong with a body that is not JSON. */
+  /** Rewords the message about a body that is not valid JSON. */
   jsonErrorMessage?(message: string): string;
 }
 
