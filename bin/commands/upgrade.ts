@@ -50,7 +50,7 @@ upgrade
 
 async function planOf({ from, to }: PlanOptions): Promise<UpgradePlan> {
   const [{ PRODUCT_VERSION }, { planUpgrade }, { releaseOf, UpgradeRefused }] = await Promise.all([
-    import("../../lib/platform/product-version.ts"),
+    import("../../lib/product-version.ts"),
     import("../../lib/upgrades/plan.ts"),
     import("../../lib/upgrades/releases.ts"),
   ]);

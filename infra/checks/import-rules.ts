@@ -161,7 +161,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     why: "a service uses itself, lib/events, lib/ranked-index, errors, suggestions, and the types of the ports and of a page",
     from: SERVICE,
     only: /^lib\/(?:workflows|documents|collaboration|events|ranked-index|llm|network)\/|^lib\/(?:durations|errors|suggestion)\.ts$|^lib\/platform\/ids\.ts$/,
-    onlyTypes: /^lib\/(?:platform|settings)\/[^/]+\.ts$|^lib\/http\/(?:page|route|service)\.ts$/,
+    onlyTypes: /^lib\/(?:platform|settings|mail)\/[^/]+\.ts$|^lib\/http\/(?:page|route|service)\.ts$/,
   },
   {
     name: "events-below-services",
@@ -207,10 +207,16 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "platform-stands-alone",
-    why: "lib/platform uses nothing of ours but types",
+    why: "lib/platform contains the ports and their two adapters; only the converter and the secrets use other folders",
     from: /^lib\/platform\//,
-    only: /^lib\/platform\/|^lib\/conversion\//,
-    onlyTypes: /^lib\//,
+    only: /^lib\/(?:platform|conversion|redaction)\//,
+    onlyTypes: /^lib\/settings\//,
+  },
+  {
+    name: "below-the-platform",
+    why: "lib/conversion, lib/mail, lib/redaction and lib/settings are below lib/platform",
+    from: /^lib\/(?:conversion|mail|redaction|settings)\//,
+    never: /^lib\/platform\//,
   },
   {
     name: "app-opens-platforms",

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Deps } from "../../lib/app/compose.ts";
 import type { ProxyResult } from "../../lib/http/handler.ts";
-import { PRODUCT_VERSION } from "../../lib/platform/product-version.ts";
+import { PRODUCT_VERSION } from "../../lib/product-version.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
 import { flat, readLog, store } from "../../lib/testing/test-workflows.ts";
 import { releaseOf } from "../../lib/upgrades/releases.ts";

@@ -8,7 +8,7 @@ import { systemIds } from "../platform/ids.ts";
 import { jsonLog } from "../platform/json-log.ts";
 import type { Log } from "../platform/log.ts";
 import type { Ports } from "../platform/ports.ts";
-import { PRODUCT_VERSION } from "../platform/product-version.ts";
+import { PRODUCT_VERSION } from "../product-version.ts";
 import { tables as specs } from "../tables.ts";
 import { checkMark } from "../upgrades/mark.ts";
 import { releaseOf } from "../upgrades/releases.ts";

@@ -1,6 +1,6 @@
 import { ServerBlockNoteEditor } from "@blocknote/server-util";
 import * as Y from "yjs";
-import type { Conversion } from "../platform/converter.ts";
+import type { Conversion } from "./conversion.ts";
 import { lightWindow } from "./light-window.ts";
 import { makeSafeForMarkdown, readEntities } from "./markdown-safe.ts";
 import { plainBlocks, splitTexts } from "./plain-blocks.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRedactor } from "../platform/redaction.ts";
+import { createRedactor } from "../redaction/redaction.ts";
 import { redactJson } from "./redact-json.ts";
 
 it("replaces secrets in JSON and keeps it valid, numbers and keys included", () => {

@@ -1,4 +1,5 @@
-import type { Letterhead } from "../platform/mail.ts";
+import type { Letterhead } from "../mail/mail.ts";
+import type { SmtpSettings } from "../mail/smtp.ts";
 import { type DocumentSettings, toDocumentSettings } from "./document-config.ts";
 import { type LlmSettings, toLlmSettings } from "./llm.ts";
 import { type OidcSettings, toOidcSettings } from "./oidc.ts";
@@ -64,14 +65,6 @@ export interface MailSettings {
   readonly smtp: SmtpSettings | undefined;
   readonly from: string;
   readonly letterhead: Letterhead;
-}
-
-export interface SmtpSettings {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-  readonly security: "none" | "starttls" | "tls";
 }
 
 /** Reads the settings. Throws an Error that names each invalid setting and says what to change. */

@@ -1,5 +1,5 @@
-import { type KeySet, publicKeySet } from "../platform/key-set.ts";
-import { PRODUCT_VERSION } from "../platform/product-version.ts";
+import { PRODUCT_VERSION } from "../product-version.ts";
+import { type KeySet, publicKeySet } from "./key-set.ts";
 import type { SettingValues } from "./settings.ts";
 import { type ThrottleRates, throttleRates } from "./throttle-rates.ts";
 

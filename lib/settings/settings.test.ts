@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { PRODUCT_VERSION } from "../platform/product-version.ts";
+import { PRODUCT_VERSION } from "../product-version.ts";
 import { readConfig } from "./config.ts";
 
 const read = (environment: Record<string, string> = {}) => readConfig(environment).documents;

@@ -1,4 +1,4 @@
-import { isMailAddress } from "../platform/mail.ts";
+import { isMailAddress } from "../mail/mail.ts";
 import { documentSettings } from "./document-settings.ts";
 import { llmBaseUrl, llmHosts, llmProviders } from "./llm.ts";
 import {

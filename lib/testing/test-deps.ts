@@ -14,7 +14,7 @@ import type { UploadReceiver } from "../platform/blobs.ts";
 import type { CommandRequest } from "../platform/commands.ts";
 import type { Converter } from "../platform/converter.ts";
 import { Crashed, type HostileOptions } from "../platform/embedded/hostile.ts";
-import { folderMailer } from "../platform/embedded/mail-folder.ts";
+import { folderMailer } from "../mail/mail-folder.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";

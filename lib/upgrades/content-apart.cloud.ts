@@ -2,12 +2,10 @@ import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { upgradeStack } from "../app/cli.ts";
 import { type AwsClients, awsClients } from "../platform/aws/clients.ts";
 import { blobsBucketOf } from "../platform/aws/platform.ts";
 import { provision } from "../platform/aws/provision/provision.ts";
 import { blueprintOf } from "../platform/contract/blueprint.ts";
-import { jsonLog } from "../platform/json-log.ts";
 import { timersTable } from "../platform/timers-table.ts";
 import { contentApart } from "./content-apart.ts";
 import { markTable, RELEASE_KEY } from "./mark.ts";
@@ -46,18 +44,4 @@ it("content of documents becomes versions on DynamoDB, also where servers are ki
   await expectNewDocuments(ports);
   await expect(upgradeData(ports, { ...OPTIONS, release: "4.8.6" })).rejects.toThrow(/does not go back/);
   await Promise.all([close(), later.close()]);
-});
-
-it("the data of a stack is migrated by itself, once", async () => {
-  const own = `upgrade-${randomUUID().slice(0, 8)}`;
-  const resources = { ...UPGRADE_RESOURCES, tables: [...UPGRADE_RESOURCES.tables, timersTable] };
-  await provision(blueprintOf(own, blobsBucketOf(own), resources), { clients });
-  const { ports, close } = await openCloudUpgradePlatform(own);
-  await storeOldDocuments(ports);
-  const lines: string[] = [];
-  const log = jsonLog({ write: (line) => lines.push(line), level: "info" });
-  for (let round = 0; round < 2; round += 1)
-    expect(await upgradeStack({ stack: own, environment: process.env, log, release: "5.0.0" })).toBe("5.0.0");
-  await expectNewDocuments(ports);
-  await close();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PRODUCT_VERSION } from "../platform/product-version.ts";
+import { PRODUCT_VERSION } from "../product-version.ts";
 import { planUpgrade } from "./plan.ts";
 import { RELEASES, releaseOf, toVersion, UpgradeRefused } from "./releases.ts";
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
 import { mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import { smtpMailer } from "#lib/platform/smtp.ts";
+import { smtpMailer } from "#lib/mail/smtp.ts";
 import { readConfig } from "#lib/settings/config.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";

@@ -7,7 +7,7 @@ import { sendMails } from "#lib/documents/mail/send-with-retries.ts";
 import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables/mails.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { planUser } from "#lib/documents/users/users.ts";
-import type { Mail, MailOutcome } from "#lib/platform/mail.ts";
+import type { Mail, MailOutcome } from "#lib/mail/mail.ts";
 import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { route as ask } from "../ask-for-access/create.ts";

@@ -5,7 +5,7 @@ import { toHandler } from "#lib/http/handler.ts";
 import type { Route } from "#lib/http/route.ts";
 import { openNetwork } from "#lib/network/network.ts";
 import { silentLog } from "#lib/platform/embedded/test-platform.ts";
-import { createRedactor } from "#lib/platform/redaction.ts";
+import { createRedactor } from "#lib/redaction/redaction.ts";
 import { type LlmServer, refused, replied, startLlmServer } from "#lib/testing/test-llm-server.ts";
 import { route as chat } from "./chat.ts";
 import { route as embeddings } from "./embeddings.ts";

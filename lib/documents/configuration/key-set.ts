@@ -1,5 +1,5 @@
 import { ApiError } from "../../errors.ts";
-import type { KeySet } from "../../platform/key-set.ts";
+import type { KeySet } from "../../settings/key-set.ts";
 
 /** The public half of the installation's key. Throws `not_found` where none is set. */
 export function keySetOf({

@@ -1,4 +1,4 @@
-import type { Letterhead } from "../../platform/mail.ts";
+import type { Letterhead } from "../../mail/mail.ts";
 import type { Role } from "../access/roles.ts";
 import type { MailKind, StoredMail } from "../tables/mails.ts";
 

@@ -1,5 +1,5 @@
 import { readAll } from "../../events/read-all.ts";
-import type { Letterhead, Mailer } from "../../platform/mail.ts";
+import type { Letterhead, Mailer } from "../../mail/mail.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "../tables/mails.ts";

@@ -1,6 +1,6 @@
 import type { SSMClient } from "@aws-sdk/client-ssm";
+import { createRedactor } from "../../redaction/redaction.ts";
 import type { Clock } from "../clock.ts";
-import { createRedactor } from "../redaction.ts";
 import type { Secrets } from "../secrets.ts";
 import { findParameter } from "./parameters.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { createRedactor } from "../../redaction/redaction.ts";
 import { PlatformFault } from "../faults.ts";
-import { createRedactor } from "../redaction.ts";
 import type { Secrets } from "../secrets.ts";
 import { asFault } from "./storage-faults.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isMailAddress, type Mailer } from "../mail.ts";
-import { type MailSender, messageOf } from "../mail-message.ts";
+import { isMailAddress, type Mailer } from "./mail.ts";
+import { type MailSender, messageOf } from "./mail-message.ts";
 
 /** Mails that are kept; of more, the oldest go. */
 export const KEPT_MAILS_MAX = 1_000;

@@ -1,7 +1,14 @@
 import { Socket } from "node:net";
-import type { SmtpSettings } from "../settings/config.ts";
 import { isMailAddress, type Mailer } from "./mail.ts";
 import { type MailSender, messageOf } from "./mail-message.ts";
+
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly security: "none" | "starttls" | "tls";
+}
 
 /** Waits for the server, milliseconds: to connect, for its first word, for each further one, and for all of them. */
 const WAITS = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 20_000, allMs: 45_000 };

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openEmbeddedApp } from "../app/local.ts";
 import { jsonLog } from "../platform/json-log.ts";
 import { readConfig } from "../settings/config.ts";
 import { tables } from "../tables.ts";
 import { testDeps } from "../testing/test-deps.ts";
-import { markTable, RELEASE_KEY } from "./mark.ts";
+import { markTable, RELEASE_KEY } from "../upgrades/mark.ts";
+import { openEmbeddedApp } from "./local.ts";
 
 let dataDir: string;
 beforeEach(async () => {

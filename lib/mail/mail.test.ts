@@ -6,8 +6,8 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterEach, describe, expect, it } from "vitest";
 import { readConfig } from "../settings/config.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../testing/test-certificate.ts";
-import { folderMailer } from "./embedded/mail-folder.ts";
 import { isMailAddress, type Mail, noMailer } from "./mail.ts";
+import { folderMailer } from "./mail-folder.ts";
 import { smtpMailer } from "./smtp.ts";
 
 const FROM = { name: "Docs", address: "docs@weft.example" };
