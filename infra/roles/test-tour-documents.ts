@@ -25,7 +25,7 @@ export const TOUR_EMAIL = "tour@example.org";
 const EMPTY_STATE = "AAA=";
 /** The date of an old version. */
 const OLD_VERSION = "01800000-0000-7000-8000-000000000001";
-/** With this many invitations, moveId a document takes more than one transaction. */
+/** With this many invitations, moving a document takes more than one transaction. */
 const MANY_INVITATIONS = 45;
 
 interface Created {

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 const SURROGATE = /\p{Surrogate}/u;
 
-/** Text of a field without blanks around it, as clients know it: neither a byte of 0 nor half a character is in it. Reference 1.0. */
+/** Text field: trimmed, without NUL characters and lone surrogates. Reference 1.0. */
 export const textField = (most: number) =>
   z
     .string()
@@ -16,5 +16,5 @@ export const textField = (most: number) =>
       },
     });
 
-/** The id in a path; anything else is a document that is not there. */
+/** The document id in a path. A malformed id returns 404. */
 export const documentParams = z.object({ id: z.guid().transform((id) => id.toLowerCase()) });

@@ -1,7 +1,7 @@
 import { type EquivalentLink, type LinkSelectOptions, linkRoleFor, linkSelectOptions } from "./links.ts";
 import { higherRole, isPrivileged, type Role } from "./roles.ts";
 
-/** What somebody may do with a document, by the names that clients know. Reference 2.3. */
+/** The abilities of a viewer on a document, named as in the API. Reference 2.3. */
 export const ABILITIES = [
   "accesses_manage",
   "accesses_view",
@@ -44,31 +44,33 @@ export type Abilities = Readonly<Record<Ability, boolean>> & {
   readonly link_select_options: LinkSelectOptions;
 };
 
-/** Who keeps the functions of language models. Seed: documents 5.3. */
+/** Who may use the AI features. */
 export const AI_REACHES = ["public", "authenticated", "restricted"] as const;
 export type AiReach = (typeof AI_REACHES)[number];
 
-/** How somebody stands to a document: all that abilities depend on. */
+/** The facts that a viewer's abilities on a document depend on. */
 export interface AccessContext {
-  /** Known by name; else nobody but a holder of the link. */
+  /** False for anonymous viewers. */
   readonly isAuthenticated: boolean;
-  /** Highest role on the document or any ancestor; link roles are none. */
+  /** The viewer's highest role on the document or an ancestor. Link roles do not count. */
   readonly role: Role | null;
-  /** What the links of the document and its ancestors come to. */
+  /** The combined link of the document and its ancestors. */
   readonly link: EquivalentLink;
-  /** What those of the ancestors alone come to. */
+  /** The combined link of the ancestors alone. */
   readonly ancestorsLink: EquivalentLink;
   /** The document or an ancestor is in the trash. */
   readonly isDeleted: boolean;
   readonly isRoot: boolean;
-  /** Made the document. */
+  /** The viewer created the document. */
   readonly isCreator: boolean;
-  /** Has opened it by its link. */
+  /** The viewer has opened the document by its link. */
   readonly hasTrace: boolean;
   readonly aiAllowReachFrom: AiReach;
 }
 
-/** The one place where it is decided who may do what with a document. Reference 2.3. */
+/**
+ * Computes every ability of a viewer on a document. No other code decides permissions on documents. Reference 2.3.
+ */
 export function computeAbilities(context: AccessContext): Abilities {
   const { isAuthenticated, role, isDeleted, isRoot, isCreator, hasTrace } = context;
   const isLive = !isDeleted;

@@ -1,17 +1,17 @@
 import { isPrivileged, ROLES, type Role, rolesFrom, rolesUpTo } from "./roles.ts";
 
-/** How somebody stands to a row of access: all that its abilities depend on. */
+/** The facts that a viewer's abilities on an access row depend on. */
 export interface AccessRowContext {
-  /** The caller's highest role on the row's document or above it; links are none. */
+  /** The caller's highest role on the row's document or an ancestor. Link roles do not count. */
   readonly callerRole: Role | null;
-  /** The row is the caller's. */
+  /** The row belongs to the caller. */
   readonly isOwn: boolean;
-  /** Of the row. */
+  /** The row's role. */
   readonly role: Role;
   readonly isRoot: boolean;
-  /** Rows of owners that the row's document has, this one among them. */
+  /** Number of owners of the row's document, including this row. */
   readonly owners: number;
-  /** Highest role that the row's user or team has above the document; null where that is not asked. */
+  /** Highest role of the row's user or team on an ancestor; null if not computed. */
   readonly maxAncestorsRole: Role | null;
 }
 
@@ -20,16 +20,16 @@ export interface AccessRowAbilities {
   readonly update: boolean;
   readonly partial_update: boolean;
   readonly retrieve: boolean;
-  /** What the role may be changed to; empty where there is no choice. */
+  /** Roles that the row may be changed to; empty if it cannot be changed. */
   readonly set_role_to: readonly Role[];
 }
 
-/** The one place where it is decided who may do what with a row of access of a live document. Reference 2.3. */
+/** Computes every ability of a viewer on an access row of a live document. Reference 2.3. */
 export function computeAccessRowAbilities(context: AccessRowContext): AccessRowAbilities {
   const { callerRole, isOwn, role, isRoot, owners, maxAncestorsRole } = context;
   const isOwner = callerRole === "owner";
   const manages = isPrivileged(callerRole);
-  // A root always has an owner; below it, owners are inherited.
+  // A root must have an owner; descendants inherit owners.
   const ownerMayGo = isOwner && (!isRoot || owners > 1);
   const destroy = role === "owner" ? ownerMayGo : manages;
   const roles = destroy ? (isOwner ? ROLES : rolesUpTo("administrator")) : [];

@@ -1,6 +1,6 @@
 import { ApiError } from "../../errors.ts";
 
-/** Refusals in the words that clients know. Reference 1.0. */
+/** Error messages as defined by the API. Reference 1.0. */
 export const notAuthenticated = (): ApiError =>
   new ApiError("unauthorized", "Authentication credentials were not provided.");
 

@@ -26,25 +26,25 @@ import {
 
 export type AuthorizationDeps = Pick<Ports, "tables" | "clock"> & { readonly documents: DocumentSettings };
 
-/** Who looks: undefined is anybody. */
+/** The user of a request; undefined if anonymous. */
 export type Viewer = StoredUser | undefined;
 
-/** A document as somebody stands to it. */
+/** A document with a viewer's role and abilities. */
 export interface DocumentAccess extends DocumentNode {
   readonly viewer: Viewer;
   readonly context: AccessContext;
   readonly abilities: Abilities;
-  /** The viewer's own highest role on it or above it; links are none. */
+  /** The viewer's highest role on the document or an ancestor. Link roles do not count. */
   readonly role: Role | null;
-  /** What it is to the viewer itself. */
+  /** The viewer's relation to the document. */
   readonly relation: StoredRelation | undefined;
-  /** Since when the viewer has a role on it, by the earliest access of the line; null without one. */
+  /** When the viewer first got a role on the document or an ancestor; null without a role. */
   readonly since: string | null;
-  /** When it was deleted, itself or with what it lies in. */
+  /** When the document or an ancestor was deleted; null if live. */
   readonly deletedAt: string | null;
 }
 
-/** What documents are to a viewer, by their ids. */
+/** Reads the viewer's relations to documents, by document id. */
 export async function readRelations(
   { tables }: Pick<Ports, "tables">,
   viewer: Viewer,
@@ -58,7 +58,7 @@ export async function readRelations(
   return moving.length === 0 ? found : withStagedRoles({ tables }, viewer, moving, found);
 }
 
-/** The same with the roles that the viewer has since the move of some documents, which is not settled. */
+/** Replaces the roles on documents whose move is pending by the staged ones. */
 async function withStagedRoles(
   { tables }: Pick<Ports, "tables">,
   viewer: StoredUser,
@@ -84,7 +84,7 @@ async function withStagedRoles(
   return found;
 }
 
-/** A document as a viewer stands to it; `relations` hold at least those of its line. */
+/** Computes a viewer's access to a document. `relations` must include those to the document and its ancestors. */
 export function evaluateAccess(
   { documents: { aiAllowReachFrom } }: Pick<AuthorizationDeps, "documents">,
   viewer: Viewer,
@@ -120,7 +120,7 @@ export function evaluateAccess(
 
 const linkOf = ({ link_reach, link_role }: StoredDocument): Link => ({ reach: link_reach, role: link_role });
 
-/** A document that was read, as a viewer stands to it: one read for all that it lies in. */
+/** Reads the viewer's relations to a document and its ancestors, in one read, and computes the access. */
 export async function resolveAccess(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -129,7 +129,7 @@ export async function resolveAccess(
   return evaluateAccess(deps, viewer, node, await readRelations(deps, viewer, ancestorsAndSelf(node)));
 }
 
-/** Likewise of several that lie in the same. */
+/** Resolves the viewer's access to documents with the same ancestors. */
 export async function resolveSiblingAccesses(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -140,7 +140,10 @@ export async function resolveSiblingAccesses(
   return documents.map((document) => evaluateAccess(deps, viewer, { document, ancestors }, relations));
 }
 
-/** Likewise of any documents, and what they and all that they lie in are to the viewer: three reads at most. */
+/**
+ * Resolves the viewer's access to any documents, with at most three reads. Also returns the relations to the
+ * documents and their ancestors.
+ */
 export async function resolveAccesses(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -156,9 +159,9 @@ export async function resolveAccesses(
 }
 
 /**
- * The document of an id for somebody who wants to do something with it. Throws `not_found` where there is none, or it
- * was deleted and the viewer does not own it or may not bring it back any more; `unauthorized` and `forbidden` where
- * they may not. Reference 1.0, 2.3.
+ * Returns the viewer's access to a document if it includes the ability. Throws `not_found` if the document does not
+ * exist, or is deleted and the viewer does not own it or the retention time has passed; `unauthorized` and
+ * `forbidden` if the viewer lacks the ability. Reference 1.0, 2.3.
  */
 export async function authorize(
   deps: AuthorizationDeps,
@@ -171,7 +174,7 @@ export async function authorize(
   return access;
 }
 
-/** Likewise, whatever they may do with it. Throws `not_found`. */
+/** Returns the viewer's access to a document, whatever the abilities are. Throws `not_found`. */
 export async function findDocument(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -185,7 +188,7 @@ export async function findDocument(
   return access;
 }
 
-/** Whether what was deleted then cannot be brought back any more. Reference 3.1. */
+/** Whether a document deleted at this time is past the trash retention and cannot be restored. Reference 3.1. */
 export function isPastTrashCutoff(
   { clock, documents }: Pick<AuthorizationDeps, "clock" | "documents">,
   at: string,
@@ -196,6 +199,6 @@ export function isPastTrashCutoff(
 export const documentNotFound = (): ApiError =>
   new ApiError("not_found", "No Document matches the given query.");
 
-/** Who is nobody may come back with a name. */
+/** 401 for anonymous viewers, 403 otherwise. */
 export const accessDenied = (viewer: Viewer): ApiError =>
   viewer === undefined ? notAuthenticated() : permissionDenied();

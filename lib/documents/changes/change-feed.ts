@@ -6,44 +6,44 @@ import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable, SHARDS } from
 
 export type FeedDeps = Pick<Ports, "tables" | "clock">;
 
-/** How far back of the newest row others are looked for at first, and then, milliseconds. */
+/** How far before the newest row missing rows are searched, first and then, milliseconds. */
 const LOOK_BACK_MS = [2_000, 10 * 60_000] as const;
 const REMEMBERED_MS = LOOK_BACK_MS[1];
-/** Rows are kept so long: whoever comes later begins anew. */
+/** Retention of change rows. Readers that are further behind reset. */
 const KEPT_MS = 60 * 60_000;
-/** More than that are not read: beginning anew costs less. */
+/** Readers with more unread rows reset, which costs less. */
 const BEHIND_MAX = 5_000;
-/** Times that a beginning is looked for at most. */
+/** Maximum attempts to find a start position. */
 const BEGINNINGS_MAX = 10;
-/** Rows after which old ones are cleared away, on average, and how many go at once. */
+/** Average number of rows between cleanups, and rows deleted per cleanup. */
 const CLEAR_EVERY = 256;
 const CLEAR_AT_ONCE = 100;
-/** What is read a second time where a row is missing, and after how long, milliseconds. */
+/** Reads of a shard with a missing row, and the pause between them, milliseconds. */
 const TRIES_MAX = 3;
 const PAUSE_MS = 4;
 
-/** What one shard has told so far. */
+/** Read position in one shard. */
 interface Shard {
-  /** Rows that were seen; as many as the shard has had. */
+  /** Number of rows read; equal to the shard's count. */
   count: number;
-  /** Since when all rows were seen, and when the newest was written, milliseconds. */
+  /** Time from which all rows have been read, and time of the newest row, milliseconds. */
   from: number;
   newest: number;
-  /** Those of the last minutes: rows come in the order of their ids but for a little. */
+  /** Recent row ids: rows become visible almost, but not exactly, in id order. */
   readonly seen: Map<string, number>;
 }
 
-/** What has changed. */
+/** Rows read from the change feed. */
 export interface ChangeBatch {
-  /** It is not told since when: whoever asks has to begin anew. The rows are of the last minutes. */
+  /** The position was lost: the reader must discard its state. The rows cover the last minutes. */
   readonly isReset: boolean;
   readonly rows: readonly ChangeRow[];
 }
 const NOTHING: ChangeBatch = { isReset: false, rows: [] };
 
 /**
- * What has changed since it was last asked, by every process there is. Rows have no numbers, as those would be
- * waited for: how many there are is counted, and where one is missing it is looked for further back.
+ * Reads the changes since the last call, by any process. Rows are not numbered, to avoid contention: the count shows
+ * whether a row is missing, and the feed then searches further back.
  */
 export class ChangeFeed {
   #shards: Map<string, Shard> | undefined;
@@ -74,7 +74,7 @@ export class ChangeFeed {
   }
 }
 
-/** Now and then takes away rows that nobody asks for any more, the more often the more rows there are. */
+/** Deletes old rows with a probability that grows with the rows read. */
 async function clear({ tables, clock }: FeedDeps, shards: readonly string[], read: number): Promise<void> {
   if (Math.random() * CLEAR_EVERY > read + 1) return;
   const before = idFrom(clock.now() - KEPT_MS);
@@ -90,7 +90,10 @@ async function readCounts({ tables }: FeedDeps): Promise<ReadonlyMap<string, num
   return new Map(items.map(({ sk, count }) => [sk, count]));
 }
 
-/** Where the feed is now, and its rows of the last minutes; undefined where it does not stand still for a moment. */
+/**
+ * Finds the current position and the rows of the last minutes. Returns `undefined` if the shards keep changing during
+ * the snapshot.
+ */
 async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Shard> | undefined> {
   const shards = new Map<string, Shard>();
   let counts = await readCounts(deps);
@@ -98,7 +101,7 @@ async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Sha
     const open = SHARDS.filter((name) => shards.get(name)?.count !== (counts.get(name) ?? 0));
     if (open.length === 0) return shards;
     const from = deps.clock.now() - REMEMBERED_MS;
-    // What is counted has to be what was seen: rows are read between two counts that are the same.
+    // The count must match the rows: read the rows between two equal counts.
     const found = await Promise.all(
       open.map((name) => (counts.has(name) ? rowsSince(deps, name, from) : [])),
     );
@@ -111,7 +114,7 @@ async function begin(deps: FeedDeps, rows: ChangeRow[]): Promise<Map<string, Sha
       rows.push(...(found[at] ?? []));
       shards.set(name, shard);
     }
-    // A shard that has moved on since it was read is caught up with later: rows and count belong together.
+    // Shards that changed since are caught up by the next read.
     if (shards.size === SHARDS.length) return shards;
     counts = after;
   }
@@ -128,7 +131,7 @@ async function catchUp(
   const found: ChangeRow[] = [];
   const newest = Math.min(shard.newest, deps.clock.now());
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    // Where writes of one transaction come to be seen one by one, the row may be the last.
+    // The writes of a transaction may become visible one by one, the row last.
     if (attempt > 0) await sleep(attempt * PAUSE_MS);
     for (const back of LOOK_BACK_MS) {
       for (const row of await rowsSince(deps, name, Math.max(shard.from, newest - back))) {
@@ -162,7 +165,7 @@ function forget(shard: Shard): void {
 const rowsSince = (deps: FeedDeps, pk: string, sinceMs: number): Promise<ChangeRow[]> =>
   readAll(deps, changesTable, { pk, sk: { from: idFrom(sinceMs) } });
 
-/** What ordered ids of a time begin with, and when one was made. */
+/** Returns the prefix of ordered ids of a time. */
 function idFrom(ms: number): string {
   const digits = Math.max(0, Math.floor(ms)).toString(16).padStart(12, "0");
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;

@@ -4,14 +4,14 @@ import { relationsTable } from "../tables/accesses.ts";
 import { CHANGE_COUNTS, type ChangeRow, changesTable, countsTable } from "../tables/changes.ts";
 import { documentsTable } from "../tables/documents.ts";
 
-/** What lists know of a document; other attributes change without anybody being told. */
+/** Attributes that lists use. Changes of other attributes write no change row. */
 const LISTED = new Set([
   ...["title", "link_reach", "creator", "created_at", "updated_at", "deleted_at", "parent", "order"],
 ]);
 
 /**
- * The writes of a transaction, and after them what tells all lists of it: whatever writes documents or what they are
- * to people goes through here, once a transaction. Two more writes at most.
+ * Appends a change row to a transaction that changes documents or relations: at most two more writes. Every such
+ * transaction must call this once.
  */
 export function withChangeRow({ ids }: Pick<Ports, "ids">, writes: readonly Write[]): readonly Write[] {
   const documents = new Set<string>();

@@ -7,21 +7,22 @@ import { withChangeRow } from "./change-log.ts";
 
 export type CommitDeps = EventDeps & Pick<Ports, "tables">;
 
-/** What a change comes to: its writes, what it tells of, and what its caller is answered. */
+/** A change: its writes, its events and its result. */
 export interface Change<Result> {
   readonly writes: readonly Write[];
   readonly events: readonly EventDraft[];
   readonly result: Result;
 }
 
-/** Attempts at one change: others may change what it leans on meanwhile. */
+/** Attempts per change, since concurrent changes may fail its conditions. */
 const TRIES_MAX = 30;
-/** Before another attempt at most, as many times as there were some, milliseconds. */
+/** Maximum pause before a retry, times the number of attempts, milliseconds. */
 const PAUSE_MS = 4;
 
 /**
- * Makes a change and tells of it, lists among others, in one transaction. `plan` reads what it leans on and has it as conditions of its
- * writes; where they do not hold it is asked again. Throws what `plan` throws, and `conflict` after many lost turns.
+ * Commits a change with its events and its change row in one transaction. `plan` reads the current state and returns
+ * writes with conditions; if a condition fails it runs again. Throws what `plan` throws, and `conflict` after 30
+ * attempts.
  */
 export async function commitChange<Result>(
   deps: CommitDeps,

@@ -1,7 +1,7 @@
 import { ApiError } from "../../errors.ts";
 import type { KeySet } from "../../settings/key-set.ts";
 
-/** The public half of the installation's key. Throws `not_found` where none is set. */
+/** Returns the installation's public keys. Throws `not_found` if no key is configured. */
 export function keySetOf({
   documents,
 }: {

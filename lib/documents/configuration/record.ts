@@ -45,7 +45,7 @@ export interface ConfigDeps {
   readonly theme: ThemeReader;
 }
 
-/** What clients are told before they sign in. */
+/** Returns the public configuration. */
 export async function shownConfig({ documents, theme }: ConfigDeps): Promise<z.infer<typeof configRecord>> {
   return { ...documents.clientSettings, theme_customization: await theme.current() };
 }

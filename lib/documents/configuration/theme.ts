@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Ports } from "../../platform/ports.ts";
 
-/** The footer where the theme file has none: what it is, and under which licence. Reference 7.2. */
+/** Footer used if the theme file has none. Reference 7.2. */
 export const BUILT_IN_FOOTER = {
   default: {
     externalLinks: [],
@@ -28,20 +28,23 @@ export const BUILT_IN_FOOTER = {
   },
 } as const;
 
-/** What clients are told of how they look: free-form, the file's parts over the built-in ones. Reference 7.2. */
+/** Theme for clients: free-form; fields of the theme file override the built-in ones. Reference 7.2. */
 export type Theme = Readonly<Record<string, unknown>>;
 
-/** Gives the theme; reads its file again once that has become old. */
+/** Returns the theme and rereads its file when the cache expires. */
 export interface ThemeReader {
   current(): Promise<Theme>;
 }
 
-/** Largest theme file, bytes: with a logo or two written out in it. */
+/** Maximum size of the theme file, bytes; enough for embedded logos. */
 export const THEME_BYTES_MAX = 1024 * 1024;
 
 const BUILT_IN: Theme = { footer: BUILT_IN_FOOTER };
 
-/** Over the file that the settings name. One that is missing, too large or no JSON object is logged, and the built-in theme holds. */
+/**
+ * Reads the theme file named by the settings. If it is missing, too large or not a JSON object, logs a warning and
+ * uses the built-in theme.
+ */
 export function themeReader(
   { clock, log }: Pick<Ports, "clock" | "log">,
   { path, cacheMs }: { readonly path: string | undefined; readonly cacheMs: number },
@@ -66,7 +69,7 @@ export function themeReader(
 }
 
 async function readTheme(path: string): Promise<Theme> {
-  // Opening a pipe must not wait for somebody who writes to it.
+  // Opening a pipe must not block.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();

@@ -1,23 +1,23 @@
 import { CONTENT_MAX_BYTES } from "../tables/versions.ts";
 
-/** Characters that are looked at in one go: whole groups of four. */
+/** Characters decoded per step: whole groups of four. */
 const PIECE_CHARS = 64 * 1024;
 const GROUP_CHARS = 4;
 const GROUP_BYTES = 3;
 
 /**
- * Content out of strict base64, piece by piece into one place: nothing is held twice. `none` where the text is not what
- * an encoder makes of its bytes, `too_large` where they are more than content may have.
+ * Decodes strict base64 in pieces into one buffer. The result is `none` if the text is not canonical base64,
+ * `too_large` if the bytes exceed the content limit.
  */
 export class Base64Content {
   readonly #bytes: Buffer;
   #length = 0;
-  /** The beginning of a group that goes on in the next piece. */
+  /** Characters of a group that continues in the next piece. */
   #open = "";
   #ended = false;
   #fault: "none" | "too_large" | undefined;
 
-  /** `chars`: of the text at most. */
+  /** `chars`: maximum length of the text. */
   constructor(chars: number) {
     const most = Math.min(chars, (CONTENT_MAX_BYTES / GROUP_BYTES) * GROUP_CHARS);
     this.#bytes = Buffer.allocUnsafeSlow((Math.ceil(most / GROUP_CHARS) + 1) * GROUP_BYTES);
@@ -33,7 +33,7 @@ export class Base64Content {
     }
   }
 
-  /** All of it. */
+  /** Returns all decoded bytes. */
   end(): Uint8Array | "none" | "too_large" {
     if (this.#fault !== undefined) return this.#fault;
     return this.#open === "" ? this.#bytes.subarray(0, this.#length) : "none";
@@ -47,7 +47,7 @@ export class Base64Content {
       return;
     }
     this.#length += this.#bytes.write(chars, start, "base64");
-    // Node leaves out what it does not know: only what comes out as it went in was base64.
+    // Node ignores invalid characters, so the text is valid only if re-encoding gives it back.
     const same = !this.#ended && this.#bytes.toString("base64", start, this.#length) === chars;
     this.#ended = chars.endsWith("=");
     if (!same) this.#fault = "none";
@@ -55,7 +55,7 @@ export class Base64Content {
   }
 }
 
-/** The base64 text of bytes that come in chunks. */
+/** Encodes a stream of bytes as base64 text. */
 export async function* base64Of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let open: Uint8Array = new Uint8Array();
   for await (const chunk of chunks) {
@@ -70,5 +70,5 @@ export async function* base64Of(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   if (open.length > 0) yield Buffer.from(open).toString("base64");
 }
 
-/** Characters of the base64 text of so many bytes. */
+/** Length of the base64 text of a number of bytes. */
 export const base64Length = (bytes: number): number => Math.ceil(bytes / GROUP_BYTES) * GROUP_CHARS;

@@ -5,10 +5,10 @@ import type { ContentKind } from "../tables/versions.ts";
 import type { Base64Content } from "./base64.ts";
 import { isYjsUpdate } from "./yjs-update.ts";
 
-/** Of a request that holds content at its largest: its base64, with slashes escaped, and some more. */
+/** Maximum request size: the largest content in base64 with escaped slashes, and other fields. */
 export const CONTENT_BODY_MAX_BYTES = 30 * 1024 * 1024;
 
-/** Body of new content. Seed: documents 4; reference 1.5. */
+/** Body of a content update. Seed: documents 4; reference 1.5. */
 export const contentBody = z.object({
   content: z
     .string()
@@ -19,7 +19,7 @@ export const contentBody = z.object({
   websocket: z.boolean().nullish().describe("Whether the caller is connected with the others who edit"),
 });
 
-/** Bytes of content, and what they are. */
+/** Content and its kind. */
 export interface Content {
   readonly bytes: Uint8Array;
   readonly kind: ContentKind;
@@ -28,7 +28,7 @@ export interface Content {
 export const contentTooLarge = (): ApiError =>
   new ApiError("payload_too_large", "The content is larger than 20 MiB.");
 
-/** What somebody sent as base64. Throws `bad_request`, `payload_too_large`. Reference 1.5. */
+/** Returns the decoded content of a request. Throws `bad_request`, `payload_too_large`. Reference 1.5. */
 export function decodeContent(sent: Base64Content): Content {
   const bytes = sent.end();
   if (bytes === "too_large") throw contentTooLarge();
@@ -40,8 +40,8 @@ export function decodeContent(sent: Base64Content): Content {
 }
 
 /**
- * What bytes are as content. A state of Yjs begins each client's clock at 0, and text holds no byte of 0: so neither is
- * taken for the other, and a damaged state is not stored as text. Throws `bad_request`.
+ * Detects the kind of content. A Yjs state contains zero bytes and text contains none, so a damaged state is not
+ * stored as text. Throws `bad_request`.
  */
 export function parseContent(bytes: Uint8Array): Content {
   if (isUtf8(bytes) && !bytes.includes(0)) return { bytes, kind: "plain" };

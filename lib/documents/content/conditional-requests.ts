@@ -1,4 +1,6 @@
-/** Whether a list of entity tags, or `*`, names this one; a weak one counts as if it were strong. Reference 1.5. */
+/**
+ * Whether a list of entity tags, or `*`, matches this tag. Weak tags are compared like strong ones. Reference 1.5.
+ */
 export function matchesEtag(tags: string, etag: string | undefined): boolean {
   if (etag === undefined) return false;
   return tags.split(",").some((tag) => {
@@ -7,7 +9,7 @@ export function matchesEtag(tags: string, etag: string | undefined): boolean {
   });
 }
 
-/** Whether a caller who names what it has by its request's headers has this already. A date that is none is left out. */
+/** Evaluates If-None-Match and If-Modified-Since. An invalid date is ignored. */
 export function isNotModified(
   headers: Readonly<Record<string, string>>,
   { etag, saved_at }: { readonly etag: string; readonly saved_at: string },

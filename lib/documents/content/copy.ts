@@ -6,7 +6,7 @@ import { contentBytes } from "./read.ts";
 
 type CopyDeps = Pick<Ports, "tables" | "blobs" | "clock" | "ids">;
 
-/** Gives a copy that nobody sees yet what is in a document, as its first version; again does no harm. Reference 3.4. */
+/** Copies a document's content to a detached copy as its first version. Repeating it is harmless. Reference 3.4. */
 export async function copyContent(deps: CopyDeps, from: StoredDocument, to: StoredDocument): Promise<void> {
   const { content } = from;
   if (content === undefined) return;

@@ -8,15 +8,15 @@ export type FormattedDeps = ContentDeps & { readonly converter?: Converter };
 
 const FORMATS: readonly ShownFormat[] = ["json", "markdown", "html"];
 
-/** A document, and its content as JSON text: a list of blocks, or a string of markdown or HTML. */
+/** A document and its content as JSON text: a list of blocks, or a string of markdown or HTML. */
 export interface Formatted {
   readonly document: StoredDocument;
   readonly content: string;
 }
 
 /**
- * The content of a document in a form to be shown; null where none was ever saved. Throws `bad_request` for another
- * format and for content that cannot be converted, `unavailable` in an installation that converts none, `internal`,
+ * Converts a document's content to a display format; null if none was ever saved. Throws `bad_request` for an unknown
+ * format or content that cannot be converted, `unavailable` if this installation has no converter, `internal`,
  * `not_found`, `unauthorized`, `forbidden`. Seed: documents 4; reference 1.5.
  */
 export async function formatContent(

@@ -2,12 +2,15 @@ import type { Ports } from "../../platform/ports.ts";
 import type { StoredDocument } from "../tables/documents.ts";
 import { versionBlob, versionKey, versionsTable } from "../tables/versions.ts";
 
-/** Blobs that are looked at in one go. */
+/** Blobs checked per pass. */
 const LOOKED_AT = 500;
-/** A version is named within this time of its blob's being stored, or never. */
+/** A blob without a version after this time is orphaned. */
 const NAMED_WITHIN_MS = 60 * 60_000;
 
-/** Removes blobs that no version names: of processes that died, or lost a turn. Goes on where old versions are looked for. */
+/**
+ * Deletes blobs without a version, left by processes that died or lost a conflict. Continues where the retention pass
+ * continues.
+ */
 export async function removeOrphanedBlobs(
   { blobs, tables, clock }: Pick<Ports, "blobs" | "tables" | "clock">,
   { id, retention_cursor: from }: Pick<StoredDocument, "id" | "retention_cursor">,
@@ -27,7 +30,7 @@ export async function removeOrphanedBlobs(
   if (orphans.length > 0) await blobs.delete(orphans.map((version) => versionBlob(id, version)));
 }
 
-/** When a version's id was made; never where it is no such id. */
+/** Returns the creation time of a version id; infinity if it is not an ordered id. */
 function timeOf(version: string): number {
   const digits = version.replace("-", "").slice(0, 12);
   return /^[0-9a-f]{12}$/.test(digits) && version.length === 36

@@ -4,14 +4,14 @@ import { type ContentHead, versionBlob } from "../tables/versions.ts";
 
 export type ContentDeps = AuthorizationDeps & Pick<Ports, "blobs">;
 
-/** Content that can be read, in chunks. */
+/** Content to stream. */
 export interface OpenedContent {
   readonly head: ContentHead;
   open(): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /**
- * The latest content of a document; undefined where none was ever saved. Throws `not_found`, `unauthorized`,
+ * Returns the latest content of a document; undefined if none was ever saved. Throws `not_found`, `unauthorized`,
  * `forbidden`. Reference 1.5.
  */
 export async function readContent(
@@ -24,7 +24,7 @@ export async function readContent(
   return head && { head, open: () => openVersion(deps, document.id, head.version) };
 }
 
-/** The bytes of a version. Throws where they are gone, which those of the latest never are. */
+/** Streams a version's bytes. Throws if they are missing, which never happens to the latest. */
 export async function openVersion(
   { blobs }: Pick<Ports, "blobs">,
   document: string,
@@ -35,7 +35,7 @@ export async function openVersion(
   return stream;
 }
 
-/** All bytes of a document's latest content, for whoever has to have them in one piece; undefined without any. */
+/** Reads all bytes of a document's latest content. */
 export async function contentBytes(
   { blobs }: Pick<Ports, "blobs">,
   document: string,

@@ -20,10 +20,10 @@ import { findSupersededVersions } from "./version-retention.ts";
 export type SaveDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "blobs" | "ids" | "timers" | "clock">;
 
 /**
- * Makes this the content of a document that somebody may change, whole: nothing is merged. The bytes are stored first,
- * then a version that names them becomes the latest, so a reader sees the old or the new. The same bytes again make no
- * version. Throws `precondition_failed` where `ifMatch` does not name what is there (null: where there is any),
- * `not_found`, `unauthorized`, `forbidden`. `hop` counts the runs that led to it. Reference 1.5.
+ * Replaces the content of a document without merging. The bytes are stored first, then the version becomes the
+ * latest, so readers get either the old or the new content. Unchanged bytes create no version. Throws
+ * `precondition_failed` if `ifMatch` does not match the current content (null: if there is any), `not_found`,
+ * `unauthorized`, `forbidden`. `hop` counts the runs that led to the save. Reference 1.5.
  */
 export async function saveContent(
   deps: SaveDeps,
@@ -50,8 +50,8 @@ export async function saveContent(
 }
 
 /**
- * Stores the bytes under an id that sorts after those of all versions there are. Answers it. What comes to be named by
- * nothing, here or by a process that dies, is removed by a later retention.
+ * Stores the bytes under an id that sorts after all versions, and returns it. Blobs left without a version are
+ * removed later.
  */
 async function store(
   deps: SaveDeps,
@@ -107,7 +107,7 @@ async function change(
   return { writes, events: [], result: retention.superseded };
 }
 
-/** Nothing names these blobs any more: that one of them stays does no harm. */
+/** Deletes the blobs of removed versions. A failure is only logged, since an orphaned blob is harmless. */
 export async function removeVersionBlobs(
   { blobs, log }: Pick<SaveDeps, "blobs" | "log">,
   document: string,

@@ -8,21 +8,21 @@ import { type Content, contentTooLarge } from "./body.ts";
 import { contentBytes } from "./read.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 
-/** What led to a change, for the events that tell of it. */
+/** The run that caused a change, for its events. */
 export interface Cause {
   readonly run_id: string;
   readonly workflow_name: string;
-  /** Also of what is told later: a workflow that sets itself off would not come to an end. */
+  /** Also set on pending events: a workflow that triggers itself would not stop otherwise. */
   readonly hop: number;
 }
 
-/** The text of documents, for those who do not edit it as a client does. Whoever calls has made sure of the rights. */
+/** Reads and appends document text. Callers check permissions. */
 export interface ContentAccess {
-  /** Undefined of a document whose content was never saved. */
+  /** Returns undefined if no content was ever saved. */
   read(id: string): Promise<string | undefined>;
   /**
-   * Adds text on a line of its own: to plain content as it is, to what editors keep as blocks, which leaves all else as
-   * it was. Throws `conflict` where the content changes meanwhile or, `ifNone`, where there is any.
+   * Appends text on a new line: to plain content as is, to editor content as blocks; the rest is unchanged. Throws
+   * `conflict` if the content changes concurrently or, with `ifNone`, if there is any.
    */
   append(
     user: StoredUser,
@@ -37,8 +37,8 @@ const NEWLINE = 0x0a;
 export type TextDeps = SaveDeps & { readonly converter?: Converter };
 
 /**
- * Content as text, for scripts: plain content as it is, what editors keep as markdown. Throws `bad_request` for text that
- * content cannot hold, `conflict` where it is another by now, `unavailable` where nothing can be converted here.
+ * Content as text for scripts: plain content as is, editor content as markdown. Throws `bad_request` for text that
+ * content cannot hold, `conflict` if the content has changed, `unavailable` if this installation has no converter.
  */
 export function contentAsText(deps: TextDeps): ContentAccess {
   return {

@@ -13,15 +13,15 @@ import { contentTooLarge, parseContent } from "./body.ts";
 import { type SaveDeps, saveContent } from "./save.ts";
 
 const PREFIX: typeof UPLOADS_PREFIX = "uploads/";
-/** Time to send content once it is known where to, seconds. */
+/** Validity of an upload URL, seconds. */
 export const UPLOAD_SECONDS = 15 * 60;
 
-/** Body of a request for somewhere to send content. */
+/** Body of an upload request. */
 export const uploadBody = z.object({
   bytes: z.int().min(1).max(CONTENT_MAX_BYTES).describe("How many will be sent: without base64, as they are"),
 });
 
-/** How content is sent past the API. */
+/** An upload URL. */
 export const uploadRecord = z
   .object({
     id: z.string(),
@@ -37,20 +37,20 @@ export const uploadIdParam = z.guid().transform((id) => id.toLowerCase());
 
 const ANONYMOUS = "anonymous";
 
-/** Nobody finishes what another has begun. */
+/** The key contains the user, so that no other user can finish the upload. */
 const uploadBlob = ({ document, viewer }: DocumentAccess, upload: string): string =>
   `${PREFIX}documents/${document.id}/${viewer?.id ?? ANONYMOUS}/${upload}`;
 
 interface UploadRequest {
   readonly bytes: number;
   readonly baseUrl: string;
-  /** The token of the request; undefined for anybody. */
+  /** The credential of the request; undefined if anonymous. */
   readonly credential: { readonly id: string; readonly expiresAt?: number | undefined } | undefined;
 }
 
 /**
- * Begins to send content that is too large for a request: its bytes go to `url`, which is below `baseUrl` where it is
- * this installation's own. Throws `not_found`, `unauthorized`, `forbidden`.
+ * Creates an upload URL for content that is too large for a request. URLs of this installation are below `baseUrl`.
+ * Throws `not_found`, `unauthorized`, `forbidden`.
  */
 export async function beginUpload(
   deps: SaveDeps,
@@ -69,10 +69,7 @@ export async function beginUpload(
   return { id: upload, method, url: url.startsWith("/") ? `${baseUrl}${url}` : url, headers, expires_at };
 }
 
-/**
- * Whether content may still be sent to an address that was given out: its token has not been revoked, and its user may
- * still edit the document.
- */
+/** Whether an upload URL is still valid: its credential has not been revoked, and its user can edit the document. */
 export async function isUploadAllowed(
   deps: AuthorizationDeps & { readonly auth: { isValid(credentialId: string): Promise<boolean> } },
   { key, credential }: Pick<ExpectedUpload, "key" | "credential">,
@@ -91,9 +88,8 @@ export async function isUploadAllowed(
 }
 
 /**
- * Makes what was sent the content of the document, as a request that holds it does. Where that is refused for what
- * others did it can be tried again; asked for again by somebody who did not hear the answer it changes nothing. Throws
- * `bad_request`, `payload_too_large`, `precondition_failed`, `not_found`, `unauthorized`, `forbidden`.
+ * Saves uploaded content like a content update. It can be retried after a conflict, and repeating it changes nothing.
+ * Throws `bad_request`, `payload_too_large`, `precondition_failed`, `not_found`, `unauthorized`, `forbidden`.
  */
 export async function finishUpload(
   deps: SaveDeps,
@@ -108,10 +104,10 @@ export async function finishUpload(
   if (info !== undefined && info.bytes > CONTENT_MAX_BYTES) throw contentTooLarge();
   const bytes = info && (await deps.blobs.get(blob));
   if (bytes === undefined) throw new ApiError("not_found", "Upload not found.");
-  // No upload is empty by itself: it may have been finished by another call since it was looked for.
+  // Uploads are never empty: another call has finished it.
   if (bytes.length === 0) return;
   await saveContent(deps, access, parseContent(bytes), ifMatch);
-  // What stays tells that it is finished, and lets nobody send to its address again, until it is removed when it is old.
+  // The empty blob marks the upload as finished and blocks its URL until old uploads are removed.
   await deps.blobs
     .put(blob, "")
     .catch((error: unknown) =>

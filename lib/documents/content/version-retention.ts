@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What is kept of versions by their age: one of each so long a time. Choice: infra/decisions/0062. */
+/** Retention by age: one version per period. Choice: infra/decisions/0062. */
 const RETENTION_RULES = [
   { youngerThanMs: HOUR_MS, oneOfMs: undefined },
   { youngerThanMs: DAY_MS, oneOfMs: 10 * MINUTE_MS },
@@ -13,12 +13,15 @@ const RETENTION_RULES = [
   { youngerThanMs: Number.POSITIVE_INFINITY, oneOfMs: 7 * DAY_MS },
 ] as const;
 
-/** Versions that are looked at with each that is saved. */
+/** Versions checked with each save. */
 const LOOKED_AT = 25;
 
 type Aged = Pick<StoredVersion, "sk" | "last_modified">;
 
-/** Versions, oldest first, that a newer one among them stands for by now. The last never goes. */
+/**
+ * Selects the versions that a newer version of the same period supersedes. `versions` is sorted oldest first; the
+ * last is always kept.
+ */
 export function selectSuperseded(versions: readonly Aged[], now: number): string[] {
   return versions.flatMap(({ sk, last_modified }, at) => {
     const next = versions[at + 1];
@@ -31,8 +34,8 @@ export function selectSuperseded(versions: readonly Aged[], now: number): string
 }
 
 /**
- * The next few versions of a document's that can go, from where the last look ended (`from`), and where this one ended:
- * look after look goes round all of them.
+ * Finds superseded versions in the next batch, starting at `from`, and returns where the batch ended. Successive
+ * calls cycle through all versions.
  */
 export async function findSupersededVersions(
   { tables, clock }: Pick<Ports, "tables" | "clock">,

@@ -10,11 +10,11 @@ import { type StoredVersion, versionKey, versionsTable } from "../tables/version
 import { type ContentDeps, openVersion } from "./read.ts";
 import { removeVersionBlobs, type SaveDeps } from "./save.ts";
 
-/** Versions on a page. Reference 1.7. */
+/** Page sizes. Reference 1.7. */
 const PAGE_MAX = 50;
 const PAGE_DEFAULT = 20;
 
-/** The id in a path; anything else is a version that is not there. */
+/** The version id in a path. A malformed id returns 404. */
 export const versionIdParam = z.string().regex(/^[A-Za-z0-9._+\-=~]{1,1024}$/);
 
 export const versionsQuery = z.object({
@@ -45,8 +45,8 @@ export const versionsPage = z.object({
 export type VersionsPage = z.infer<typeof versionsPage>;
 
 /**
- * A document whose versions a viewer may list. Throws `forbidden`, also for anonymous callers, and `not_found`. Reference
- * 1.7.
+ * Returns a document whose versions the viewer may list. Throws `forbidden`, also for anonymous callers, and
+ * `not_found`. Reference 1.7.
  */
 export async function authorizeVersions(
   deps: AuthorizationDeps,
@@ -58,8 +58,8 @@ export async function authorizeVersions(
 }
 
 /**
- * Versions of a document but for the latest, since the caller has had access to it. Throws `forbidden`, also for anybody
- * without a name, `not_found`. Reference 1.7.
+ * Lists earlier versions saved since the viewer first had access. Throws `forbidden`, also for anonymous viewers, and
+ * `not_found`. Reference 1.7.
  */
 export async function listVersions(
   deps: ContentDeps,
@@ -83,11 +83,11 @@ export async function listVersions(
   return { next_version_id_marker, is_truncated: more, versions, count: versions.length };
 }
 
-/** Whoever came later does not see what was there before. */
+/** Versions saved before the viewer first had access are hidden. */
 const isVisible = ({ since }: DocumentAccess, { last_modified }: StoredVersion): boolean =>
   since !== null && last_modified >= since;
 
-/** A version, and its bytes in chunks. Throws `not_found`, `unauthorized`, `forbidden`. */
+/** Returns a version and a stream of its bytes. Throws `not_found`, `unauthorized`, `forbidden`. */
 export async function readVersion(
   deps: ContentDeps,
   viewer: Viewer,
@@ -110,8 +110,8 @@ async function visibleVersion(
 }
 
 /**
- * Removes a version for good; the latest is the document's content, which is not removed so. Throws `bad_request` for
- * that one, `not_found`, `unauthorized`, `forbidden`. Reference 1.7.
+ * Deletes a version permanently. Throws `bad_request` for the latest version, which is the document's content;
+ * `not_found`, `unauthorized`, `forbidden`. Reference 1.7.
  */
 export async function deleteVersion(
   deps: SaveDeps,

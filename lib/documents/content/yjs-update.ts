@@ -1,28 +1,28 @@
 import { isUtf8 } from "node:buffer";
 
-/** Why bytes are no update that is taken. */
+/** The bytes are not a valid update. */
 class InvalidUpdate extends Error {}
 
-/** Clients that have written in a document, structs of them all, and levels of a value, at most. */
+/** Limits of an update: clients, structs in total, and nesting of a value. */
 const CLIENTS_MAX = 100_000;
 const STRUCTS_MAX = 10_000_000;
 const DEPTH_MAX = 100;
-/** Bytes of one format or embedded value at most: they are JSON, which is parsed. */
+/** Maximum size of a format or embedded value, which is parsed as JSON, bytes. */
 const JSON_MAX_BYTES = 1024 * 1024;
 
-/** Kinds of structs, by the lowest five bits of what they begin with. */
+/** Struct kinds: the lowest five bits of the info byte. */
 const GC = 0;
 const SKIP = 10;
 const KIND_BITS = 0x1f;
 const HAS_ORIGIN = 0x80;
 const HAS_RIGHT_ORIGIN = 0x40;
 const HAS_PARENT_SUB = 0x20;
-/** Kinds of shared types; those of XML say what they are called. */
+/** Kinds of shared types. XML types have a name. */
 const XML_ELEMENT = 3;
 const XML_HOOK = 5;
 const TYPES = 7;
 
-/** Reads what Yjs wrote, without making anything of it: memory stays flat however large it is. */
+/** Reads the Yjs encoding without building a document, so memory use is constant. */
 class Reader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -42,7 +42,7 @@ class Reader {
     return byte;
   }
 
-  /** A number of seven bits a byte, lowest first. */
+  /** A variable-length unsigned integer (LEB128). */
   number(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
@@ -53,7 +53,7 @@ class Reader {
     }
   }
 
-  /** A number with a sign in its first byte, which has six bits. */
+  /** A variable-length signed integer: sign and six bits in the first byte. */
   signed(): void {
     let byte = this.byte();
     for (let length = 1; byte >= 0x80; length += 1) {
@@ -67,17 +67,17 @@ class Reader {
     this.#at += length;
   }
 
-  /** Bytes with their length in front. Answers the length. */
+  /** Reads length-prefixed bytes and returns the length. */
   sized(): number {
     const length = this.number();
     this.skip(length);
     return length;
   }
 
-  /** The same with text. */
+  /** Reads length-prefixed UTF-8 text and returns its length in bytes. */
   text(): number {
     const length = this.sized();
-    // Most texts are a few letters.
+    // Most texts are short.
     for (let at = this.#at - length; at < this.#at; at += 1)
       if ((this.#bytes[at] ?? 0) > 0x7f) {
         if (!isUtf8(this.#last(length))) throw new InvalidUpdate();
@@ -99,7 +99,7 @@ class Reader {
     const text = this.#last(this.text());
     if (text.length > JSON_MAX_BYTES || depthOf(text) > DEPTH_MAX) throw new InvalidUpdate();
     const json = new TextDecoder().decode(text);
-    // The one value that Yjs writes here and JSON does not know.
+    // Yjs also writes `undefined`, which is not JSON.
     if (json === "undefined") return;
     try {
       JSON.parse(json);
@@ -108,7 +108,7 @@ class Reader {
     }
   }
 
-  /** A value as lib0 writes it. */
+  /** A value in lib0's `any` encoding. */
   any(depth = 0): void {
     if (depth > DEPTH_MAX) throw new InvalidUpdate();
     switch (this.byte()) {
@@ -148,7 +148,7 @@ class Reader {
   }
 }
 
-/** Nesting of JSON text, without its strings being looked at: it may come out too deep, never too flat. */
+/** Upper bound of the nesting of JSON text. Brackets in strings count too. */
 function depthOf(text: Uint8Array): number {
   let [depth, deepest] = [0, 0];
   for (const byte of text) {
@@ -160,7 +160,7 @@ function depthOf(text: Uint8Array): number {
   return deepest;
 }
 
-/** What an item holds. */
+/** Reads the content of an item. */
 function content(reader: Reader, kind: number): void {
   switch (kind) {
     case 1: // deleted
@@ -219,8 +219,8 @@ function struct(reader: Reader): void {
 }
 
 /**
- * Whether bytes are an update of Yjs (its first encoding, all of them), by a walk over their structure that makes
- * nothing of them. No client comes twice, and what is counted or nested has bounds. Threat: hostile updates.
+ * Whether the bytes are a Yjs update (version 1 encoding), checked by walking its structure. Clients must be unique;
+ * counts and nesting are limited. Threat: hostile updates.
  */
 export function isYjsUpdate(bytes: Uint8Array): boolean {
   try {

@@ -3,7 +3,7 @@ import type { Role } from "../access/roles.ts";
 import type { Viewer } from "../authorization/document-access.ts";
 import type { StoredDocument } from "../tables/documents.ts";
 
-/** Topics of the documents that the event log and triggers know. */
+/** Topics of document events. */
 export type DocumentTopic =
   | "documents.created"
   | "documents.updated"
@@ -14,7 +14,7 @@ export type DocumentTopic =
   | "documents.access_requested"
   | "documents.commented";
 
-/** The event that tells what somebody did with a document. */
+/** Creates a document event. */
 export function documentEvent(
   topic: DocumentTopic,
   { id, title, parent }: Pick<StoredDocument, "id" | "title" | "parent">,
@@ -27,10 +27,10 @@ export function documentEvent(
   };
 }
 
-/** What became of somebody's access. */
+/** The kind of change of an access. */
 export type SharingChange = "given" | "changed" | "taken" | "invited";
 
-/** Tells that a document's link was set otherwise than before. */
+/** Creates the event for changed link settings. */
 export const linkEvent = (
   document: Pick<StoredDocument, "id" | "title" | "parent">,
   by: Viewer,
@@ -40,7 +40,7 @@ export const linkEvent = (
     ...{ change: "link", shared_with: null, team: null, role: link_role, link_reach },
   });
 
-/** Tells that a document is shared with somebody otherwise than before; addresses are not told. */
+/** Creates the event for a changed access. It contains no email address. */
 export function sharedEvent(
   document: Pick<StoredDocument, "id" | "title" | "parent">,
   by: Viewer,

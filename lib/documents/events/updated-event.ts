@@ -6,13 +6,13 @@ import { completeMoves, discardStagedAccesses } from "../grants/staged-accesses.
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import { documentEvent } from "./document-event.ts";
 
-/** How long edits are gathered until one event tells of them, milliseconds. */
+/** How long edits are collected into one event, milliseconds. */
 export const UPDATED_EVENT_DELAY_MS = 30_000;
-/** After its time an event that nobody sent is seen to once more. */
+/** An event that is overdue by this time gets a new timer. */
 const LATE_MS = 60_000;
 export const DOCUMENT_UPDATED_QUEUE = "document-updated";
 
-/** What an edit may change. */
+/** Fields that an edit may change. */
 const EDITABLE_FIELDS = ["content", "title", "excerpt"] as const;
 type EditableField = (typeof EDITABLE_FIELDS)[number];
 
@@ -25,9 +25,9 @@ export interface UpdatedEventMessage {
 type TimerDeps = Pick<Ports, "timers" | "clock">;
 
 /**
- * What an edit adds to the update of its document's row so that `documents.updated` tells of it soon, together with
- * those before and after it; the conditions belong to the same update. Its timer is set first: one that finds nothing to
- * be details of does no harm. `hop` counts the runs that led to the edit.
+ * Returns the change and conditions to add to the update of an edited document, so that one `documents.updated` event
+ * covers this edit and those shortly before and after it. The timer is set first: a timer without a pending event is
+ * harmless. `hop` counts the runs that led to the edit.
  */
 export async function scheduleUpdatedEvent(
   deps: TimerDeps,
@@ -46,8 +46,8 @@ export async function scheduleUpdatedEvent(
   const flags = Object.fromEntries(edited.map((what) => [`pending_update_${what}`, true]));
   return {
     change: {
-      // Of all edits that are details of together, the one that most runs led to: a workflow that edits what sets it off
-      // would not come to an end otherwise.
+      // The highest hop of all edits in the event: a workflow that edits its own trigger document would not stop
+      // otherwise.
       set: {
         pending_update_by: by?.id ?? null,
         ...flags,
@@ -55,7 +55,7 @@ export async function scheduleUpdatedEvent(
       },
       setIfMissing: { pending_update_at: at },
     },
-    // Where it was details of meanwhile, there is no timer for this edit yet.
+    // If the event was sent meanwhile, this edit has no timer yet.
     when: since === undefined ? [] : [["pending_update_at", "=", since]],
   };
 }
@@ -65,7 +65,7 @@ async function setTimer({ timers }: TimerDeps, id: string, at: number): Promise<
   await timers.set(`document-updated:${id}`, at, DOCUMENT_UPDATED_QUEUE, { body });
 }
 
-/** Has the rights of a move settled soon, or removed where it fails, in case that the process which moves the document dies. */
+/** Schedules the completion of a move, or the cleanup after a failed one, in case the moving process dies. */
 export async function scheduleMoveCompletion(
   { timers, clock }: TimerDeps,
   id: string,
@@ -77,7 +77,7 @@ export async function scheduleMoveCompletion(
   });
 }
 
-/** Tells of a document's edits when their time has come; of a deleted one's nothing is details any more. */
+/** Sends the pending `documents.updated` event if it is due. Deleted documents send none. */
 export async function flushUpdatedEvent(
   deps: CommitDeps & TimerDeps,
   { document_id: id, pending_move: moveId }: UpdatedEventMessage,

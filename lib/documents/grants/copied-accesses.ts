@@ -12,12 +12,12 @@ import {
 } from "../tables/accesses.ts";
 import type { StoredDocument } from "../tables/documents.ts";
 
-/** Accesses that are copied at a time at most. */
+/** Maximum number of accesses copied with a document. */
 const ACCESSES_MAX = 5_000;
 
 /**
- * Accesses of others than a user on each of several documents, by the document. Throws `bad_request` where they are more
- * than may be copied at a time. Reference 3.4.
+ * Reads the accesses of all users but one, by document. Throws `bad_request` if there are more than 5,000. Reference
+ * 3.4.
  */
 export async function readAccessesOfOthers(
   deps: Pick<Ports, "tables">,
@@ -41,7 +41,7 @@ export async function readAccessesOfOthers(
   return found;
 }
 
-/** The same access on a document that is not attached yet, which counts it itself. */
+/** Copies an access to a detached document, whose item already counts it. */
 export function planCopiedAccess(copied: StoredAccess, document: string, since: string): Write[] {
   const { user, team, role } = copied;
   const id = accessId(document, user === null ? { team: team ?? "" } : { user });

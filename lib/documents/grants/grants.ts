@@ -11,10 +11,10 @@ import {
 } from "../tables/accesses.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 
-/** Rows of access that one document has at most: all of them are listed at once. */
+/** Maximum number of access rows of a document: they are listed without pages. */
 export const ACCESSES_MAX = 5_000;
 
-/** The access that a user gets on a new document, along with which it is written: the document counts it itself. */
+/** Plans the creator's access to a new document. The document's item already counts it. */
 export const planInitialAccess = (
   deps: Pick<Ports, "clock">,
   document: string,
@@ -22,13 +22,13 @@ export const planInitialAccess = (
   role: Role,
 ): Write[] => planRow(deps, document, { user }, role).writes;
 
-/** What is known of a document that a row of access belongs to, as it was read. */
+/** The document that an access row belongs to, as it was read. */
 type AccessDocument = Pick<StoredDocument, "id" | "parent" | "position_version">;
 
-/** Who is given a role: one of these two. */
+/** The user or the team that receives a role. */
 export type Grantee = { readonly user: string } | { readonly team: string };
 
-/** A role that somebody is given who has no row on the document yet: the writes do not hold where they have one. */
+/** Plans an access. The writes fail if the grantee already has one on the document. */
 export function planGrant(
   deps: Pick<Ports, "clock">,
   document: AccessDocument,
@@ -59,7 +59,10 @@ function planRow(
   return { access, writes };
 }
 
-/** Another role for whoever has a row: the writes do not hold where it has changed, or a root would lose its last owner. */
+/**
+ * Plans a change of an access's role. The writes fail if the access has changed, or if a root would lose its last
+ * owner.
+ */
 export function planRoleChange(document: AccessDocument, access: StoredAccess, role: Role): Write[] {
   const owners = (role === "owner" ? 1 : 0) - (access.role === "owner" ? 1 : 0);
   return [
@@ -73,7 +76,7 @@ export function planRoleChange(document: AccessDocument, access: StoredAccess, r
   ];
 }
 
-/** Takes a row away, under the same conditions. */
+/** Plans the removal of an access, under the same conditions. */
 export function planRevocation(document: AccessDocument, access: StoredAccess): Write[] {
   return [
     {
@@ -85,19 +88,19 @@ export function planRevocation(document: AccessDocument, access: StoredAccess): 
   ];
 }
 
-/** The row of a user again, where it is looked up with those of the document's ancestors. */
+/** Updates the relation of the access's user. Accesses of teams have none. */
 function updateRelation({ user, document }: StoredAccess, change: Change): Write[] {
   if (user === null) return [];
   return [{ op: "update", table: relationsTable, key: relationKey(user, document), change }];
 }
 
 /**
- * Keeps how many rows of access a document has, and how many of them are owners'. It does not hold where it is a root
- * that would be left without an owner, or has become one meanwhile.
+ * Updates the document's counts of accesses and of owners. The write fails if a root would lose its last owner, or if
+ * the document has become a root since it was read.
  */
 export function adjustAccessCounts(document: AccessDocument, accesses: number, owners: number): Write {
   const add = { ...(accesses === 0 ? {} : { accesses }), ...(owners === 0 ? {} : { owners }) };
-  // While a move is not settled, the rows do not count yet.
+  // While a move is pending, the staged accesses count instead of these rows.
   const when: Condition[] = [
     ["pk", "exists"],
     ["pending_move", "missing"],

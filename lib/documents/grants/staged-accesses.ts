@@ -7,12 +7,12 @@ import { documentKey, documentsTable, type StoredDocument } from "../tables/docu
 import { invitationsTable, planInvitationRemoval } from "../tables/invitations.ts";
 import { planAccessRemoval, planInheritedAccess } from "./tree-change.ts";
 
-/** Rows that are written in one transaction, which has 100 items: a row of access is two of them. */
+/** Access rows per transaction: each row takes two of its 100 items. */
 const ROWS_AT_ONCE = 40;
 
 /**
- * Stores the accesses that a document will have once it has moved, where nobody looks for them until the document names
- * the move (`moveId`). Answers what the move has as a condition: that `sweepStaged` has not taken them away.
+ * Stores the accesses that a document will have after a move. They take effect when the document's `pending_move`
+ * names the move. Returns a condition for the move: `discardStagedAccesses` has not removed them.
  */
 export async function stageAccesses(
   { tables }: Pick<Ports, "tables">,
@@ -32,8 +32,8 @@ export async function stageAccesses(
 }
 
 /**
- * Removes the accesses that were stored for a move which did not happen, or which is settled. The first of them goes
- * under the condition that the document does not name the move, so the move cannot happen any more.
+ * Removes accesses staged for a move that failed or is complete. The first deletion requires that the document does
+ * not name the move, so the move cannot happen afterwards.
  */
 export async function discardStagedAccesses(deps: CommitDeps, id: string, moveId: string): Promise<void> {
   const pk = stagedAccessesPartition(id, moveId);
@@ -62,9 +62,9 @@ async function removeStaged({ tables }: Pick<Ports, "tables">, staged: readonly 
 }
 
 /**
- * Replaces the accesses and invitations that documents had before a move by those they have since. Until it is done, the
- * staged accesses count and the old rows do not, so it may stop anywhere and be repeated. Every change of accesses or
- * invitations calls it first.
+ * Replaces the accesses and invitations from before a move by the staged ones. Until then the staged accesses count
+ * and the old rows do not, so this may be interrupted and repeated. Every change of accesses or invitations calls it
+ * first.
  */
 export async function completeMoves(deps: CommitDeps, documents: readonly StoredDocument[]): Promise<void> {
   for (const { id, pending_move: moveId } of documents)
@@ -84,7 +84,7 @@ async function completeMove(deps: CommitDeps, id: string, moveId: string): Promi
     ...staged.map((access) => planInheritedAccess({ ...access, pk: id })),
     ...invited.map(planInvitationRemoval),
   ];
-  // Somebody else may have settled it meanwhile, and accesses may have been given since.
+  // Another process may have completed the move, and accesses may have been added since.
   const when = [["pending_move", "=", moveId]] as const;
   const key = documentKey(id);
   const isOpen: Write = { op: "check", table: documentsTable, key, when };
@@ -96,7 +96,7 @@ async function completeMove(deps: CommitDeps, id: string, moveId: string): Promi
   await removeStaged(deps, staged);
 }
 
-/** Writes for as long as the move is not settled; false once it is. */
+/** Commits writes while the move is pending. Returns false if it is complete. */
 function commitWhilePending(
   deps: CommitDeps,
   id: string,

@@ -14,18 +14,18 @@ import type { StoredDocument } from "../tables/documents.ts";
 import { invitationsTable, planInvitationRemoval } from "../tables/invitations.ts";
 import type { ExtraUpdate } from "../tree/tree-writes.ts";
 
-/** What becomes of the rights that lie on a document itself, when it comes to lie in another tree. */
+/** The changes to a document's own accesses when it moves to another tree. */
 export interface TreeChange {
-  /** The accesses that it has from then on; all others and its invitations end. */
+  /** The document's accesses after the move. All others are removed, and so are its invitations. */
   readonly accesses: readonly StoredAccess[];
   readonly writes: readonly Write[];
-  /** For the document's own item, which counts its accesses. */
+  /** Update of the document's item, which counts its accesses. */
   readonly documentUpdate: ExtraUpdate;
 }
 
 /**
- * Takes away what is granted on a document itself: where it goes, others decide. Where it becomes a root, or was one,
- * the owners of its `formerRoot` own it. Throws `bad_request` where nobody would. Reference 3.3.
+ * Removes the accesses and invitations of a document that moves to another tree. If it becomes a root or was one, the
+ * owners of `formerRoot` become its owners. Throws `bad_request` if it would have no owner. Reference 3.3.
  */
 export async function planTreeChange(
   deps: Pick<Ports, "tables">,
@@ -60,7 +60,7 @@ export async function planTreeChange(
     ],
     documentUpdate: {
       set: { accesses: newOwners.length, owners: newOwners.length },
-      // Who came or went since they were read is one more or less, or another revision of a row.
+      // Fails if an access was added or removed since they were read.
       when: [
         ["accesses", "=", document.accesses],
         ["owners", "=", document.owners],
@@ -80,7 +80,10 @@ async function readOwners(deps: Pick<Ports, "tables">, root: StoredDocument): Pr
   return (await readAccesses(deps, root)).filter(({ role }) => role === "owner");
 }
 
-/** The access of an owner of the former root: what they have seen of it till now they see on. */
+/**
+ * Copies the access of an owner of the former root, with its creation time, so that the owner still sees earlier
+ * versions.
+ */
 function inheritAccess(
   document: string,
   heir: StoredAccess,
@@ -92,7 +95,7 @@ function inheritAccess(
   return { ...heir, ...accessKey(document, id), id, document, revision };
 }
 
-/** Ends an access. */
+/** Removes an access and its relation. */
 export function planAccessRemoval(
   { document, id, user }: StoredAccess,
   when: readonly Condition[] = [],
@@ -103,7 +106,7 @@ export function planAccessRemoval(
   ];
 }
 
-/** Makes an owner of a document. */
+/** Stores an inherited access and its relation. */
 export function planInheritedAccess(access: StoredAccess, when: readonly Condition[] = []): Write[] {
   const { user, document, role, created_at: since } = access;
   return [
@@ -112,7 +115,7 @@ export function planInheritedAccess(access: StoredAccess, when: readonly Conditi
   ];
 }
 
-/** Keeps what a document is to a person in step with their access; a team's is no person's. */
+/** Updates the relation of the access's user. Accesses of teams have none. */
 function updateRelation(user: string | null, document: string, change: Change): Write[] {
   if (user === null) return [];
   return [{ op: "update", table: relationsTable, key: relationKey(user, document), change }];

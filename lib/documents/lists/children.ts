@@ -12,8 +12,8 @@ import { compareSiblings, type Filters, matchesFilters } from "./filter-and-sort
 import { type ListDeps, type PageRequest, readPage } from "./list-documents.ts";
 
 /**
- * A page of the children of a document that are not deleted, in their order, and how many there are. Throws `not_found`,
- * `unauthorized`, `forbidden`. Reference 1.3.
+ * Lists a page of a document's live children in order, and their total count. Throws `not_found`, `unauthorized`,
+ * `forbidden`. Reference 1.3.
  */
 export async function listChildren(
   deps: AuthorizationDeps,
@@ -31,8 +31,8 @@ export async function listChildren(
 }
 
 /**
- * A page of those children of a document whose titles fit, in their order, and how many there are. Throws `not_found`,
- * `unauthorized`, `forbidden`. Reference 1.3.
+ * Lists a page of a document's live children with matching titles in order, and their total count. Throws
+ * `not_found`, `unauthorized`, `forbidden`. Reference 1.3.
  */
 export async function findChildren(
   deps: ListDeps,

@@ -13,32 +13,32 @@ import { fold } from "./fold.ts";
 
 const NO_CHILDREN: Set<IndexedDocument> = new Set();
 
-/** What lists know of a document. A class, so that all are alike and quick to walk through. */
+/** A document in the in-memory index. A class gives all entries the same shape, which V8 accesses fast. */
 export class IndexedDocument {
   readonly id: string;
-  /** As it is searched; null without a title. */
+  /** Normalized title; null without a title. */
   title: string | null = null;
   creator: string | null = null;
-  /** Its own link lets others in. */
+  /** Its own link is not restricted. */
   isOpen = false;
   /** Milliseconds. */
   createdAt = Number.NaN;
   updatedAt = Number.NaN;
   /** When it was itself deleted. */
   deletedAt: number | null = null;
-  /** Its key among its siblings. */
+  /** Sort key among its siblings. */
   order = "";
   parentId: string | null = null;
-  /** Known whenever a list is made. */
+  /** Loaded before any list is computed. */
   parent: IndexedDocument | undefined = undefined;
   /** Those that are entry, deleted or not. */
   children: Set<IndexedDocument> = NO_CHILDREN;
-  /** Whether they are all that are live, and all that were deleted. */
+  /** Whether all live and all deleted children are loaded. */
   hasLive: boolean;
   hasDeleted: boolean;
-  /** Of the last look that met it. */
+  /** Number of the last traversal that visited it. */
   visit = 0;
-  /** What a look found out: of which version or visit that is, and whether it is so. */
+  /** Cached results, with the index version or traversal they belong to. */
   liveVersion = 0;
   isLive = false;
   belowVisit = 0;
@@ -53,17 +53,17 @@ export class IndexedDocument {
 
 type IndexDeps = Pick<Ports, "tables">;
 
-/** Documents read before others are let have a turn. */
+/** Documents read per batch. */
 const READ_AT_ONCE = 2_000;
 const CHILDREN_AT_ONCE = 16;
-/** Of parents whose children cannot be listed here at once. */
+/** No limit. */
 const EVERY_CHILD = Number.MAX_SAFE_INTEGER;
-/** Documents in the memory of this process, each with all that it lies in. */
+/** In-memory index of documents, each with all its ancestors. */
 export class DocumentIndex {
   readonly #documents = new Map<string, IndexedDocument>();
   readonly #people = new Map<string, string>();
   #visit = 0;
-  /** Moves when anything that was known may have changed: what was found out before holds no longer. */
+  /** Incremented when any entry may have changed, which invalidates cached results. */
   version = 1;
 
   get size(): number {
@@ -74,7 +74,7 @@ export class DocumentIndex {
     return this.#documents.get(id);
   }
 
-  /** A visit that nothing has yet. */
+  /** Returns a new traversal number. */
   newVisit(): number {
     this.#visit += 1;
     return this.#visit;
@@ -92,7 +92,7 @@ export class DocumentIndex {
       await this.#read(deps, wanted.slice(from, from + READ_AT_ONCE), () => true);
   }
 
-  /** Reads again those that are known or lie in what is known; of others nothing is asked here. */
+  /** Reloads these documents if they or their parents are in the index. */
   async refresh(deps: IndexDeps, ids: Iterable<string>): Promise<void> {
     const isAsked = ({ id, parent }: StoredDocument) =>
       this.#documents.has(id) || (parent !== null && this.#documents.has(parent));
@@ -125,7 +125,7 @@ export class DocumentIndex {
   ): Promise<void> {
     let lost: IndexedDocument[] = [];
     let wanted: readonly string[] = ids;
-    // Level by level, but for the first time: a document tells of all that it lies in, which is true as a rule.
+    // The chain usually names all ancestors; if it is out of date, they are read level by level.
     for (let level = 0; wanted.length > 0 && level < STEPS_MAX; level += 1) {
       const found = await deps.tables.batchGet(documentsTable, wanted.map(documentKey));
       const asked = level === 0 ? found.filter(isAsked) : found;
@@ -159,7 +159,7 @@ export class DocumentIndex {
     return entry;
   }
 
-  /** False where what it lies in is not known yet. */
+  /** Links an entry to its parent. Returns false if the parent is not loaded. */
   #link(entry: IndexedDocument): boolean {
     if (entry.parentId === null || entry.parent !== undefined) return true;
     const parent = this.#documents.get(entry.parentId);
@@ -170,7 +170,7 @@ export class DocumentIndex {
     return true;
   }
 
-  /** One text for each person. */
+  /** Interns user ids to save memory. */
   #person(id: string): string {
     const kept = this.#people.get(id) ?? id;
     this.#people.set(id, kept);
@@ -183,10 +183,10 @@ async function deletedIds(deps: IndexDeps, parent: string): Promise<string[]> {
   return items.map(({ id }) => id);
 }
 
-/** Steps up a line at most: it may be told wrong while its documents are being moved. */
+/** Maximum steps upward: during moves the loaded parents may form a loop. */
 const STEPS_MAX = DEPTH_MAX * 2;
 
-/** Whether neither it nor anything that it lies in was deleted; false where that cannot be told. */
+/** Whether neither the document nor an ancestor is deleted; false if unknown. */
 export function isLive(entry: IndexedDocument, version: number, steps = 0): boolean {
   if (entry.liveVersion === version) return entry.isLive;
   const { parent, parentId, deletedAt } = entry;
@@ -197,7 +197,7 @@ export function isLive(entry: IndexedDocument, version: number, steps = 0): bool
   return live;
 }
 
-/** Whether anything that it lies in has the visit. */
+/** Whether the traversal visited an ancestor. */
 export function hasVisitedAncestor(entry: IndexedDocument, visit: number, steps = 0): boolean {
   if (entry.belowVisit === visit) return entry.hasVisitedAncestor;
   const { parent } = entry;
@@ -210,7 +210,7 @@ export function hasVisitedAncestor(entry: IndexedDocument, visit: number, steps 
   return below;
 }
 
-/** When it was deleted, itself or with what it lies in, milliseconds; null where it is live. */
+/** Returns when the document or an ancestor was first deleted, milliseconds; null if live. */
 export function findDeletionTime(entry: IndexedDocument): number | null {
   let [steps, since]: [number, number | null] = [0, null];
   for (let at: IndexedDocument | undefined = entry; at !== undefined && steps < STEPS_MAX; at = at.parent) {

@@ -2,7 +2,7 @@ import { type DocumentIndex, hasVisitedAncestor, type IndexedDocument, isLive } 
 import { fold } from "./fold.ts";
 import type { RelationRow, UserRelations } from "./list-cache.ts";
 
-/** What a list is narrowed to. Reference 1.2. */
+/** Filters of a list. Reference 1.2. */
 export interface Filters {
   readonly title?: string | undefined;
   readonly q?: string | undefined;
@@ -16,7 +16,7 @@ export const ORDERINGS = [
 ] as const;
 export type Ordering = (typeof ORDERINGS)[number];
 
-/** Whether the document is one that a list of its own begins with: a role on it, or a link that was followed and holds. */
+/** Whether the user has a role on the document, or opened its link and the link is still open. */
 export const isMember = ({ document, role, trace }: RelationRow): boolean =>
   document !== undefined && (role !== undefined || (trace && document.isOpen));
 
@@ -24,7 +24,7 @@ type Matches = (document: IndexedDocument) => boolean;
 const EVERY: Matches = () => true;
 type Compare<Item> = (one: Item, other: Item) => number;
 
-/** Whether a document has all the texts in its title, and was made by the caller where that is asked. */
+/** Creates a filter by title, and by creator if given. */
 export function matchesFilters(user: string | undefined, { title, q, is_creator_me }: Filters): Matches {
   const needles = [title, q].flatMap((text) => (text === undefined || text === "" ? [] : [fold(text)]));
   if (needles.length === 0 && is_creator_me === undefined) return EVERY;
@@ -33,7 +33,7 @@ export function matchesFilters(user: string | undefined, { title, q, is_creator_
     (is_creator_me === undefined || (document.creator === user) === is_creator_me);
 }
 
-/** Whether a document is a favorite and masked, or neither, as is asked. */
+/** Creates a filter by favorite and masked. */
 export function matchesFlags(rows: UserRelations, { is_favorite, is_masked }: Filters): Matches {
   if (is_favorite === undefined && is_masked === undefined) return EVERY;
   return ({ id }) => {
@@ -42,7 +42,7 @@ export function matchesFlags(rows: UserRelations, { is_favorite, is_masked }: Fi
   };
 }
 
-/** Puts all rows in order, unless they are. */
+/** Sorts the rows, unless they are sorted already. */
 export function sortRows(
   { version }: DocumentIndex,
   { all, cached: found }: UserRelations,
@@ -58,7 +58,9 @@ export function sortRows(
   found.sorted = { version, ordering };
 }
 
-/** Documents in the order of the rows that the caller was let into which fit and lie in no other of them. Reference 1.2. */
+/**
+ * Returns the reachable documents that match and have no matching ancestor among them, in row order. Reference 1.2.
+ */
 export function findTopmost(
   index: DocumentIndex,
   rows: UserRelations,
@@ -81,8 +83,8 @@ export function findTopmost(
 }
 
 /**
- * The documents with all that lies in them, each once, siblings in their order where that is asked; and those of which
- * it is not known yet what lies in them. What was deleted is left out unless `deleted` says otherwise.
+ * Returns documents with all descendants, each once, with siblings in order if requested; and the documents whose
+ * children are not loaded. Deleted documents are excluded unless `deleted` is set.
  */
 export function collectSubtrees(
   index: DocumentIndex,
@@ -110,7 +112,7 @@ const compare = (one: string, other: string): number => {
   return one < other ? -1 : 1;
 };
 const byTitle: Compare<IndexedDocument> = ({ title: one }, { title: other }) => {
-  // What has no title comes last, and first the other way round.
+  // Documents without a title come last, or first in descending order.
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   return compare(one, other);
 };
@@ -121,14 +123,14 @@ const ORDERED: Readonly<Record<string, Compare<IndexedDocument>>> = {
   title: byTitle,
 };
 
-/** How documents are put in order; of those that come to the same, the order is the same always. */
+/** Returns a comparison for an ordering. Ties are broken by id. */
 export function compareBy(ordering: Ordering): Compare<IndexedDocument> {
   const way = ordering.startsWith("-") ? -1 : 1;
   const by = ORDERED[ordering.replace("-", "")] ?? byId;
   return (one, other) => way * by(one, other) || way * byId(one, other);
 }
 
-/** How well a title fits, best first: all of it, its beginning, the beginning of a word, a part. */
+/** Ranks a match, best first: the whole title, its start, the start of a word, a part. */
 export function rankTitle(title: string | null, needle: string): number {
   if (title === null || needle === "") return 4;
   const at = title.indexOf(needle);

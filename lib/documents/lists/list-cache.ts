@@ -5,7 +5,7 @@ import { relationKey, relationsTable, type StoredRelation } from "../tables/acce
 import type { ChangeRow } from "../tables/changes.ts";
 import { DocumentIndex, type IndexedDocument } from "./document-index.ts";
 
-/** What a document is to somebody, beside what is known of it; undefined where it is gone. */
+/** A user's relation to a document, with its index entry; undefined if the document does not exist. */
 export interface RelationRow {
   document: IndexedDocument | undefined;
   role: Role | undefined;
@@ -14,12 +14,12 @@ export interface RelationRow {
   masked: boolean;
 }
 
-/** All that documents are to somebody. */
+/** All relations of a user. */
 export interface UserRelations {
   readonly byDocument: ReadonlyMap<string, RelationRow>;
-  /** In the order that was last asked for. */
+  /** Sorted by the last requested ordering. */
   readonly all: RelationRow[];
-  /** What was found out of them, each at a version of the documents. */
+  /** Cached results, each for an index version. */
   readonly cached: CachedResults;
 }
 
@@ -38,10 +38,10 @@ export interface CachedResults {
   reached?: Sorted & { readonly documents: IndexedDocument[] };
 }
 
-/** What lists are made from, as it is now. It is used within a turn, and no longer. */
+/** The current state from which lists are computed. Valid only during the callback. */
 export interface ListSnapshot {
   readonly index: DocumentIndex;
-  /** What documents are to a user, each with all that it lies in. */
+  /** Returns a user's relations; their documents are loaded with all ancestors. */
   rowsOf(user: string): Promise<UserRelations>;
 }
 
@@ -49,18 +49,15 @@ interface StoredRelations extends UserRelations {
   readonly byDocument: Map<string, RelationRow>;
 }
 
-/** What a process keeps at most: beyond it, it begins anew with what is asked for next. */
+/** Maximum entries in memory; the cache is cleared beyond them. */
 const DOCUMENTS_MAX = 200_000;
 const ROWS_MAX = 400_000;
-/**
- * What was changed so recently is read again: of writes of one transaction some may be seen a moment before others.
- * Milliseconds.
- */
+/** Recent changes are read again, since the writes of a transaction may become visible one by one. Milliseconds. */
 const UNSETTLED_MS = 250;
 
 /**
- * What lists of documents are made from, kept in memory and brought up to date before each list: rows of those who
- * asked, and documents that lie there. Who asks at the same time waits for a turn.
+ * In-memory cache of documents and relations of active users, updated from the change feed before each read. Reads
+ * run one after the other.
  */
 export class DocumentLists {
   readonly #index = new DocumentIndex();
@@ -79,14 +76,14 @@ export class DocumentLists {
     this.#limits = limits;
   }
 
-  /** Looks at what is there now; nothing that was written before the call is missed, by whichever process. */
+  /** Runs `work` on a state that includes every write before the call, by any process. */
   read<Result>(deps: FeedDeps, work: (library: ListSnapshot) => Promise<Result>): Promise<Result> {
     const turn = this.#turn.then(async () => {
       try {
         await this.#bringUpToDate(deps);
         return await work({ index: this.#index, rowsOf: (user) => this.#rowsOf(deps, user) });
       } catch (error) {
-        // What was read halfway is not to be leant on.
+        // A partial update may be inconsistent.
         this.#forget();
         this.#feed = new ChangeFeed();
         throw error;

@@ -36,22 +36,22 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** Documents of a page as the viewer stands to them, and how many there are on all pages. */
+/** A page of documents with the viewer's access, and the total count. */
 export interface DocumentPage {
   readonly count: number;
   readonly accesses: readonly DocumentAccess[];
-  /** Of these documents and all that they lie in. */
+  /** Relations to these documents and their ancestors. */
   readonly relations: ReadonlyMap<string, StoredRelation>;
 }
 
 const EMPTY: DocumentPage = { count: 0, accesses: [], relations: new Map() };
 const NEWEST: Ordering = "-updated_at";
-/** Looks at a list that changes while its page is read. */
+/** Attempts if the list changes while its page is read. */
 const ATTEMPTS_MAX = 4;
 
 /**
- * Documents that the viewer was let into, the highest of each tree: by a role of their own, or by a link that they
- * followed and that still lets them in. Nobody without a name has any. Reference 1.2.
+ * Lists the topmost documents that the viewer can reach by a role, or by a link that they opened and that is still
+ * open. Empty for anonymous viewers. Reference 1.2.
  */
 export function listDocuments(
   deps: ListDeps,
@@ -65,7 +65,7 @@ export function listDocuments(
   });
 }
 
-/** Likewise with all that lies in them. Reference 1.2. */
+/** Lists all documents that the viewer can reach, with descendants. Reference 1.2. */
 export function listAll(
   deps: ListDeps,
   viewer: Viewer,
@@ -80,7 +80,7 @@ export function listAll(
   });
 }
 
-/** Favorites in what the viewer was let into, changed last first. Reference 1.2; seed: documents 3. */
+/** Lists the viewer's reachable favorites, last updated first. Reference 1.2; seed: documents 3. */
 export function listFavorites(deps: ListDeps, viewer: StoredUser, asked: PageRequest): Promise<DocumentPage> {
   return readViewerPage(deps, viewer, asked, async (user, { index, rowsOf }) => {
     const rows = await rowsOf(user.id);
@@ -101,7 +101,7 @@ export function listFavorites(deps: ListDeps, viewer: StoredUser, asked: PageReq
 const isVisitedOrBelow = (document: IndexedDocument, visit: number): boolean =>
   document.visit === visit || hasVisitedAncestor(document, visit);
 
-/** What was itself deleted of that which the viewer owns and can still bring back, deleted last first. Reference 1.2. */
+/** Lists documents in the trash that the viewer owns and can restore, last deleted first. Reference 1.2. */
 export function listTrash(
   deps: ListDeps,
   viewer: Viewer,
@@ -128,7 +128,7 @@ export function listTrash(
   return readViewerPage(deps, viewer, asked, work, isShown);
 }
 
-/** All that the viewer was let into, with what lies in it. */
+/** Returns all documents that the viewer can reach, with descendants. */
 export async function readReachable(
   deps: ListDeps,
   { index }: ListSnapshot,
@@ -145,7 +145,7 @@ export async function readReachable(
   return documents;
 }
 
-/** Documents with all that lies in them, once that is document. */
+/** Returns documents with all descendants and loads missing ones. */
 export async function readSubtrees(
   deps: ListDeps,
   index: DocumentIndex,
@@ -173,8 +173,8 @@ function readViewerPage(
 }
 
 /**
- * A page of documents that were chosen, read as the detail of each would read them. Where one of them is not to be
- * shown any more, the list has changed since, and is looked at again.
+ * Reads a page of selected documents like single documents. If one of them is no longer visible, the list has changed
+ * and is selected again.
  */
 export async function readPage(
   deps: ListDeps,

@@ -4,7 +4,7 @@ import { ORDERINGS } from "./filter-and-sort.ts";
 const TEXT_MAX_LENGTH = 255;
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };
 
-/** What is neither true nor false is as if not given. Reference 1.0. */
+/** Boolean parameter. Other values are ignored. Reference 1.0. */
 const flag = (description: string) =>
   z
     .string()
@@ -12,7 +12,7 @@ const flag = (description: string) =>
     .transform((text) => (text === undefined ? undefined : BOOLEANS[text.toLowerCase()]))
     .meta({ description, type: "boolean" });
 
-/** One of several; anything else is as if not given. Reference 1.0. */
+/** Choice parameter. Other values are ignored. */
 const oneOf = <const Choice extends string>(choices: readonly Choice[], description: string) =>
   z
     .string()
@@ -20,7 +20,7 @@ const oneOf = <const Choice extends string>(choices: readonly Choice[], descript
     .transform((text) => choices.find((choice) => choice === text))
     .meta({ description, type: "string", enum: [...choices] });
 
-/** Filters and orders of lists. Reference 1.2. */
+/** Filters and orderings of lists. Reference 1.2. */
 export const listQuery = {
   title: z
     .string()

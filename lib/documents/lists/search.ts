@@ -23,26 +23,25 @@ import {
 } from "./list-documents.ts";
 
 export interface SearchRequest extends PageRequest {
-  /** Part of the title; everything fits what is empty. */
+  /** Part of the title; an empty text matches everything. */
   readonly q: string;
   readonly title?: string | undefined;
-  /** Search in this one and what lies in it, by its id or its path; the id is taken where there are both. */
+  /** Limits the search to this document and its descendants, by id or path; the id takes precedence. */
   readonly document?: string | undefined;
   readonly path?: string | undefined;
-  /** Those that fit best first without it; in a document, always the order of its tree. */
+  /** Default: best match first; within a document, always tree order. */
   readonly ordering?: Ordering | undefined;
 }
 
-/** A document that was found, with the highest one that it lies in and the viewer may read. */
+/** A search result with the topmost ancestor that the viewer may read. */
 export interface SearchResult {
   readonly access: DocumentAccess;
   readonly parent: DocumentAccess | undefined;
 }
 
 /**
- * Documents by their titles: all that the viewer was let into with what lies in it, or one document with what lies in
- * it. Throws `not_found` where that is not there, `forbidden` where the viewer, signed in or not, may not search in it.
- * Reference 1.4.
+ * Searches titles in all documents that the viewer can reach, or in one document and its descendants. Throws
+ * `not_found` if that document does not exist, `forbidden` if the viewer may not search in it. Reference 1.4.
  */
 export async function searchDocuments(
   deps: ListDeps,
@@ -101,7 +100,7 @@ async function searchIn(
   );
 }
 
-/** The id of the document that is searched in; undefined where all are. */
+/** Returns the id of the document to search in; undefined for all. */
 async function resolveScope(
   deps: ListDeps,
   viewer: Viewer,
@@ -123,7 +122,7 @@ async function resolveScope(
 
 const PATH = /^(?:[0-9A-Z]{7}){1,36}$/;
 
-/** The document whose path this is now. */
+/** Finds the document at a path. */
 async function findByTreePath(deps: ListDeps, path: string): Promise<DocumentNode | undefined> {
   if (!PATH.test(path)) return undefined;
   let id: string | null = null;

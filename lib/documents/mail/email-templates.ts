@@ -2,7 +2,7 @@ import type { Letterhead } from "../../mail/mail.ts";
 import type { Role } from "../access/roles.ts";
 import type { MailKind, StoredMail } from "../tables/mails.ts";
 
-/** Characters of a name or a title in a mail: whoever writes it cannot write a mail of their own in it. */
+/** Maximum characters of a name or title in an email, so that it cannot contain a message of its own. */
 const SHOWN_MAX = 120;
 
 interface EmailText {
@@ -11,7 +11,7 @@ interface EmailText {
   readonly body: string;
 }
 
-/** What a letter says. `{sender}`, `{title}`, `{role}` and `{brand}` stand for what is known; never for markup. */
+/** Texts of the emails. `{sender}`, `{title}`, `{role}` and `{brand}` are placeholders; values are escaped. */
 interface EmailTexts {
   readonly kinds: Readonly<Record<MailKind, EmailText>>;
   readonly roles: Readonly<Record<Role, string>>;
@@ -102,13 +102,13 @@ export interface RenderedEmail {
   readonly html: string;
 }
 
-/** The language of a mail, for one that a user has: `fr-fr` is `fr`; English where there is no wording. */
+/** Returns the email language for a user's language: `fr-fr` gives `fr`; unknown languages give English. */
 export function resolveEmailLanguage(language: string | null): Language {
   const found = (language ?? "").toLowerCase().split(/[-_]/, 1)[0] ?? "";
   return Object.hasOwn(EMAIL_TEXTS, found) ? (found as Language) : "en";
 }
 
-/** What a mail says, in the language of its reader. Reference 2.4. */
+/** Renders an email in the recipient's language. Reference 2.4. */
 export function renderEmail(mail: StoredMail, { brandName, logoUrl, appUrl }: Letterhead): RenderedEmail {
   const language = resolveEmailLanguage(mail.language);
   const wording: EmailTexts = EMAIL_TEXTS[language];
@@ -140,22 +140,22 @@ export function renderEmail(mail: StoredMail, { brandName, logoUrl, appUrl }: Le
   };
 }
 
-/** Without line breaks and other characters that are not seen. */
+/** Removes line breaks and invisible characters. */
 const visible = (text: string): string =>
   text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
-    // What turns the direction of writing makes a text look like another.
+    // Direction marks can disguise text.
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
     .trim();
 
-/** The same, no longer than is shown. */
+/** One line, shortened to SHOWN_MAX characters. */
 function oneLine(text: string): string {
   const line = visible(text);
   const letters = [...line];
   return letters.length > SHOWN_MAX ? `${letters.slice(0, SHOWN_MAX).join("")}…` : line;
 }
 
-/** The same of each line of a message; its length has been looked at. */
+/** Cleans each line of a message. Its length was validated. */
 const lines = (text: string): string =>
   text
     .split(/\r\n|[\r\n\u2028\u2029]/)

@@ -5,11 +5,11 @@ import type { StoredUser } from "../tables/users.ts";
 
 type NewMail = Pick<StoredMail, "kind" | "to" | "language" | "role" | "subject" | "message"> & {
   readonly document: { readonly id: string; readonly title: string | null };
-  /** Nobody where a server asked for it. */
+  /** Undefined if a server created the document. */
   readonly sender: StoredUser | undefined;
 };
 
-/** A mail that goes out once what it is committed with holds; none to nobody. */
+/** Plans an email that is sent after the transaction commits. Plans nothing without a recipient. */
 export function planMail(
   { ids, clock }: Pick<Ports, "ids" | "clock">,
   { document, sender, ...mail }: Omit<NewMail, "to"> & { readonly to: string | null },

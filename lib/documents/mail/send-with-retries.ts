@@ -10,21 +10,23 @@ export type MailDeps = Pick<Ports, "tables" | "clock" | "log"> & {
   readonly letterhead: Letterhead;
 };
 
-/** Mails read at once. */
+/** Emails read per batch. */
 const BATCH = 25;
-/** How often one is tried, and how long after the first and at most after each further time, milliseconds. */
+/**
+ * Attempts per email; delay after the first attempt, doubled after each further one, and its maximum, milliseconds.
+ */
 const ATTEMPTS_MAX = 10;
 const RETRY_DELAY_MS = 5 * 60_000;
 const RETRY_DELAY_MAX_MS = 6 * 3_600_000;
 
 /**
- * Sends the mails that are due, oldest first, until there are none or the time is up. One that fails is due again
- * later, and after ten times no more: that is logged, without the address.
+ * Sends the emails that are due, oldest first, until none is left or the time is up. A failed email is retried with
+ * increasing delays; after ten attempts it is dropped with an error log, without the address.
  */
 export async function sendMails(deps: MailDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
     const now = new Date(deps.clock.now()).toISOString();
-    // Behind all ids of that millisecond.
+    // Sorts after all ids of that millisecond.
     const due = await readAll(deps, mailsTable, { pk: QUEUED_MAILS, sk: { to: `${now}/~` } }, BATCH);
     for (const mail of due) {
       if (signal.aborted) return;
@@ -34,7 +36,7 @@ export async function sendMails(deps: MailDeps, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Put off before it is sent: where the sender dies it is tried again then, and nobody else sends it meanwhile. */
+/** Reschedules the email before sending it: no other sender takes it, and if this process dies it is retried. */
 async function sendOne(deps: MailDeps, mail: StoredMail): Promise<void> {
   const { id, kind, document } = mail;
   const wait = Math.min(RETRY_DELAY_MS * 2 ** mail.attempts, RETRY_DELAY_MAX_MS);
@@ -63,7 +65,7 @@ async function sendOne(deps: MailDeps, mail: StoredMail): Promise<void> {
   await deps.tables.write([{ op: "delete", table: mailsTable, key: { pk: put.pk, sk: put.sk } }]);
 }
 
-/** What servers answer may name the reader: the code says enough. */
+/** Responses of mail servers may contain the address, so only the code is logged. */
 function errorCodeOf(error: unknown): string {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return [code, responseCode].filter((part) => part !== undefined).join(" ") || "failed";

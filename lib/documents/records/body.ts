@@ -3,7 +3,7 @@ import { textField } from "../fields.ts";
 
 export const TITLE_MAX_LENGTH = 255;
 const EXCERPT_MAX_LENGTH = 300;
-/** Versions 1, 3, 4 and 5 of RFC 9562. Reference 0.2. */
+/** UUID versions 1, 3, 4 and 5 (RFC 9562). Reference 0.2. */
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1345][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 export const titleField = textField(TITLE_MAX_LENGTH).nullish();
@@ -22,7 +22,7 @@ export const createBody = z.object({
 });
 export type CreateBody = z.infer<typeof createBody>;
 
-/** Body of a change. Reference 1.2. */
+/** Body of an update. Reference 1.2. */
 export const updateBody = z.object({
   title: titleField,
   excerpt: excerptField,

@@ -1,6 +1,6 @@
 import { TITLE_MAX_LENGTH } from "./body.ts";
 
-/** What the title of a copy says, a language each. Reference 3.4. */
+/** Prefix of a copy's title, by language. Reference 3.4. */
 const COPY_OF: Readonly<Record<string, string>> = {
   en: "Copy of",
   fr: "Copie de",
@@ -11,12 +11,11 @@ const COPY_OF: Readonly<Record<string, string>> = {
   pt: "Cópia de",
 };
 const LANGUAGE = "en";
-/** Languages of a request that are looked at. */
+/** Maximum languages of a request that are considered. */
 const ASKED_MAX = 20;
 
 /**
- * The language to answer in, of those that are known: what the request accepts first (RFC 9110, 12.5.4), else the one of
- * the user, else English.
+ * Negotiates the language: the preferred one of Accept-Language (RFC 9110, 12.5.4), else the user's, else English.
  */
 export function negotiateLanguage(accepted: string | undefined, own: string | null): string {
   const asked = (accepted ?? "").split(",", ASKED_MAX).map((part) => {
@@ -34,10 +33,12 @@ export function negotiateLanguage(accepted: string | undefined, own: string | nu
 /** `fr` of `fr-fr`. */
 const baseOf = (tag: string): string => tag.trim().split(/[-_]/, 1)[0] ?? "";
 
-/** Title of a copy, as long as a title may be; what has none has none as a copy. */
+/**
+ * Returns the title of a copy, shortened to the maximum length. Documents without a title give copies without one.
+ */
 export function copyTitle(title: string | null, language: string): string | null {
   if (title === null || title === "") return title;
   const copied = `${COPY_OF[language] ?? COPY_OF[LANGUAGE]} ${title}`.slice(0, TITLE_MAX_LENGTH);
-  // Of a character that is two units, not the half.
+  // Do not cut a surrogate pair.
   return copied.replace(/[\uD800-\uDBFF]$/, "");
 }

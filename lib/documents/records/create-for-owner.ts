@@ -31,7 +31,7 @@ export type ForOwnerDeps = CommitDeps &
 
 const SHOWN_MAX = 100;
 
-/** Throws `unauthorized` for everybody but a server that has one of the tokens for it. Reference 1.8. */
+/** Throws `unauthorized` unless the request has a server-to-server token. Reference 1.8. */
 export function requireServerToken(
   { documents }: Pick<ForOwnerDeps, "documents">,
   header: string | undefined,
@@ -40,7 +40,7 @@ export function requireServerToken(
   const token = /^Bearer ([^\s]+)$/i.exec(header)?.[1];
   if (token === undefined) throw new ApiError("unauthorized", "Invalid authorization header.");
   const sent = digest(token);
-  // All of them are looked at: the time tells nothing of which one is near.
+  // Compares all tokens in constant time.
   const known = documents.serverTokens.filter((one) => timingSafeEqual(digest(one), sent));
   if (known.length === 0) throw new ApiError("unauthorized", "Invalid server-to-server token.");
 }
@@ -48,9 +48,9 @@ export function requireServerToken(
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
 /**
- * Makes a root out of markdown for the user of a `sub` or an address, who owns it; where there is none, the address is
- * invited to own it. They get a mail. All of it is there at once. Answers the id. Throws `bad_request` in the words of
- * each field, `unavailable` where nothing can be converted. Reference 1.8.
+ * Creates a root from markdown, owned by the user with this `sub` or email address; if there is no such user, the
+ * address is invited as owner. Sends them an email. Returns the id. Throws `bad_request` with field errors,
+ * `unavailable` without a converter. Reference 1.8.
  */
 export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Promise<string> {
   const language = resolveLanguage(deps, body.language);
@@ -103,11 +103,11 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
     };
   });
   await made.catch(async (error: unknown) => {
-    // What was refused was not made; of what failed nobody knows whether it was.
+    // An ApiError means that nothing was committed; after other errors that is unknown.
     if (error instanceof ApiError) await removeVersionBlobs(deps, id, [version]);
     throw error;
   });
-  // Whoever came with the address meanwhile has found no invitation.
+  // A user who signed in meanwhile has not seen the invitation.
   if (!deps.documents.allowDuplicateEmails)
     for (const user of await usersByEmail(deps, body.email)) await acceptInvitations(deps, user);
   return id;
@@ -129,7 +129,7 @@ function planFirstVersion(
   return [{ op: "put", table: versionsTable, item, when: [["pk", "missing"]] }];
 }
 
-/** Who is meant; undefined for somebody who has never been here. */
+/** Finds the future owner; undefined if they have no account. */
 async function findOwner(
   deps: ForOwnerDeps,
   { sub, email }: Pick<ForOwnerBody, "sub" | "email">,
@@ -137,7 +137,7 @@ async function findOwner(
   const { ownerEmail, fallbackToEmail, allowDuplicateEmails } = deps.documents;
   const known = await userBySub(deps, sub);
   if (known !== undefined) return known;
-  // Who owns the installation is made when they first come.
+  // The installation's owner is created on first use.
   if (email === normalizeEmail(ownerEmail)) await getOrCreateOwner(deps, ownerEmail);
   const [only, ...others] = await usersByEmail(deps, email);
   if (only === undefined) return undefined;

@@ -17,7 +17,7 @@ import type { CreateBody } from "./body.ts";
 
 export type CreateDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
-/** Makes a root, which its maker owns. Throws `bad_request` where the id is taken. Reference 1.2. */
+/** Creates a root owned by the user. Throws `bad_request` if the id is taken. Reference 1.2. */
 export async function createDocument(
   deps: CreateDeps,
   user: StoredUser,
@@ -30,8 +30,8 @@ export async function createDocument(
 }
 
 /**
- * Makes the last child of a document that the caller may make children of; rights are inherited. Throws `bad_request`
- * where the id is taken, or there are as many levels as there may be. Reference 1.3.
+ * Creates a last child; access is inherited. Throws `bad_request` if the id is taken or the tree would be too deep.
+ * Reference 1.3.
  */
 export async function createChild(
   deps: CreateDeps,
@@ -40,7 +40,7 @@ export async function createChild(
   body: CreateBody,
 ): Promise<DocumentAccess> {
   return create(deps, user, body, async (attempt) => {
-    // What was changed meanwhile may have been deleted.
+    // The parent may have been deleted since.
     const now = attempt === 0 ? parent : await authorize(deps, user, parent.document.id, "children_create");
     return { parent: now, ...(await allocateOrder(deps, parent.document.id, "last")) };
   });

@@ -9,8 +9,7 @@ import { planDelete, planRestore } from "../tree/tree-writes.ts";
 type DeleteDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
 /**
- * Puts a document into the trash, and with it what lies in it. Throws `not_found`, `unauthorized`, `forbidden`.
- * Reference 3.1.
+ * Moves a document and its descendants to the trash. Throws `not_found`, `unauthorized`, `forbidden`. Reference 3.1.
  */
 export async function deleteDocument(deps: DeleteDeps, viewer: Viewer, id: string): Promise<void> {
   await commitChange(deps, async () => {
@@ -27,8 +26,8 @@ export async function deleteDocument(deps: DeleteDeps, viewer: Viewer, id: strin
 const NOT_DELETED = "This document is not deleted.";
 
 /**
- * Brings a document back from the trash, where what it lies in may still be. Throws `bad_request` where it is not
- * deleted itself, `not_found`, `unauthorized`, `forbidden`. Seed: documents 3; reference 3.2.
+ * Restores a document from the trash; its ancestors may still be deleted. Throws `bad_request` if the document itself
+ * is not deleted, `not_found`, `unauthorized`, `forbidden`. Seed: documents 3; reference 3.2.
  */
 export async function restoreDocument(deps: DeleteDeps, viewer: Viewer, id: string): Promise<void> {
   await commitChange(deps, async () => {

@@ -35,23 +35,23 @@ export const duplicateBody = z.object({
 export interface DuplicateOptions {
   readonly withAccesses: boolean;
   readonly withDescendants: boolean;
-  /** Of the copies' titles. */
+  /** Language of the copies' titles. */
   readonly language: string;
-  /** Gives a copy what is in the document; nobody sees the copy yet. */
+  /** Copies content to a detached copy. */
   readonly copyContent?: (from: StoredDocument, to: StoredDocument) => Promise<void>;
 }
 
-/** Documents of one transaction: each is two items at most. */
+/** Documents per transaction: each takes up to two items. */
 const DOCUMENTS_AT_ONCE = 30;
-/** Accesses of one transaction: each is two items at most. */
+/** Accesses per transaction: each takes up to two items. */
 const ACCESSES_AT_ONCE = 45;
-/** Contents that are copied at the same time. */
+/** Contents copied concurrently. */
 const CONTENTS_AT_ONCE = 8;
 
 /**
- * Copies a document; answers the copy's id. It is made where nobody sees it, and put to its place last: all of it is
- * there at once, or, where something fails, none of it. Throws `not_found`, `forbidden`; `bad_request` where it is more
- * than may be copied at a time; `conflict`. Reference 3.4.
+ * Copies a document and returns the copy's id. The copy is created detached and attached last, so it becomes visible
+ * completely or not at all. Throws `not_found`, `forbidden`; `bad_request` if it exceeds a limit; `conflict`.
+ * Reference 3.4.
  */
 export async function duplicateDocument(
   deps: CreateDeps,
@@ -73,7 +73,7 @@ export async function duplicateDocument(
     const { excerpt } = original;
     const { link_reach, link_role } = withAccesses ? original : UNSHARED;
     const rows: readonly StoredAccess[] = accesses.get(original.id) ?? [];
-    // Its maker's own access is written when it is attached.
+    // The creator's access is written when the copy is attached.
     const made = original.id === id && parent === null ? 1 : 0;
     return {
       ...{ ...documentKey(lies.id), ...lies, title: copyTitle(original.title, language), excerpt },
@@ -111,7 +111,7 @@ export async function duplicateDocument(
 
 const UNSHARED = { link_reach: "restricted", link_role: "reader" } as const;
 
-/** Where the copy comes: beside the document for who may write there, else it is a root of its maker's. */
+/** Returns the copy's parent: the original's if the user can edit there; otherwise the copy is a root. */
 function parentForCopy({ document, role }: DocumentAccess): string | null {
   const writes = role !== null && ROLES.indexOf(role) >= ROLES.indexOf("editor");
   return writes ? document.parent : null;
@@ -119,7 +119,7 @@ function parentForCopy({ document, role }: DocumentAccess): string | null {
 
 type TreeFields = Pick<StoredDocument, "id" | "parent" | "order" | "chain" | "height" | "numchild">;
 
-/** How the copies lie in each other; parents come first. */
+/** Plans the tree fields of the copies, parents first. */
 function planTreeFields(
   { ids }: Pick<CreateDeps, "ids">,
   originals: readonly StoredDocument[],
@@ -136,7 +136,7 @@ function planTreeFields(
     made.set(original.id, {
       ...{ original, id: ids.random(), parent: parent?.id ?? null, height: 0, numchild: 0 },
       order: orders[parent === undefined ? 0 : parent.numchild - 1] ?? "",
-      // As it will be once the first of them is attached.
+      // The chain after the first copy is attached.
       chain: parent === undefined ? [...above] : [...parent.chain, parent.id],
     });
   }

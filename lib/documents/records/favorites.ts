@@ -9,7 +9,7 @@ type FavoriteDeps = CommitDeps & AuthorizationDeps;
 type Flag = "favorite" | "masked";
 
 /**
- * Makes a document a favorite of the user, or no favorite any more. False where it was so already. Throws `not_found`,
+ * Adds a document to the user's favorites or removes it. Returns false if nothing changed. Throws `not_found`,
  * `forbidden`. Reference 1.6.
  */
 export const setFavorite = (
@@ -20,8 +20,8 @@ export const setFavorite = (
 ): Promise<boolean> => setFlag(deps, user, id, "favorite", favorite);
 
 /**
- * Masks a document that the user has opened, so that lists can leave it out, or shows it again. False where it was so
- * already. Throws `bad_request` where they have never opened it, `not_found`, `forbidden`. Reference 1.6.
+ * Masks a document that the user has opened, or unmasks it. Returns false if nothing changed. Throws `bad_request` if
+ * the user has never opened the document, `not_found`, `forbidden`. Reference 1.6.
  */
 export const setMasked = (
   deps: FavoriteDeps,

@@ -9,7 +9,7 @@ const LANGUAGE_MAX_LENGTH = 40;
 const SUBJECT_MAX_LENGTH = 255;
 const MESSAGE_MAX_LENGTH = 2_000;
 
-/** Body of a document that a server makes for somebody. Reference 1.8. */
+/** Body of a document created by a server for a user. Reference 1.8. */
 export const forOwnerBody = z.object({
   title: textField(TITLE_MAX_LENGTH).min(1),
   content: z.string().regex(/\S/, "This field may not be blank.").describe("Markdown"),

@@ -12,14 +12,13 @@ import type { StoredUser } from "../tables/users.ts";
 
 type LeaveDeps = CommitDeps & ListDeps;
 
-/** Three writes each, and what tells of them: an event, and what it sets off. */
+/** Documents per transaction: each takes three writes, plus an event and its delivery. */
 const LEFT_AT_ONCE = 10;
 
 /**
- * Takes from the user all that was given to them, and the traces of links that they followed, on a document and in all
- * that lies in it; what they have above it stays. Favorites go with it where they have nothing above, as nothing would
- * show them any more. What lies deepest comes first and the document
- * last, so that whoever is interrupted can leave again. Throws `not_found`, `forbidden`. Reference 1.6.
+ * Removes the user's accesses and link traces on a document and its descendants; accesses on ancestors stay.
+ * Favorites are removed if the user has no access on an ancestor. Descendants come first and the document last, so
+ * that an interrupted call can be repeated. Throws `not_found`, `forbidden`. Reference 1.6.
  */
 export async function leaveDocument(deps: LeaveDeps, user: StoredUser, id: string): Promise<void> {
   const { ancestors } = await authorize(deps, user, id, "leave");

@@ -12,7 +12,7 @@ import { type CommitDeps, commitChange } from "../changes/commit.ts";
 import { linkEvent } from "../events/document-event.ts";
 import { documentKey, documentsTable } from "../tables/documents.ts";
 
-/** Body of a link's settings. Reference 1.6. */
+/** Body of link settings. Reference 1.6. */
 export const linkBody = z.object({
   link_reach: z.enum(LINK_REACHES).describe("Not less than what the document lies in"),
   link_role: z.enum(LINK_ROLES).nullish().describe("Not with `restricted`; else needed"),
@@ -25,8 +25,8 @@ export interface LinkSettings {
 }
 
 /**
- * Sets who reaches a document by its link. Throws `not_found`,
- * `unauthorized`, `forbidden`; `bad_request` where it is less than the link of what the document lies in. Reference 1.6.
+ * Sets a document's link reach and role. Throws `not_found`, `unauthorized`, `forbidden`; `bad_request` if they are
+ * more restricted than the ancestors' link. Reference 1.6.
  */
 export async function configureLink(
   deps: CommitDeps & AuthorizationDeps,
@@ -75,7 +75,7 @@ function checkLink(options: LinkSelectOptions, reach: LinkReach, role: LinkRole 
   } else if (role === null || !roles.includes(role))
     throw refused(
       "link_role",
-      // As clients know it, also where none was sent.
+      // The API prints a missing role as None.
       `Link role '${role ?? "None"}' is not allowed for link reach '${reach}'. Allowed roles: ${roles.join(", ")}`,
     );
 }

@@ -41,14 +41,13 @@ export type MoveBody = z.infer<typeof moveBody>;
 
 export type MoveDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids" | "timers">;
 
-/** Writes of one transaction at most; the rest of it is for what tells of the move. With more, rights are staged. */
+/** Maximum writes in the move's transaction; the rest is for events. With more, the accesses are staged. */
 const WRITES_MAX = 85;
 
 /**
- * Moves a document with all that lies in it below or beside another, at once. Where it comes into another tree, or was
- * or becomes a root, what is granted on it alone ends. Throws
- * `not_found`, `unauthorized`, `forbidden`; `bad_request` for a target that cannot be; `conflict` where others were
- * faster many times. Seed: documents 3; reference 3.3.
+ * Moves a document and its descendants below or next to another, atomically. If it changes trees, or was or becomes a
+ * root, its own accesses end. Throws `not_found`, `unauthorized`, `forbidden`; `bad_request` for an invalid target;
+ * `conflict`. Seed: documents 3; reference 3.3.
  */
 export async function moveDocument(
   deps: MoveDeps,
@@ -73,7 +72,7 @@ export async function moveDocument(
     isStaged = rights !== undefined && writes.length > WRITES_MAX;
     if (rights !== undefined && isStaged) {
       const moveId = deps.ids.random();
-      // Set before anything is stored: whatever becomes of the move, it removes what is left.
+      // Set first, so that staged rows are removed whatever happens to the move.
       await scheduleMoveCompletion(deps, id, moveId);
       const areStaged = await stageAccesses(deps, id, moveId, rights.accesses);
       const { set, when } = rights.documentUpdate;
@@ -91,13 +90,13 @@ export async function moveDocument(
   if (!isStaged) return;
   const document = await deps.tables.get(documentsTable, documentKey(id));
   if (document === undefined) return;
-  // The move is done, and its rights hold: what is left has a timer.
+  // The move is committed and its accesses apply; the timer completes the rest.
   await completeMoves(deps, [document]).catch((error: unknown) =>
     deps.log.warn("the accesses of a moved document are settled later", { document: id, error }),
   );
 }
 
-/** Whoever puts something into a document, or beside one in it, may move that, too; the roots are nobody's. */
+/** The viewer must be able to move the target parent too. Anyone may move documents to the root level. */
 async function checkAllowed(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -113,7 +112,7 @@ async function checkAllowed(
 
 const rootOf = (node: DocumentNode): StoredDocument => ancestorsAndSelf(node)[0] ?? node.document;
 
-/** What becomes of the document's own rights; undefined where it stays in its tree. */
+/** Plans the changes of the document's own accesses; undefined if it stays in its tree. */
 async function planRights(
   deps: MoveDeps,
   moved: DocumentNode,
@@ -125,6 +124,6 @@ async function planRights(
   return stays ? undefined : planTreeChange(deps, moved.document);
 }
 
-/** Of one text, as clients know it here. */
+/** The API returns one text here, not a list. */
 const refused = (message: string): ApiError =>
   new ApiError("bad_request", message, { body: { target_document_id: message } });

@@ -9,8 +9,8 @@ import { withChangeRow } from "../changes/change-log.ts";
 import { relationKey, relationsTable } from "../tables/accesses.ts";
 
 /**
- * A document for somebody who opens it; whoever has a name is remembered to have been there. Throws `not_found`,
- * `unauthorized`, `forbidden`. Reference 1.2.
+ * Returns a document and records that the user has opened it. Throws `not_found`, `unauthorized`, `forbidden`.
+ * Reference 1.2.
  */
 export async function readDocument(
   deps: AuthorizationDeps & Pick<Ports, "ids">,

@@ -9,7 +9,7 @@ import type { Branch } from "./tree.ts";
 const reach = z.enum(LINK_REACHES);
 const linkRole = z.enum(LINK_ROLES);
 
-/** A document as clients see it, in lists and by itself. Reference 2.1. */
+/** A document as returned by the API. Reference 2.1. */
 export const documentRecord = z
   .object({
     id: z.string(),

@@ -3,14 +3,14 @@ import type { Ports } from "../../platform/ports.ts";
 import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import { childIds } from "../tree/children.ts";
 
-/** Documents that are copied at a time at most. */
+/** Maximum documents per copy. */
 export const SUBTREE_MAX = 1_000;
-/** Parents whose children are looked up at the same time. */
+/** Parents whose children are read concurrently. */
 const AT_ONCE = 16;
 
 /**
- * A live document with all that lies in it and is live: parents before their children, which are in their order. Throws
- * `bad_request` where that is more than may be copied at a time.
+ * Reads a live document with all live descendants, parents first, siblings in order. Throws `bad_request` if there
+ * are more than 1,000.
  */
 export async function readSubtree(
   deps: Pick<Ports, "tables">,
@@ -36,7 +36,7 @@ export async function readSubtree(
 async function liveChildren(deps: Pick<Ports, "tables">, id: string): Promise<StoredDocument[]> {
   const ids = await childIds(deps, id, SUBTREE_MAX);
   const children = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
-  // One that has gone elsewhere meanwhile is no child any more.
+  // Excludes children that have moved since.
   return children.filter(({ parent, deleted_at }) => parent === id && deleted_at === null);
 }
 

@@ -12,19 +12,19 @@ import { documentKey, documentsTable, type StoredDocument } from "../tables/docu
 import { ancestorsAndSelf, type DocumentNode, findDeletedAt, readNode } from "../tree/ancestors.ts";
 import { childIds } from "../tree/children.ts";
 
-/** A document, with its children where its branch is open. */
+/** A document, with its children if its branch is expanded. */
 export interface Branch {
   readonly access: DocumentAccess;
   readonly children: readonly Branch[];
 }
 
-/** Documents of a tree at most: what does not fit is on the pages of their parent's children. */
+/** Maximum documents in a tree; further children are available from the children endpoint. */
 export const NODES_MAX = 2_500;
 
 /**
- * The tree around a document as a viewer sees it: from the highest ancestor that they may read down to it, with the
- * children of each on the way and its own. The owner of a deleted document sees it with the children that were deleted
- * with it. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.3.
+ * Reads the tree around a document: from the topmost ancestor that the viewer may read down to the document, with the
+ * children of each. The owner of a deleted document gets it with the children deleted with it. Throws `not_found`,
+ * `unauthorized`, `forbidden`. Reference 1.3.
  */
 export async function readTree(deps: AuthorizationDeps, viewer: Viewer, id: string): Promise<Branch> {
   const node = await readNode(deps, id);
@@ -59,7 +59,9 @@ export async function readTree(deps: AuthorizationDeps, viewer: Viewer, id: stri
   return branchOf(top, onTheWay[top] ?? access);
 }
 
-/** The live children of each document of a line, in their order, among them the next one of the line. */
+/**
+ * Reads the live children of each document on the path, in order. The next document of the path is always included.
+ */
 async function readChildrenOfEach(
   deps: AuthorizationDeps,
   line: readonly StoredDocument[],
@@ -80,14 +82,14 @@ async function readChildrenOfEach(
   return kept.map((ids, level) =>
     ids.flatMap((id) => {
       const document = documents.get(id);
-      // One that has gone elsewhere meanwhile is no child any more.
+      // Excludes children that have moved since.
       const isHere = document?.parent === line[level]?.id && document?.deleted_at === null;
       return isHere && document !== undefined ? [document] : [];
     }),
   );
 }
 
-/** How many of each list there is room for, when the longest give way first. */
+/** Returns the maximum length per list, so that the longest lists are shortened first. */
 function shareEvenly(lengths: readonly number[]): number {
   let room = NODES_MAX;
   const sorted = lengths.toSorted((one, other) => one - other);

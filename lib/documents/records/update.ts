@@ -14,8 +14,8 @@ import type { UpdateBody } from "./body.ts";
 export type UpdateDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "timers">;
 
 /**
- * Changes what a document says of itself; what is not given stays, and where nothing is given nothing is saved. Throws
- * `not_found`, `unauthorized`, `forbidden`. Reference 1.2.
+ * Updates a document's fields. Without fields it saves nothing. Throws `not_found`, `unauthorized`, `forbidden`.
+ * Reference 1.2.
  */
 export async function updateDocument(
   deps: UpdateDeps,

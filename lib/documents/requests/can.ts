@@ -8,8 +8,8 @@ interface DocumentRequest {
 }
 
 /**
- * Whether the caller may do something with a document at all: asked where what they sent is wrong, as who may not is told
- * that and nothing else. The check throws `not_found`, `unauthorized`, `forbidden`. Reference 1.0.
+ * Returns a permission check for a route. It runs before validation, so a caller without the ability gets no
+ * validation errors. The check throws `not_found`, `unauthorized`, `forbidden`. Reference 1.0.
  */
 export const can =
   (ability: Ability) =>

@@ -9,12 +9,15 @@ import { findUser, getOrCreateOwner, type UserDeps } from "../users/users.ts";
 
 export type ViewerDeps = UserDeps & CommitDeps & { readonly documents: DocumentSettings };
 
-/** Whoever asked, as the authentication step found. */
+/** A request after authentication. */
 interface AuthenticatedRequest {
   readonly principal: Pick<Principal, "kind" | "id"> | undefined;
 }
 
-/** The user who asks; undefined for anybody. Throws `unauthorized` for one who is gone, or may not come in any more. */
+/**
+ * Returns the user of a request; undefined if anonymous. Throws `unauthorized` if the user does not exist or is
+ * inactive.
+ */
 export async function resolveViewer(
   deps: ViewerDeps,
   { principal }: AuthenticatedRequest,
@@ -27,19 +30,19 @@ export async function resolveViewer(
       ? await getOrCreateOwner(deps, deps.documents.ownerEmail)
       : await findUser(deps, principal.id);
   if (user?.is_active !== true) throw new ApiError("unauthorized", "User not found or not active.");
-  // With the first request of somebody new, and where one before has not come to its end.
+  // On the first request of a new user, or if an earlier attempt was interrupted.
   if (user.invitations_pending === true) await acceptInvitations(deps, user);
   return user;
 }
 
-/** Likewise where nobody else may ask. Throws `unauthorized`. */
+/** Returns the user of a request. Throws `unauthorized` if anonymous. */
 export async function requireUser(deps: ViewerDeps, asking: AuthenticatedRequest): Promise<StoredUser> {
   const viewer = await resolveViewer(deps, asking);
   if (viewer === undefined) throw notAuthenticated();
   return viewer;
 }
 
-/** Throws `forbidden` for everybody but whoever has the installation's own token. */
+/** Throws `forbidden` unless the request uses the installation's own token. */
 export function requireInstallationOwner({ principal }: AuthenticatedRequest): void {
   if (principal?.kind !== "owner") throw permissionDenied();
 }

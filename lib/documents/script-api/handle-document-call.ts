@@ -10,7 +10,7 @@ import { COMMENT_MAX_BYTES } from "../threads/body.ts";
 import { createThread } from "../threads/threads.ts";
 import { getOrCreateOwner, usersByEmail } from "../users/users.ts";
 
-/** What scripts of workflows ask. */
+/** A call of the script API for documents. */
 export type DocumentCall =
   | {
       readonly of: "new document";
@@ -21,9 +21,9 @@ export type DocumentCall =
   | { readonly of: "text of document"; readonly id: string }
   | { readonly of: "more text" | "new comment"; readonly id: string; readonly text: string };
 
-/** Which call asks, and what led to it. */
+/** The call's id and the run it comes from. */
 export interface CallOrigin {
-  /** A UUID: the same however often the call is made again. */
+  /** A UUID that stays the same if the call is repeated. */
   readonly call: string;
   readonly cause: Cause;
 }
@@ -33,15 +33,15 @@ export type DocumentCallDeps = CreateDeps &
     readonly documentContent?: ContentAccess;
   };
 
-/** Characters of a document that a script is given at most. */
+/** Maximum characters of a document that a script can read. */
 const READ_MAX_CHARS = 4_000_000;
-/** Attempts at adding to a text that others change. */
+/** Attempts at appending to a document that others change. */
 const TRIES_MAX = 10;
 
 /**
- * Works on documents for a script, as the user whom the installation names for workflows and with that user's rights
- * alone. Gives a text, or the id of what was made, which is made once for each call. Throws ApiError for what is
- * refused.
+ * Handles a script's call on documents as the user that the installation names for workflows, with that user's
+ * permissions. Returns a text or the id of the created object; a repeated call does not create it again. Throws
+ * ApiError.
  */
 export async function handleDocumentCall(
   deps: DocumentCallDeps,
@@ -62,7 +62,7 @@ export async function handleDocumentCall(
   }
 }
 
-/** Throws `bad_request` where nobody, or more than one, has the address. */
+/** Throws `bad_request` unless exactly one active user has the address. */
 async function resolveWorkflowUser(deps: DocumentCallDeps): Promise<StoredUser> {
   const { workflowsEmail, ownerEmail } = deps.documents;
   if (workflowsEmail === "") return getOrCreateOwner(deps, ownerEmail);
@@ -72,7 +72,7 @@ async function resolveWorkflowUser(deps: DocumentCallDeps): Promise<StoredUser> 
   throw new ApiError("bad_request", `${how} the address of WORKFLOW_DOCUMENTS_USER`);
 }
 
-/** What it changes tells of the run that asked, one hop further on: workflows that set off themselves come to an end. */
+/** Adds the run to the events of the change, one hop further: workflows that trigger themselves stop. */
 function withCause<Asked extends CommitDeps>(deps: Asked, { cause }: CallOrigin): Asked {
   const { effects } = deps;
   return {
@@ -87,7 +87,7 @@ function withCause<Asked extends CommitDeps>(deps: Asked, { cause }: CallOrigin)
   };
 }
 
-/** Rooms of editors are known by version 4 alone. Reference 11.7. */
+/** Editors accept UUIDs of version 4 only. Reference 11.7. */
 const toUuidV4 = (id: string): string => `${id.slice(0, 14)}4${id.slice(15)}`;
 
 async function createDocumentOnce(
@@ -105,7 +105,7 @@ async function createDocumentOnce(
         ? createDocument(deps, user, { id, title })
         : createChild(deps, user, above, { id, title }));
     } catch (error) {
-      // The same call may have come twice at the same time.
+      // A concurrent repetition of the call may have created it.
       if (!(await isAlreadyCreated(deps, user, id))) throw error;
     }
   }
@@ -114,14 +114,14 @@ async function createDocumentOnce(
   return id;
 }
 
-/** The same call, come twice, has written it; or somebody has who was faster. */
+/** A repetition of the call, or another writer, has saved content already. */
 function ignoreConflict(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
 const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "conflict";
 
-/** Throws `conflict` where somebody else has the id. */
+/** Throws `conflict` if another user's document has the id. */
 async function isAlreadyCreated(
   { tables }: DocumentCallDeps,
   user: StoredUser,
@@ -164,14 +164,14 @@ async function append(
   return id;
 }
 
-/** Throws `bad_request` where documents have no content yet that could be read. */
+/** Throws `bad_request` if content is not available here. */
 function contentOf({ documentContent }: DocumentCallDeps): ContentAccess {
   if (documentContent === undefined)
     throw new ApiError("bad_request", "the content of documents is not available here");
   return documentContent;
 }
 
-/** A paragraph a line, as editors keep comments; JSON text. Throws `bad_request` where it is too long. */
+/** Converts text to editor blocks, one paragraph per line, as JSON text. Throws `bad_request` if it is too long. */
 function toCommentBlocks(text: string): string {
   const blocks = text.split(/\r?\n/).map((line) => ({
     type: "paragraph",

@@ -17,19 +17,19 @@ import {
 } from "../tables/invitations.ts";
 import { type StoredUser, userKey, usersTable } from "../tables/users.ts";
 
-/** Invitations that one address brings at once; what is left is accepted the next time. */
+/** Maximum invitations accepted per call. */
 const ACCEPTED_MAX = 500;
 
 /**
- * Makes accesses of the invitations to a user's address that have not expired; documents that nobody made are then made
- * by them. What was accepted before is not there any more, so it may be called whenever a user comes. Reference 2.4.
+ * Converts a user's unexpired invitations to accesses. The user becomes the creator of documents without one.
+ * Accepted invitations are deleted, so this can be repeated. Reference 2.4.
  */
 export async function acceptInvitations(deps: CommitDeps, user: StoredUser): Promise<void> {
   if (user.email === null) return;
   const invited = await readAll(deps, invitedTable, { pk: invitedPartition(user.email) }, ACCEPTED_MAX);
   for (const { sk: document, id } of invited) await accept(deps, user, document, id);
   if (user.invitations_pending === undefined || invited.length === ACCEPTED_MAX) return;
-  // Last of all: where the process dies before, the user's next request finds what is left.
+  // Last, so that the next request continues after a crash.
   const change = { remove: ["invitations_pending"], add: { revision: 1 } };
   await deps.tables.update(usersTable, userKey(user.id), change, [["invitations_pending", "=", true]]);
 }
@@ -44,7 +44,7 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
       deps.tables.get(documentsTable, documentKey(id)),
       deps.tables.get(accessesTable, accessKey(id, accessId(id, { user: user.id }))),
     ]);
-    // The invitation ended with the move.
+    // The move ends the invitation.
     if (document?.pending_move !== undefined) {
       await completeMoves(deps, [document]);
       return NOTHING;
@@ -73,7 +73,7 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
   });
 }
 
-/** The same writes, by which the document also gets to be somebody's work: an item is written once in a transaction. */
+/** Adds the creator to the document's update: a transaction writes an item once. */
 function withCreator(writes: readonly Write[], document: string, user: StoredUser): Write[] {
   const { pk } = documentKey(document);
   return writes.map((write) =>

@@ -8,7 +8,7 @@ import { lightUserRecord, toLightUser, toUser, userRecord } from "../users/recor
 
 const role = z.enum(ROLES);
 
-/** A row of access as clients see it. Reference 1.9. */
+/** An access row as returned by the API. Reference 1.9. */
 export const accessRecord = z
   .object({
     id: z.string(),
@@ -34,17 +34,17 @@ export const accessRecord = z
   .meta({ id: "DocumentAccess" });
 export type AccessRecord = z.infer<typeof accessRecord>;
 
-/** A row of access with all that is shown of it. */
+/** An access row with everything its response needs. */
 export interface ShownAccess {
   readonly access: StoredAccess;
-  /** The document that it belongs to. */
+  /** The access's document. */
   readonly node: DocumentNode;
   readonly user: StoredUser | undefined;
   readonly abilities: AccessRowAbilities;
   readonly maxAncestorsRole: Role | null;
 }
 
-/** The abilities of a row, with the row. */
+/** Computes the abilities of an access row. */
 export function toShownAccess(
   access: StoredAccess,
   node: DocumentNode,
@@ -64,7 +64,7 @@ export function toShownAccess(
   return { access, node, user, abilities, maxAncestorsRole };
 }
 
-/** `light`: for whoever may not manage accesses. */
+/** `light`: names only, for callers who may not manage accesses. */
 export function toAccess(shown: ShownAccess, { light }: { readonly light: boolean }): AccessRecord {
   const { access, node, user, abilities, maxAncestorsRole } = shown;
   const { id, team } = access;

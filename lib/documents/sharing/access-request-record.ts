@@ -7,13 +7,13 @@ import { toUser, userRecord } from "../users/record.ts";
 const REQUESTABLE_ROLES = ["reader", "commenter", "editor", "administrator"] as const;
 const role = z.enum(ROLES);
 
-/** Body of a request. Reference 1.11. */
+/** Body of an access request. Reference 1.11. */
 export const accessRequestBody = z.object({ role: z.enum(REQUESTABLE_ROLES).default("reader") });
 
-/** Body of its acceptance: the role that was asked for where none is named. */
+/** Body of its acceptance. Default: the requested role. */
 export const acceptRequestBody = z.object({ role: role.nullish() });
 
-/** A request as clients see it. Reference 1.11. */
+/** An access request as returned by the API. Reference 1.11. */
 export const accessRequestRecord = z
   .object({
     id: z.string(),
@@ -33,7 +33,7 @@ export const accessRequestRecord = z
   .meta({ id: "AccessRequest" });
 export type AccessRequestRecord = z.infer<typeof accessRequestRecord>;
 
-/** `callerRole`: of whoever looks, on the document. */
+/** `callerRole`: the caller's role on the document. */
 export function toAccessRequest(
   request: StoredAccessRequest,
   user: StoredUser,

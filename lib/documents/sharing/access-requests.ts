@@ -21,17 +21,17 @@ import { findUser } from "../users/users.ts";
 import { type AccessRequestRecord, toAccessRequest } from "./access-request-record.ts";
 import { compareByCreation, type SharingDeps } from "./deps.ts";
 
-/** Owners and administrators that a request is mailed to. */
+/** Maximum owners and administrators who get an email. */
 const MAILED_MANAGERS_MAX = 50;
 
-/** Requests are for roots: what lies in one inherits its accesses. Throws `not_found`. */
+/** Returns a root. Only roots have access requests, because descendants inherit accesses. Throws `not_found`. */
 async function findRoot(deps: SharingDeps, viewer: StoredUser, id: string): Promise<DocumentAccess> {
   const documentAccess = await findDocument(deps, viewer, id);
   if (documentAccess.document.parent !== null) throw new ApiError("not_found", "Document not found.");
   return documentAccess;
 }
 
-/** Throws `not_found`, and `forbidden` for who is neither administrator nor owner. */
+/** Throws `not_found`, and `forbidden` unless the viewer is an administrator or owner. */
 async function authorizeManager(deps: SharingDeps, viewer: StoredUser, id: string): Promise<DocumentAccess> {
   const documentAccess = await findRoot(deps, viewer, id);
   if (!documentAccess.abilities.accesses_manage) throw accessDenied(viewer);
@@ -39,8 +39,8 @@ async function authorizeManager(deps: SharingDeps, viewer: StoredUser, id: strin
 }
 
 /**
- * Asks for a role on a root, once; its owners and administrators get a mail. Throws `bad_request` where the caller is one
- * of them or has asked before, `not_found`. Reference 1.11.
+ * Requests a role on a root, once per user; its owners and administrators get an email. Throws `bad_request` if the
+ * caller is one of them or has already requested, `not_found`. Reference 1.11.
  */
 export async function requestAccess(
   deps: SharingDeps,
@@ -75,7 +75,7 @@ export async function requestAccess(
   });
 }
 
-/** Those who can answer: the first of them. */
+/** Reads the first owners and administrators. */
 async function readManagers(deps: SharingDeps, document: StoredDocument): Promise<StoredUser[]> {
   await completeMoves(deps, [document]);
   const rows = await readAll(deps, accessesTable, { pk: document.id });
@@ -85,8 +85,8 @@ async function readManagers(deps: SharingDeps, document: StoredDocument): Promis
 }
 
 /**
- * A page of the requests for a root, oldest first, and how many there are: all for administrators and owners, their own
- * for everybody else. Throws `not_found`. Reference 1.11.
+ * Lists a page of a root's access requests, oldest first, and their total count: all for administrators and owners,
+ * their own for others. Throws `not_found`. Reference 1.11.
  */
 export async function listAccessRequests(
   deps: SharingDeps,
@@ -147,8 +147,8 @@ export async function deleteAccessRequest(
 }
 
 /**
- * Gives who asked the role that they asked for, or another one; never less than they have. Throws `bad_request` for more
- * than the caller has, `not_found`, `forbidden`. Reference 1.11.
+ * Grants the requested role or another one; never lowers a role. Throws `bad_request` for a role above the caller's,
+ * `not_found`, `forbidden`. Reference 1.11.
  */
 export async function acceptAccessRequest(
   deps: SharingDeps,

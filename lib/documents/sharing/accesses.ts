@@ -21,9 +21,9 @@ import type { AccessBody } from "./body.ts";
 import { compareByCreation, type SharingDeps } from "./deps.ts";
 
 /**
- * Rows of access of a document and of all that it lies in, root first; of administrators and owners alone, without
- * addresses, for a caller who is neither; none for one without a role. Throws `not_found`, and `forbidden` in the
- * trash. Reference 1.9.
+ * Lists the accesses of a document and its ancestors, root first. Callers who are not administrators or owners see
+ * only administrators and owners, without addresses; callers without a role see none. Throws `not_found`, and
+ * `forbidden` in the trash. Reference 1.9.
  */
 export async function listAccesses(
   deps: SharingDeps,
@@ -79,8 +79,8 @@ const granteeKey = ({ user, team }: StoredAccess): string =>
   user === null ? `team:${team}` : `user:${user}`;
 
 /**
- * Gives a user or a team a role on a document, and writes to the user. Throws `bad_request` in the words of each field,
- * `not_found`, `forbidden`. Reference 1.9.
+ * Grants a user or team a role and emails the user. Throws `bad_request` with field errors, `not_found`, `forbidden`.
+ * Reference 1.9.
  */
 export async function createAccess(
   deps: SharingDeps,
@@ -141,7 +141,7 @@ async function resolveGrantee(
 const refused = (message: string): ApiError =>
   new ApiError("bad_request", message, { body: { __all__: [message] } });
 
-/** A row of access of a document. Throws `not_found`, `forbidden`. Reference 1.9. */
+/** Returns an access of a document. Throws `not_found`, `forbidden`. Reference 1.9. */
 export async function getAccess(
   deps: SharingDeps,
   viewer: StoredUser,
@@ -153,7 +153,7 @@ export async function getAccess(
   return toAccess(shown, { light: false });
 }
 
-/** Gives a row another role, or leaves it as it is. Throws `not_found`, `forbidden`. Reference 1.9. */
+/** Changes the role of an access. Throws `not_found`, `forbidden`. Reference 1.9. */
 export async function updateAccess(
   deps: SharingDeps,
   viewer: StoredUser,
@@ -179,8 +179,8 @@ export async function updateAccess(
 }
 
 /**
- * Takes a row of access away; a root keeps its last owner, also where two leave at the same time. Throws `not_found`,
- * `forbidden`. Reference 1.9.
+ * Removes an access; a root keeps its last owner, also under concurrency. Throws `not_found`, `forbidden`. Reference
+ * 1.9.
  */
 export async function deleteAccess(
   deps: SharingDeps,
@@ -199,7 +199,7 @@ export async function deleteAccess(
   });
 }
 
-/** A row as somebody stands to it who has a role on its live document. */
+/** Returns an access with the caller's abilities. The caller needs a role on the live document. */
 async function loadAccess(
   deps: SharingDeps,
   viewer: StoredUser,

@@ -6,7 +6,7 @@ const TEAM_MAX_LENGTH = 100;
 
 const id = z.guid().transform((text) => text.toLowerCase());
 
-/** Whom a document is to be shared with: one of the two. Reference 1.9. */
+/** Body of an access: a user or a team. Reference 1.9. */
 export const accessBody = z.object({
   user_id: z
     .guid("Must be a valid UUID.")
@@ -19,10 +19,10 @@ export const accessBody = z.object({
 });
 export type AccessBody = z.infer<typeof accessBody>;
 
-/** A change of a row of access: nothing but its role. */
+/** Body of an update of an access. */
 export const accessChangeBody = z.object({ role: z.enum(ROLES).optional() });
 
-/** Ids in the path of something that belongs to a document; anything else is not there. */
+/** Ids in paths below a document. A malformed id returns 404. */
 export const accessParams = z.object({ id, accessId: id });
 export const invitationParams = z.object({ id, invitationId: id });
 export const requestParams = z.object({ id, requestId: id });

@@ -4,7 +4,7 @@ import type { CommitDeps } from "../changes/commit.ts";
 
 export type SharingDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
-/** Oldest first; of the same time, by their ids. */
+/** Compares by creation time, then id. */
 export const compareByCreation = (
   one: { readonly created_at: string; readonly id: string },
   other: { readonly created_at: string; readonly id: string },

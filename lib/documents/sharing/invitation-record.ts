@@ -11,11 +11,11 @@ const email = z.email().max(EMAIL_MAX_LENGTH).transform(normalizeEmail);
 export const invitationBody = z.object({ email, role: z.enum(ROLES).default("reader") });
 export type InvitationBody = z.infer<typeof invitationBody>;
 
-/** Body of a change of one; what is not given stays. */
+/** Body of an update. */
 export const invitationChangeBody = z.object({ email: email.optional(), role: z.enum(ROLES).optional() });
 export type InvitationChange = z.infer<typeof invitationChangeBody>;
 
-/** An invitation as clients see it. Reference 1.10. */
+/** An invitation as returned by the API. Reference 1.10. */
 export const invitationRecord = z
   .object({
     id: z.string(),
@@ -35,7 +35,7 @@ export const invitationRecord = z
   .meta({ id: "Invitation" });
 export type InvitationRecord = z.infer<typeof invitationRecord>;
 
-/** For whoever manages the accesses of its document: nobody else comes to see one. */
+/** Converts an invitation. Only managers of the document see invitations, so all abilities are true. */
 export function toInvitation(invitation: StoredInvitation, now: number): InvitationRecord {
   const { id, created_at, email: address, document, role, issuer } = invitation;
   return {

@@ -26,10 +26,10 @@ import {
   toInvitation,
 } from "./invitation-record.ts";
 
-/** Invitations that one document has at most: a page of them is found among all. */
+/** Maximum invitations of a document: all are read for a page. */
 export const INVITATIONS_MAX = 1_000;
 
-/** Only for whoever manages accesses, be it by a role on what the document lies in. */
+/** Returns the document if the viewer may manage its accesses. */
 async function authorizeManager(deps: SharingDeps, viewer: StoredUser, id: string): Promise<DocumentAccess> {
   const documentAccess = await authorize(deps, viewer, id, "accesses_manage");
   await completeMoves(deps, [documentAccess.document]);
@@ -37,8 +37,8 @@ async function authorizeManager(deps: SharingDeps, viewer: StoredUser, id: strin
 }
 
 /**
- * A page of the invitations to a document, latest first, and how many there are; none for a caller who may not manage
- * its accesses. Throws `not_found`. Reference 1.10.
+ * Lists a page of a document's invitations, latest first, and their total count; empty if the viewer may not manage
+ * accesses. Throws `not_found`. Reference 1.10.
  */
 export async function listInvitations(
   deps: SharingDeps,
@@ -59,8 +59,8 @@ export async function listInvitations(
 }
 
 /**
- * Invites an address to a document, and writes to it. Throws `bad_request` in the words of each field, `not_found`,
- * `forbidden`. Reference 1.10.
+ * Invites an email address and sends it an email. Throws `bad_request` with field errors, `not_found`, `forbidden`.
+ * Reference 1.10.
  */
 export async function createInvitation(
   deps: SharingDeps,
@@ -83,12 +83,12 @@ export async function createInvitation(
       result: made,
     };
   });
-  // Whoever came with the address meanwhile has found no invitation.
+  // A user who signed in meanwhile has not seen the invitation.
   for (const user of await usersByEmail(deps, email)) await acceptInvitations(deps, user);
   return toInvitation(invitation, deps.clock.now());
 }
 
-/** A new invitation and its writes, which do not hold where the address has one to the document. */
+/** Plans an invitation. The writes fail if the address already has one to the document. */
 export function planInvitation(
   { ids, clock }: Pick<SharingDeps, "ids" | "clock">,
   made: Pick<StoredInvitation, "document" | "email" | "role" | "issuer">,
@@ -120,7 +120,10 @@ export async function getInvitation(
   return toInvitation(await readInvitation(deps, id, invitationId), deps.clock.now());
 }
 
-/** Changes role or address; its time goes on. Throws `bad_request`, `not_found`, `forbidden`. Reference 1.10. */
+/**
+ * Updates the role or address of an invitation; its expiry does not change. Throws `bad_request`, `not_found`,
+ * `forbidden`. Reference 1.10.
+ */
 export async function updateInvitation(
   deps: SharingDeps,
   viewer: StoredUser,
@@ -178,7 +181,7 @@ function requireGrantableRole({ abilities }: DocumentAccess, role: Role): void {
     throw refused("role", "Only owners of a document can invite other users as owners.");
 }
 
-/** Throws `bad_request` for an address that is a user's, or has an invitation. */
+/** Throws `bad_request` if the address belongs to a user or already has an invitation. */
 async function requireInvitableEmail(deps: SharingDeps, document: string, email: string): Promise<void> {
   const isOwners = email === normalizeEmail(deps.documents.ownerEmail);
   if (isOwners || (await usersByEmail(deps, email)).length > 0)

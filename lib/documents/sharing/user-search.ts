@@ -16,13 +16,13 @@ export type SearchDeps = AuthorizationDeps & { readonly userDirectory: UserDirec
 
 export interface UserSearch {
   readonly q?: string | undefined;
-  /** Users who have an access to it are left out. */
+  /** Excludes users with an access to this document. */
   readonly document_id?: string | undefined;
 }
 
 /**
- * Users for somebody who looks for one: by an address with few mistakes, all; by a part of an address or name, those
- * whom they share a document or the domain of the address with. Throws `bad_request`. Reference 1.13.
+ * Finds users: with an email address, all users with a similar one; otherwise, users with a similar address or name
+ * who share a document or the email domain with the caller. Throws `bad_request`. Reference 1.13.
  */
 export async function searchUsers(
   deps: SearchDeps,
@@ -51,7 +51,7 @@ function checkLength(text: string, least: number): void {
   throw new ApiError("bad_request", message, { body: { q: [message] } });
 }
 
-/** Who has an access already, as far as the viewer may know. */
+/** Users with an access to the document, if the viewer may list them. */
 async function readVisibleMembers(
   deps: SearchDeps,
   viewer: StoredUser,
@@ -72,7 +72,7 @@ interface Ranked {
 const byEmail = (one: Ranked, other: Ranked): number =>
   one.email < other.email ? -1 : one.email > other.email ? 1 : one.id < other.id ? -1 : 1;
 
-/** Ids of users whose address is that or nearly so, the nearest first. */
+/** Returns ids of users with this or a similar email address, most similar first. */
 async function findByAddress(deps: SearchDeps, text: string): Promise<string[]> {
   const near = (await deps.userDirectory.all()).flatMap(({ id, email }) => {
     const distance = email === "" ? undefined : editDistance(text, email, DISTANCE_MAX);
@@ -83,7 +83,7 @@ async function findByAddress(deps: SearchDeps, text: string): Promise<string[]> 
   return [...new Set([...exact.map(({ id }) => id), ...ids.map(({ id }) => id)])];
 }
 
-/** Ids of users near to the viewer whose address or name is like it, those first who share a document. */
+/** Returns ids of related users with a similar address or name; those who share a document come first. */
 async function findBySimilarity(deps: SearchDeps, viewer: StoredUser, text: string): Promise<string[]> {
   const [all, sharing] = await Promise.all([deps.userDirectory.all(), findCollaborators(deps, viewer.id)]);
   const domain = domainOf(viewer.email ?? "");
@@ -107,7 +107,7 @@ async function findBySimilarity(deps: SearchDeps, viewer: StoredUser, text: stri
     .map(({ id }) => id);
 }
 
-/** The first of them who may come in. */
+/** Reads the first active users. */
 async function readFirstActive(deps: SearchDeps, ids: readonly string[]): Promise<StoredUser[]> {
   const limit = deps.documents.usersListLimit;
   const found: StoredUser[] = [];
@@ -119,13 +119,13 @@ async function readFirstActive(deps: SearchDeps, ids: readonly string[]): Promis
   return found.slice(0, limit);
 }
 
-/** What somebody has documents for is read so far, then the latest of them that they have an access to are looked at. */
+/** Maximum relations read, and maximum documents among them (latest first) whose accesses are read. */
 const RELATIONS_MAX = 1_000;
 const DOCUMENTS_MAX = 100;
-/** Accesses of each document that are looked at. */
+/** Maximum accesses read per document. */
 const ACCESSES_MAX = 200;
 
-/** Who has an access to a document beside somebody, and since when the latest of those is. */
+/** Returns the users who share a document with this user, and when the latest of their accesses was created. */
 async function findCollaborators(
   deps: Pick<Ports, "tables">,
   user: string,
@@ -148,7 +148,7 @@ async function findCollaborators(
   return latest;
 }
 
-/** Users who have an access to the document itself. */
+/** Returns the users with an access to the document itself, not to an ancestor. */
 async function readUsersWithAccess(
   deps: Pick<Ports, "tables">,
   document: string,

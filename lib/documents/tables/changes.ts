@@ -1,22 +1,22 @@
 import type { Key, TableSpec } from "../../platform/tables.ts";
 
-/** One transaction's changes of what lists are made from. */
+/** The documents and relations that one transaction changed. Lists read these rows. */
 export interface ChangeRow extends Key {
-  /** Ids of documents. */
+  /** Ids of changed documents. */
   readonly documents: readonly string[];
-  /** Of people to documents. */
+  /** Changed relations. */
   readonly relations: readonly (readonly [user: string, document: string])[];
 }
 
-/** How many rows a shard has had. */
+/** Number of rows ever written to a shard. */
 export interface ChangeCount extends Key {
   readonly count: number;
 }
 
-/** Rows by shard, in the order of their ids, and one partition of the counts of all shards. */
+/** Change rows by shard, sorted by id; the counts of all shards are one partition. */
 export const changesTable: TableSpec<ChangeRow> = { name: "document-changes", indexes: {} };
 export const countsTable: TableSpec<ChangeCount> = { name: "document-change-counts", indexes: {} };
 export const CHANGE_COUNTS = "counts";
 
-/** Shards, so that those who write at the same time rarely meet. */
+/** Shards keep concurrent transactions from writing the same count. */
 export const SHARDS = [..."0123456789abcdef"] as const;

@@ -2,57 +2,54 @@ import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { LinkReach, LinkRole } from "../access/links.ts";
 import type { ContentHead } from "./versions.ts";
 
-/** Levels of a tree, its root among them. Reference 2.1. */
+/** Maximum levels of a tree, including the root. Reference 2.1. */
 export const DEPTH_MAX = 36;
 
-/** A document without its content. Reference 2.1; what is counted or remembered besides is Weft's own. */
+/** A document without its content. Counters and pending updates are internal to Weft. */
 export interface StoredDocument extends Key {
   readonly id: string;
   readonly title: string | null;
   readonly excerpt: string | null;
   readonly link_reach: LinkReach;
   readonly link_role: LinkRole;
-  /** Who made it; null where nobody is known. */
+  /** Id of the creator; null if unknown. */
   readonly creator: string | null;
   readonly duplicated_from: string | null;
   readonly created_at: string;
   readonly updated_at: string;
-  /** When it was itself deleted; what lies below it is deleted with it and says nothing of it. */
+  /** When the document itself was deleted. Its descendants count as deleted, but their items do not change. */
   readonly deleted_at: string | null;
   /** Null for a root. */
   readonly parent: string | null;
-  /** Key among the children of its parent, or the roots, which are in the order of their keys: its part of the path. */
+  /** Sort key among its siblings, and its segment of the path. */
   readonly order: string;
-  /** Its part of the path if it was stored before its key was. */
+  /** Path segment of documents stored before the sort key was the segment. */
   readonly segment?: string;
-  /** Ancestors, root first, as they were when this was last written: whoever reads them checks them. */
+  /** Ancestor ids, root first, as of the last write. Readers must verify them. */
   readonly chain: readonly string[];
-  /** Moves with each change of parent, order or deletion: what leans on where a document is has it as a condition. */
+  /** Incremented when the parent, order or deletion changes, for optimistic locking. */
   readonly position_version: number;
-  /** Levels below it at most. It is never too low; it may be too high once what was below it has gone. */
+  /** Upper bound of the levels below it. It may be too high after descendants have moved away. */
   readonly height: number;
   /** Children that are not deleted. */
   readonly numchild: number;
-  /** There may be children that were deleted. */
+  /** The document may have deleted children. */
   readonly has_deleted_children?: true;
-  /** Rows of access of its own, and those of owners among them. */
+  /** Number of its own access rows, and of owners among them. */
   readonly accesses: number;
   readonly owners: number;
-  /**
-   * The move after which its accesses are those staged for it, until they have replaced its own rows. Nothing while its
-   * own rows count.
-   */
+  /** Id of the move whose staged accesses replace the document's own rows. Absent if the own rows count. */
   readonly pending_move?: string;
-  /** Moves with each change of what the document itself says. */
+  /** Incremented when the document's own fields change, for optimistic locking. */
   readonly revision: number;
-  /** Its latest content; none was ever saved without it. */
+  /** Its latest content. Absent if none was ever saved. */
   readonly content?: ContentHead;
-  /** Where the next look for old versions begins; the empty text is their beginning. */
+  /** Version id from which the next retention pass continues; empty to start over. */
   readonly retention_cursor?: string;
-  /** When `documents.updated` is to tell of edits, milliseconds since the epoch, and of what: nothing without it. */
+  /** When the pending `documents.updated` event is due, milliseconds since the epoch; absent if none is pending. */
   readonly pending_update_at?: number;
   readonly pending_update_by?: string | null;
-  /** Runs that led to them. */
+  /** Number of workflow runs that led to the edits, to stop loops. */
   readonly pending_update_hop?: number;
   readonly pending_update_content?: true;
   readonly pending_update_title?: true;
@@ -63,7 +60,7 @@ export const documentsTable: TableSpec<StoredDocument> = { name: "documents", in
 
 export const documentKey = (id: string): Key => ({ pk: id, sk: "document" });
 
-/** A child by its key among its siblings, or how often they were given keys elsewhere than at the end. */
+/** A child by its sort key, or (under the arrangement key) the arrangement version. */
 export interface ChildItem extends Key {
   readonly id: string;
   readonly version?: number;
@@ -71,7 +68,7 @@ export interface ChildItem extends Key {
 
 export const childrenTable: TableSpec<ChildItem> = { name: "document-children", indexes: {} };
 
-/** Children of a parent that are live are one partition, deleted ones another; all roots are one. */
+/** Live children are one partition, deleted children another. All roots are one partition. */
 export const childrenOf = (parent: string | null): string => parent ?? "roots";
 export const deletedChildrenOf = (parent: string): string => `${parent}/deleted`;
 

@@ -2,14 +2,14 @@ import type { Key, TableSpec, Write } from "../../platform/tables.ts";
 import type { Role } from "../access/roles.ts";
 import { emailPartition } from "./users.ts";
 
-/** A role that waits for whoever comes with an address. Reference 1.10. */
+/** A role for the user of an email address who has no account yet. Reference 1.10. */
 export interface StoredInvitation extends Key {
   readonly id: string;
   readonly document: string;
   /** In lower case. */
   readonly email: string;
   readonly role: Role;
-  /** Who invited; null where it was the service. */
+  /** Id of the inviting user; null if it was the service. */
   readonly issuer: string | null;
   readonly created_at: string;
   readonly revision: number;
@@ -18,7 +18,7 @@ export interface StoredInvitation extends Key {
 export const invitationsTable: TableSpec<StoredInvitation> = { name: "document-invitations", indexes: {} };
 export const invitationKey = (document: string, id: string): Key => ({ pk: document, sk: id });
 
-/** An invitation by its address: there is one at most for a document, and whoever comes finds all of theirs. */
+/** Index of invitations by email address: at most one per document. */
 export interface InvitedItem extends Key {
   readonly id: string;
 }
@@ -36,7 +36,7 @@ export const INVITATION_VALIDITY_DURATION_MS = 604_800_000;
 export const isExpired = ({ created_at }: Pick<StoredInvitation, "created_at">, now: number): boolean =>
   now > Date.parse(created_at) + INVITATION_VALIDITY_DURATION_MS;
 
-/** What takes an invitation away: it does not hold where it has changed. */
+/** Plans the removal of an invitation. The writes fail if it has changed. */
 export const planInvitationRemoval = ({ pk, sk, email, document, revision }: StoredInvitation): Write[] => [
   { op: "delete", table: invitationsTable, key: { pk, sk }, when: [["revision", "=", revision]] },
   { op: "delete", table: invitedTable, key: invitedKey(email, document) },

@@ -2,34 +2,34 @@ import type { Key, TableSpec } from "../../platform/tables.ts";
 import type { Role } from "../access/roles.ts";
 
 /**
- * What mails are about: a document was shared, with a user or with an address that is nobody's; or somebody asks for it;
- * or a server made it for them.
+ * Why an email is sent: a document was shared with a user, an address was invited, a user requested access, or a
+ * server created a document for somebody.
  */
 export type MailKind = "shared" | "invited" | "asked" | "created";
 
-/** A mail that is to go out: written along with what it tells of, and gone when it was sent. */
+/** A queued email: written in the transaction it reports, deleted once sent. */
 export interface StoredMail extends Key {
   readonly id: string;
   readonly kind: MailKind;
-  /** One address. */
+  /** The recipient's address. */
   readonly to: string;
-  /** Of the reader, as users have it: `fr-fr`. */
+  /** The recipient's language, such as `fr-fr`. */
   readonly language: string | null;
-  /** Whoever shared or asked, with their address. */
+  /** Name and address of the user who shared or requested. */
   readonly sender: string;
   readonly document: string;
   readonly title: string | null;
   readonly role: Role;
-  /** In place of the usual words. */
+  /** Replaces the default text. */
   readonly subject?: string;
   readonly message?: string;
   readonly created_at: string;
-  /** How often it was tried before. */
+  /** Number of earlier attempts. */
   readonly attempts: number;
 }
 
 export const mailsTable: TableSpec<StoredMail> = { name: "document-mails", indexes: {} };
 
-/** All that wait are one partition, in the order in which they are due. */
+/** All queued emails are one partition, sorted by due time. */
 export const QUEUED_MAILS = "waiting";
 export const mailKey = (dueAt: string, id: string): Key => ({ pk: QUEUED_MAILS, sk: `${dueAt}/${id}` });

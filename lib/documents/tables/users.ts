@@ -3,7 +3,7 @@ import type { Key, TableSpec } from "../../platform/tables.ts";
 /** A person. Reference 2.4. */
 export interface StoredUser extends Key {
   readonly id: string;
-  /** What an identity provider calls them; null for who never came by one. */
+  /** The identity provider's id; null if the user never signed in through one. */
   readonly sub: string | null;
   readonly email: string | null;
   readonly full_name: string | null;
@@ -11,7 +11,7 @@ export interface StoredUser extends Key {
   readonly language: string | null;
   readonly is_active: boolean;
   readonly is_first_connection: boolean;
-  /** Nobody has looked yet what their address is invited to. */
+  /** Invitations to the user's email address have not been accepted yet. */
   readonly invitations_pending?: true;
   readonly created_at: string;
   readonly revision: number;
@@ -20,7 +20,7 @@ export interface StoredUser extends Key {
 export const usersTable: TableSpec<StoredUser> = { name: "users", indexes: {} };
 export const userKey = (id: string): Key => ({ pk: id, sk: "user" });
 
-/** How a person is found: one has a `sub`, several may have the same address. */
+/** Finds users by `sub` (unique) or by email address (several may share it). */
 export interface UserIdentity extends Key {
   readonly id: string;
 }
@@ -28,19 +28,19 @@ export interface UserIdentity extends Key {
 export const userIdentitiesTable: TableSpec<UserIdentity> = { name: "user-identities", indexes: {} };
 export const subKey = (sub: string): Key => ({ pk: `sub:${sub}`, sk: "user" });
 /**
- * An address as it is compared: without regard to the case of A to Z. Other letters stay as they are, since some become
- * ASCII letters in lower case (the Kelvin sign becomes k) and would open the account of somebody else.
+ * Normalizes an email address for comparison: lower-cases A to Z only. Other letters can become ASCII letters in
+ * lower case (the Kelvin sign becomes k) and would match another user's account.
  */
 export const normalizeEmail = (email: string): string =>
   email.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 export const emailPartition = (email: string): string => `email:${normalizeEmail(email)}`;
 export const emailKey = (email: string, id: string): Key => ({ pk: emailPartition(email), sk: id });
 
-/** What a person is found by in a search. It is small: all of them are read together. */
+/** Search fields of a user. The entries are small, so all are read together. */
 export interface DirectoryEntry extends Key {
   readonly email?: string | null;
   readonly full_name?: string | null;
-  /** Of the item that moves with each change of an entry. */
+  /** Set on the version item, which is incremented with each change of an entry. */
   readonly version?: number;
 }
 
@@ -49,22 +49,22 @@ export const DIRECTORY = "users";
 export const directoryKey = (id: string): Key => ({ pk: DIRECTORY, sk: id });
 export const DIRECTORY_VERSION: Key = { pk: "version", sk: "version" };
 
-/** Services that a token opens. */
+/** Services that a token can give access to. */
 export const SCOPES = ["automation", "documents"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** An access token by its hash: what it opens, and whose it is. The token itself is kept nowhere. */
+/** An access token by its hash. The token itself is not stored. */
 export interface StoredToken extends Key {
   readonly id: string;
   readonly user: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly created_at: string;
-  /** Null: it does not end by itself. */
+  /** Null if it does not expire. */
   readonly expires_at: string | null;
 }
 
-/** A token by its id, so that it can be listed and taken back. */
+/** An index entry by token id, for listing and revocation. */
 export interface TokenEntry extends Key {
   readonly hash: string;
 }

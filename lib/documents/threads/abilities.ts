@@ -1,7 +1,7 @@
 import type { DocumentAccess } from "../authorization/document-access.ts";
 import type { StoredComment, StoredThread } from "../tables/threads.ts";
 
-/** What somebody may do with a thread, by the names that clients know. Reference 1.12. */
+/** The abilities of a viewer on a thread, named as in the API. Reference 1.12. */
 export interface ThreadAbilities {
   readonly destroy: boolean;
   readonly update: boolean;
@@ -11,7 +11,7 @@ export interface ThreadAbilities {
   readonly retrieve: boolean;
 }
 
-/** Likewise with a comment. */
+/** The abilities of a viewer on a comment. */
 export interface CommentAbilities {
   readonly destroy: boolean;
   readonly update: boolean;
@@ -20,11 +20,11 @@ export interface CommentAbilities {
   readonly retrieve: boolean;
 }
 
-/** Whoever has no name made nothing that could be told from what others made. */
+/** Anonymous authors cannot be told apart. */
 const isBy = ({ viewer }: DocumentAccess, user: string | null): boolean =>
   viewer !== undefined && viewer.id === user;
 
-/** Who may comment sees threads; who began one, and who manages the document, ends it. Reference 1.12. */
+/** Commenters see threads; the creator and managers of the document can change and end them. Reference 1.12. */
 export function threadAbilities(
   access: DocumentAccess,
   thread: Pick<StoredThread, "creator">,
@@ -37,7 +37,7 @@ export function threadAbilities(
   };
 }
 
-/** A comment is its author's to change; managers may remove it. Reference 0.2, 1.12. */
+/** Authors can change their comments; managers can delete them. Reference 0.2, 1.12. */
 export function commentAbilities(
   access: DocumentAccess,
   { user }: Pick<StoredComment, "user">,

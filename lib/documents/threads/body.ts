@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { documentParams } from "../fields.ts";
 
-/** JSON of a comment at most, bytes. */
+/** Maximum size of a comment's JSON, bytes. */
 export const COMMENT_MAX_BYTES = 64 * 1024;
-/** Arrays and objects in one another in a comment at most. */
+/** Maximum nesting of a comment. */
 const COMMENT_MAX_DEPTH = 50;
 
-/** Any JSON but null, as JSON text. Reference 2.4. */
+/** Any JSON value except null, stored as JSON text. Reference 2.4. */
 const jsonField = z
   .unknown()
   .superRefine((value, context) => {
@@ -25,7 +25,7 @@ function problemOf(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Requests are nested so little that it may call itself. */
+/** Request bodies have limited nesting, so recursion is safe. */
 function depthOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   return 1 + Object.values(value).reduce((most: number, one) => Math.max(most, depthOf(one)), 0);
@@ -34,12 +34,12 @@ function depthOf(value: unknown): number {
 /** Body of a thread, and of a comment. Reference 1.12. */
 export const commentBody = z.object({ body: jsonField });
 
-/** Of a change that may leave it out. */
+/** Body of an update; `body` is optional. */
 export const commentChange = z.object({ body: jsonField.optional() });
 
 const NO_EMOJI = "Reaction must be a single valid emoji.";
 const EMOJI = /^\p{RGI_Emoji}$/v;
-/** Asks for an emoji where the character alone may be text: some keyboards leave it out. */
+/** Variation selector that some keyboards omit. */
 const AS_EMOJI = "\u{fe0f}";
 
 /** Reference 1.12. */

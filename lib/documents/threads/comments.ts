@@ -9,7 +9,7 @@ import { type CommentRecord, toComment } from "./record.ts";
 import { commentBytes, REACTION_BYTES, reserveSpace } from "./size-limits.ts";
 import { newComment, type ThreadDeps } from "./threads.ts";
 
-/** Takes room for a change of a thread that is still there, or gives it back. Throws `bad_request` where there is none. */
+/** Reserves or releases space for a change of an existing thread. Throws `bad_request` if none is left. */
 export async function reserveThreadSpace(
   deps: ThreadDeps,
   path: ThreadPath,
@@ -26,7 +26,7 @@ export async function reserveThreadSpace(
   ];
 }
 
-/** A change of a comment that nobody else has changed meanwhile. */
+/** Plans an update of a comment. It fails if the comment has changed. */
 export function commentUpdate(
   { pk, sk, revision }: StoredComment,
   set: Partial<Pick<StoredComment, "body" | "updated_at" | "reactions">>,
@@ -38,7 +38,10 @@ export function commentUpdate(
   };
 }
 
-/** Adds a comment to a thread. Throws `bad_request` where there is no room, `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/**
+ * Adds a comment to a thread. Throws `bad_request` if no space is left, `not_found`, `unauthorized`, `forbidden`.
+ * Reference 1.12.
+ */
 export async function createComment(
   deps: ThreadDeps,
   viewer: Viewer,
@@ -61,7 +64,10 @@ export async function createComment(
   return toComment(deps, access, comment);
 }
 
-/** Changes a comment, which its author alone may; nothing is saved where nothing is given. Throws `bad_request`, `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/**
+ * Updates a comment; only its author may. Without a body it saves nothing. Throws `bad_request`, `not_found`,
+ * `unauthorized`, `forbidden`. Reference 1.12.
+ */
 export async function updateComment(
   deps: ThreadDeps,
   viewer: Viewer,
@@ -84,7 +90,7 @@ export async function updateComment(
   return toComment(deps, access, comment);
 }
 
-/** Removes a comment; its thread stays. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/** Deletes a comment; its thread remains. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
 export async function deleteComment(deps: ThreadDeps, viewer: Viewer, path: CommentPath): Promise<void> {
   await commitChange(deps, async () => {
     const { access, comment } = await loadComment(deps, viewer, path);

@@ -8,12 +8,12 @@ import { type CommentPath, loadComment } from "./read.ts";
 import { REACTION_BYTES } from "./size-limits.ts";
 import type { ThreadDeps } from "./threads.ts";
 
-/** People counted once for each of their reactions to a comment, at most: they are kept with it. */
+/** Maximum reactions to a comment, since they are stored in it. */
 const REACTORS_MAX = 5_000;
 
 /**
- * Reacts to a comment. Throws `bad_request` for who did so with this emoji before, and where there are as many
- * different ones as there may be; `not_found`, `unauthorized`, `forbidden`. Reference 1.12.
+ * Adds a reaction to a comment. Throws `bad_request` if the user already used this emoji or the comment has too many;
+ * `not_found`, `unauthorized`, `forbidden`. Reference 1.12.
  */
 export async function addReaction(
   deps: ThreadDeps,
@@ -37,7 +37,7 @@ export async function addReaction(
   });
 }
 
-/** Takes a reaction back. Throws `not_found` where it is not there, or not the caller's; `unauthorized`, `forbidden`. Reference 1.12. */
+/** Removes the user's reaction. Throws `not_found` if there is none; `unauthorized`, `forbidden`. Reference 1.12. */
 export async function removeReaction(
   deps: ThreadDeps,
   viewer: Viewer,

@@ -24,7 +24,7 @@ import {
   toThreads,
 } from "./record.ts";
 
-/** Which thread of which document. */
+/** Ids of a document and its thread. */
 export interface ThreadPath {
   readonly id: string;
   readonly thread: string;
@@ -34,7 +34,7 @@ export interface CommentPath extends ThreadPath {
   readonly comment: string;
 }
 
-/** A thread as somebody stands to its document. Throws `not_found`, and what openDocument throws. */
+/** Returns a thread and the viewer's access to its document. Throws `not_found`, and what `authorize` throws. */
 export async function loadThread(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -46,7 +46,7 @@ export async function loadThread(
   return { access, thread };
 }
 
-/** A comment likewise: of this thread, and of no other. */
+/** Returns a comment of this thread. */
 export async function loadComment(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -62,7 +62,10 @@ export async function loadComment(
   return { ...opened, comment };
 }
 
-/** All threads of a document, newest first, resolved ones too. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/**
+ * Lists all threads of a document, newest first, including resolved ones. Throws `not_found`, `unauthorized`,
+ * `forbidden`. Reference 1.12.
+ */
 export async function listThreads(
   deps: AuthorizationDeps,
   viewer: Viewer,
@@ -92,7 +95,10 @@ export async function readThread(
   return shown;
 }
 
-/** A page of a thread's comments, oldest first, and how many there are. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/**
+ * Lists a page of a thread's comments, oldest first, and their total count. Throws `not_found`, `unauthorized`,
+ * `forbidden`. Reference 1.12.
+ */
 export async function listComments(
   deps: AuthorizationDeps,
   viewer: Viewer,

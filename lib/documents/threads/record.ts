@@ -9,7 +9,7 @@ import { commentAbilities, threadAbilities } from "./abilities.ts";
 
 const may = z.boolean();
 
-/** A comment as clients see it. Reference 1.12. */
+/** A comment as returned by the API. Reference 1.12. */
 export const commentRecord = z
   .object({
     id: z.string(),
@@ -31,7 +31,7 @@ export const commentRecord = z
   })
   .meta({ id: "Comment" });
 
-/** A thread as clients see it, with all its comments. Reference 1.12. */
+/** A thread with its comments, as returned by the API. Reference 1.12. */
 export const threadRecord = z
   .object({
     id: z.string(),
@@ -54,7 +54,7 @@ export type ThreadRecord = z.infer<typeof threadRecord>;
 
 type UsersById = ReadonlyMap<string, StoredUser>;
 
-/** Everybody whom threads and comments name, in one read. */
+/** Reads all users named in threads and comments, in one read. */
 async function readUsers(
   { tables }: Pick<Ports, "tables">,
   threads: readonly StoredThread[],
@@ -88,7 +88,7 @@ function toCommentRecord(access: DocumentAccess, people: UsersById, comment: Sto
   };
 }
 
-/** Comments of a document as whoever looks at it sees them. */
+/** Converts comments for a viewer. */
 export async function toComments(
   deps: Pick<Ports, "tables">,
   access: DocumentAccess,
@@ -106,7 +106,7 @@ export async function toComment(
   return toCommentRecord(access, await readUsers(deps, [], [comment]), comment);
 }
 
-/** Threads of a document likewise; `comments` may hold more than theirs. */
+/** Converts threads for a viewer. `comments` may include those of other threads. */
 export async function toThreads(
   deps: Pick<Ports, "tables">,
   access: DocumentAccess,
@@ -127,10 +127,10 @@ export async function toThreads(
   });
 }
 
-/** Comments of a thread, oldest first: as many as there is room for. */
+/** Reads the comments of a thread, oldest first. */
 export const readComments = (deps: Pick<Ports, "tables">, document: string, thread: string) =>
   readAll(deps, commentsTable, { pk: document, sk: { beginsWith: commentsOf(thread) } });
 
-/** Of all threads of a document, each thread's oldest first. */
+/** Reads the comments of all threads, oldest first within each. */
 export const readAllComments = (deps: Pick<Ports, "tables">, document: string) =>
   readAll(deps, commentsTable, { pk: document });

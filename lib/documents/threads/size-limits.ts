@@ -3,17 +3,17 @@ import type { Ports } from "../../platform/ports.ts";
 import type { Write } from "../../platform/tables.ts";
 import { threadUsageKey, threadUsageTable } from "../tables/threads.ts";
 
-/** Threads of a document at most: they are listed whole. */
+/** Maximum threads of a document: they are listed without pages. */
 export const THREADS_MAX = 1_000;
-/** What all threads of a document take in an answer at most, bytes: one of Lambda holds 6 MB. */
+/** Maximum size of all threads of a document in a response: Lambda responses are limited to 6 MB. Bytes. */
 export const THREADS_MAX_BYTES = 5_000_000;
-/** What a thread or a comment takes besides its text, and a person among those who reacted. */
+/** Size of a thread or comment without its text, and of a reaction. */
 export const RECORD_BYTES = 700;
 export const REACTION_BYTES = 250;
 
 /**
- * Takes room for threads of a document, or gives it back: a write that fails where others took it meanwhile. Throws
- * `bad_request` where there is none left.
+ * Reserves or releases space for threads. The write fails on a concurrent reservation. Throws `bad_request` if none
+ * is left.
  */
 export async function reserveSpace(
   { tables }: Pick<Ports, "tables">,
@@ -39,5 +39,5 @@ export async function reserveSpace(
   };
 }
 
-/** What a comment takes. */
+/** Size of a comment in a response. */
 export const commentBytes = (body: string): number => RECORD_BYTES + Buffer.byteLength(body);

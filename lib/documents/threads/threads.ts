@@ -23,7 +23,7 @@ import { commentBytes, RECORD_BYTES, reserveSpace } from "./size-limits.ts";
 
 export type ThreadDeps = CommitDeps & AuthorizationDeps & Pick<Ports, "ids">;
 
-/** A comment as it is first written. */
+/** Creates a comment. */
 export function newComment(
   { ids, clock }: Pick<Ports, "ids" | "clock">,
   viewer: Viewer,
@@ -39,9 +39,8 @@ export function newComment(
 }
 
 /**
- * Begins a thread with its first comment, whose `body` is JSON text. With a `thread` of the caller's own it is begun
- * once. Throws `bad_request` where there are as many as there may be, `not_found`, `unauthorized`, `forbidden`.
- * Reference 1.12.
+ * Creates a thread with its first comment; `body` is JSON text. With a `thread` id, repeated calls create it once.
+ * Throws `bad_request` at the limit, `not_found`, `unauthorized`, `forbidden`. Reference 1.12.
  */
 export async function createThread(
   deps: ThreadDeps,
@@ -76,10 +75,10 @@ export async function createThread(
   return readThread(deps, viewer, { id, thread });
 }
 
-/** Comments that go in the transaction of their thread, and in each one after it. */
+/** Comments deleted per transaction. */
 const REMOVED_AT_ONCE = 90;
 
-/** Removes a thread with its comments. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/** Deletes a thread with its comments. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
 export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: ThreadPath): Promise<void> {
   const left = await commitChange(deps, async () => {
     const { access, thread } = await loadThread(deps, viewer, path);
@@ -90,7 +89,7 @@ export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: Threa
     );
     return {
       writes: [
-        // Who adds a comment moves it: all comments were read.
+        // Fails if a comment was added since the comments were read.
         {
           ...{ op: "delete", table: threadsTable, key: threadKey(path.id, path.thread) },
           when: [["bytes", "=", thread.bytes]],
@@ -102,12 +101,12 @@ export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: Threa
       result: removals.slice(REMOVED_AT_ONCE),
     };
   });
-  // Nobody finds comments whose thread is gone.
+  // Comments without a thread are unreachable.
   for (let at = 0; at < left.length; at += REMOVED_AT_ONCE)
     await deps.tables.write(left.slice(at, at + REMOVED_AT_ONCE));
 }
 
-/** Resolves a thread, or opens it again; one that is so already stays as it is. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
+/** Resolves or reopens a thread. Throws `not_found`, `unauthorized`, `forbidden`. Reference 1.12. */
 export async function resolveThread(
   deps: ThreadDeps,
   viewer: Viewer,

@@ -2,22 +2,22 @@ import type { Ports } from "../../platform/ports.ts";
 import { DEPTH_MAX, documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import { parseSegment } from "./path-segment.ts";
 
-/** A document and all that it lies in. */
+/** A document and its ancestors. */
 export interface DocumentNode {
   readonly document: StoredDocument;
-  /** Root first; none of a root. */
+  /** Root first; empty for a root. */
   readonly ancestors: readonly StoredDocument[];
 }
 
 type TreeDeps = Pick<Ports, "tables">;
 
-/** A document with its ancestors, or undefined where there is none of this id. */
+/** Reads a document with its ancestors. Returns undefined if it does not exist. */
 export async function readNode(deps: TreeDeps, id: string): Promise<DocumentNode | undefined> {
   const document = await deps.tables.get(documentsTable, documentKey(id));
   return document === undefined ? undefined : resolveAncestors(deps, document);
 }
 
-/** The ancestors of a document that was just read: by its own account in one read, level by level where that is out of date. */
+/** Reads the ancestors of a document: in one read from its `chain`, or level by level if the chain is out of date. */
 export async function resolveAncestors(deps: TreeDeps, document: StoredDocument): Promise<DocumentNode> {
   const { chain, parent } = document;
   if (parent === null) return { document, ancestors: [] };
@@ -29,7 +29,7 @@ export async function resolveAncestors(deps: TreeDeps, document: StoredDocument)
   for (let at: string | null = parent; at !== null; ) {
     const above: StoredDocument | undefined =
       known.get(at) ?? (await deps.tables.get(documentsTable, documentKey(at)));
-    // A chain is as long as its tree is deep, also while a move is under way: each was in its node when it was read.
+    // The limit stops a loop. Concurrent moves can lengthen the chain, so it is twice the depth.
     if (above === undefined || ancestors.length > DEPTH_MAX * 2)
       throw new Error("a document lies in nothing that is there");
     ancestors.unshift(above);
@@ -38,7 +38,7 @@ export async function resolveAncestors(deps: TreeDeps, document: StoredDocument)
   return { document, ancestors };
 }
 
-/** Likewise of several documents that were just read, with one read for all as a rule. */
+/** Reads the ancestors of several documents, usually in one read. */
 export async function resolveAllAncestors(
   deps: TreeDeps,
   documents: readonly StoredDocument[],
@@ -56,20 +56,20 @@ export async function resolveAllAncestors(
   );
 }
 
-/** Whether each lies in the one before it, and the first in none. */
+/** Whether the first is a root and each is the parent of the next. */
 function isUnbroken(ancestors: readonly StoredDocument[]): boolean {
   return ancestors.every(({ parent }, at) => parent === (ancestors[at - 1]?.id ?? null));
 }
 
 export const idsOf = (documents: readonly StoredDocument[]): string[] => documents.map(({ id }) => id);
 
-/** Root first, the document last. */
+/** Returns the ancestors, root first, and the document itself. */
 export const ancestorsAndSelf = ({ document, ancestors }: DocumentNode): readonly StoredDocument[] => [
   ...ancestors,
   document,
 ];
 
-/** When it was deleted, itself or with what it lies in: the earliest of them. Reference 3.1. */
+/** Returns when the document or an ancestor was first deleted; null if live. Reference 3.1. */
 export function findDeletedAt(node: DocumentNode): string | null {
   return ancestorsAndSelf(node).reduce<string | null>(
     (first, { deleted_at }) =>
@@ -78,7 +78,7 @@ export function findDeletedAt(node: DocumentNode): string | null {
   );
 }
 
-/** The path that clients see: seven characters a level. Sorted by it, documents are in the order of their trees. Reference 2.1. */
+/** Returns the path shown to clients: seven characters per level. Sorting by it gives tree order. Reference 2.1. */
 export const toTreePath = (node: DocumentNode): string =>
   ancestorsAndSelf(node)
     .map(({ order, segment }) => (parseSegment(order) === undefined ? segment : order))

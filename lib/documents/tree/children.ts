@@ -4,7 +4,7 @@ import { childrenOf, childrenTable } from "../tables/documents.ts";
 /** Children read in one query. */
 const READ_AT_ONCE = 1_000;
 
-/** Ids of the first children that are not deleted, in their order. */
+/** Returns the ids of the first live children in order. */
 export async function childIds(
   { tables }: Pick<Ports, "tables">,
   parent: string,

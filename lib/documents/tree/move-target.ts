@@ -2,7 +2,7 @@ import type { DocumentNode } from "./ancestors.ts";
 import { allocateOrder, type SiblingDeps, type SiblingPosition } from "./siblings.ts";
 import type { TreePosition } from "./tree-writes.ts";
 
-/** Where a document may be moved to, as seen from the target. Reference 3.3. */
+/** Positions relative to a target document. Reference 3.3. */
 export const POSITIONS = [
   "first-child",
   "last-child",
@@ -16,13 +16,13 @@ export type Position = (typeof POSITIONS)[number];
 export const isChildPosition = (position: Position): boolean =>
   position === "first-child" || position === "last-child";
 
-/** The parent of a document with its own ancestors; undefined for a root. */
+/** Returns the parent with its ancestors; undefined for a root. */
 export function getParentNode({ ancestors }: DocumentNode): DocumentNode | undefined {
   const document = ancestors.at(-1);
   return document === undefined ? undefined : { document, ancestors: ancestors.slice(0, -1) };
 }
 
-/** Whether a document is another, or lies in it. */
+/** Whether the document has this id or is a descendant of it. */
 export const isSameOrDescendant = ({ document, ancestors }: DocumentNode, id: string): boolean =>
   document.id === id || ancestors.some((ancestor) => ancestor.id === id);
 
@@ -33,7 +33,7 @@ const ENDS: Readonly<Partial<Record<Position, SiblingPosition>>> = {
   "last-sibling": "last",
 };
 
-/** The place that a position beside or below a document means. */
+/** Resolves a position relative to a target document. */
 export async function resolveTarget(
   deps: SiblingDeps,
   target: DocumentNode,

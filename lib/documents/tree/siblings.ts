@@ -14,38 +14,37 @@ import { parseSegment, SEGMENTS, toSegment } from "./path-segment.ts";
 
 export type SiblingDeps = CommitDeps & Pick<Ports, "ids">;
 
-/** Where a document comes among the children of a parent: at an end, or beside one of them. */
+/** A position among siblings: first, last, or next to one of them. */
 export type SiblingPosition =
   | "first"
   | "last"
   | { readonly of: StoredDocument; readonly side: "left" | "right" };
 
-/** A free key for a child, and what must be written along with it. */
+/** A free key for a child, and the writes that reserve it. */
 export interface Slot {
   readonly order: string;
   readonly writes: readonly Write[];
 }
 
-/** The number of a first child: there is room for more on both sides. */
+/** Number of the first child, with space on both sides. */
 const START = SEGMENTS / 4;
 /**
- * Numbers from one child at an end to the next: at least so many, and a random number up to as many again, so that two
- * who come at the same time rarely get the same.
+ * Minimum distance between children at an end. A random distance up to the same size is added, so that concurrent
+ * inserts rarely collide.
  */
 const STEP = 1_024;
-/** Numbers for each child where children have been spread. */
+/** Minimum distance between children after spreading. */
 const SPREAD = 32;
-/** Children on each side that are spread first; then twice as many, and so on. */
+/** Children spread on each side at first; doubled until there is enough space. */
 const REACH = 4;
-/** Children that one transaction spreads: each is three items. */
+/** Children spread per transaction: each takes three items. */
 const SPREAD_AT_ONCE = 24;
-/** Times that room is made for one child. */
+/** Maximum attempts to find a free key. */
 const TRIES_MAX = 200;
 
 /**
- * A free key for a child of a parent, or for a root, in its place. The one who writes it has that nobody has it as a
- * condition: where two came at the same time, one comes again. Where there is no number left in the place, the siblings
- * around it are spread first.
+ * Finds a free key for a child or a root at a position. The caller's write requires that the key is free; on a
+ * collision the caller calls this again. If no number is free between the neighbors, it spreads the siblings first.
  */
 export async function allocateOrder(
   deps: SiblingDeps,
@@ -57,7 +56,7 @@ export async function allocateOrder(
     const { left, right } = await findNeighbors(deps, parent, beside, tries > 0);
     const number = pickNumberBetween(deps, left, right);
     if (number !== undefined) {
-      // Whoever comes last comes after all that are being spread: there is nothing to wait for.
+      // Appending does not conflict with a concurrent spread.
       const writes = right === undefined ? [] : [bumpArrangementVersion(parent, arrangement)];
       return { order: toSegment(number), writes };
     }
@@ -66,7 +65,7 @@ export async function allocateOrder(
   throw new Error("there is no place among the siblings");
 }
 
-/** A key for one that comes back to where it was, or right beside it where that has been taken. */
+/** Returns a restored document's former key, or a key next to it if it is taken. */
 export async function reclaimOrder(deps: SiblingDeps, parent: string, order: string): Promise<Slot> {
   if (parseSegment(order) === undefined) return allocateOrder(deps, parent, "last");
   const taken = await deps.tables.get(childrenTable, { pk: childrenOf(parent), sk: order });
@@ -76,11 +75,11 @@ export async function reclaimOrder(deps: SiblingDeps, parent: string, order: str
     : allocateOrder(deps, parent, { of: sibling, side: "right" });
 }
 
-/** Keys of so many siblings that nobody else has put there yet. */
+/** Returns keys for the children of a new parent. */
 export const initialOrders = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => toSegment(START + at * STEP));
 
-/** The keys of those who will be next to each other's new sibling; undefined at an end. */
+/** Finds the keys to the left and right of a position; undefined at an end. */
 async function findNeighbors(
   deps: SiblingDeps,
   parent: string | null,
@@ -98,15 +97,15 @@ async function findNeighbors(
   if (beside === "first") return { right: await next({}, false) };
   if (beside === "last") return { left: await next({}, true) };
   const { of, side } = beside;
-  // Making room may have given it another key.
+  // Spreading may have changed its key.
   const { order } = (isAgain ? await deps.tables.get(documentsTable, documentKey(of.id)) : undefined) ?? of;
-  // A root that was stored before roots had an order has none.
+  // Roots stored before roots had an order have no key.
   if (parent === null && parseSegment(order) === undefined) return { left: await next({}, true) };
   if (side === "left") return { left: await next({ before: order }, true), right: order };
   return { left: order, right: await next({ after: order }, false) };
 }
 
-/** A number between those of two keys, undefined where there is none. */
+/** Picks a number between two keys; undefined if none is free. */
 function pickNumberBetween(
   { ids }: SiblingDeps,
   left: string | undefined,
@@ -123,12 +122,12 @@ function pickNumberBetween(
   return low + Math.ceil(room / 2);
 }
 
-/** How often the children of a parent were given keys elsewhere than at the end. */
+/** Reads how many times children were inserted before the end or spread. */
 async function readArrangementVersion(deps: SiblingDeps, parent: string | null): Promise<number> {
   return (await deps.tables.get(childrenTable, arrangementKey(parent)))?.version ?? 0;
 }
 
-/** Holds if no child has come among the others, and none was spread, since `version` was read. */
+/** Fails if a child was inserted before the end, or children were spread, since `version` was read. */
 const bumpArrangementVersion = (parent: string | null, version: number): Write => ({
   ...{ op: "put", table: childrenTable },
   item: { ...arrangementKey(parent), id: "", version: version + 1 },
@@ -136,8 +135,8 @@ const bumpArrangementVersion = (parent: string | null, version: number): Write =
 });
 
 /**
- * Spreads the siblings around a place, which is after the key `left` or before all, or some of them: as few as there is
- * room for. They stay in their order all the time. What lies in them is not touched.
+ * Increases the distance between the siblings around the key `left`, in batches: as few siblings as necessary. Their
+ * order never changes, and their descendants are not written.
  */
 async function spreadSiblings(
   deps: SiblingDeps,
@@ -157,7 +156,7 @@ async function spreadSiblings(
       const document = known.get(id);
       return document?.parent === parent && document.order === from;
     });
-    // Others have just changed it: it is read again.
+    // Changed concurrently: the caller reads again.
     if (some.length === 0 || !isHere) return { writes: [], events: [], result: undefined };
     return {
       writes: [
@@ -182,7 +181,7 @@ interface KeyMove {
   readonly to: string;
 }
 
-/** Who gets which key, one after the other: whenever it stops, all are in their order. */
+/** Plans the new keys in an order that keeps the siblings sorted if it is interrupted. */
 async function planKeyMoves(
   deps: SiblingDeps,
   parent: string | null,
@@ -202,13 +201,13 @@ async function planKeyMoves(
     const high = isOld ? SEGMENTS / 2 : findUpperBound(numbers, after.length > reach, after.length === 0);
     const some = all.slice(before.length > reach ? 1 : 0, after.length > reach ? -1 : undefined);
     const [first = 0] = numbers;
-    // With none before them they go no further than there is need for: there stays room for a first child.
+    // Without siblings on the left, move no further than necessary, to keep space for a first child.
     const outer = Math.max(-1, Math.min(first - 1, high - (some.length + 1) * STEP));
     const low = before.length > reach ? first : outer;
     const each = Math.min((high - low) / (some.length + 1), STEP);
     if (each < SPREAD && !isWhole) continue;
     const placed = some.map(({ id, from, number = SEGMENTS }, at) => {
-      // Nobody comes to lie after one who was not known yet and comes to the end meanwhile.
+      // Keeps new keys before any child that is appended concurrently.
       const to = Math.min(low + Math.floor((at + 1) * each), number + STEP - 1);
       return { id, from, to: toSegment(to), by: to - number };
     });
@@ -217,14 +216,17 @@ async function planKeyMoves(
   }
 }
 
-/** What the numbers stay below: the first that is not spread, or what may come to the end meanwhile. */
+/**
+ * Returns the upper bound of the new numbers: the first sibling that is not spread, or the space left for concurrent
+ * appends.
+ */
 function findUpperBound(numbers: readonly number[], isBounded: boolean, isEnd: boolean): number {
   const last = numbers.at(-1) ?? 0;
   if (isBounded) return last;
   return isEnd || last + 2 * STEP >= SEGMENTS ? last + 1 : last + STEP;
 }
 
-/** A key that one leaves and another gets is written once. */
+/** Writes a key once if one child leaves it and another takes it. */
 function toChildWrites(pk: string, moves: readonly KeyMove[]): Write[] {
   const left = new Map(moves.map(({ from, id }) => [from, id]));
   const table = childrenTable;

@@ -13,12 +13,12 @@ import { ancestorsAndSelf, type DocumentNode, idsOf } from "./ancestors.ts";
 import { parseSegment } from "./path-segment.ts";
 import type { Slot } from "./siblings.ts";
 
-/** Levels of a tree would be more than there may be. */
+/** The tree would exceed DEPTH_MAX levels. */
 export class TooDeep extends Error {}
 
 const TOO_DEEP = "There are as many levels as there may be.";
 
-/** What is planned, or `bad_request` where a tree would be deeper than it may be. Reference 2.1. */
+/** Runs a plan and throws `bad_request` if the tree would be too deep. Reference 2.1. */
 export function planWithinDepth<Planned>(plan: () => Planned): Planned {
   try {
     return plan();
@@ -28,7 +28,7 @@ export function planWithinDepth<Planned>(plan: () => Planned): Planned {
   }
 }
 
-/** Writes to several documents, each of which is one item of a transaction however much is asked of it. */
+/** Collects writes to several documents: one transaction item per document. */
 class DocumentWrites {
   readonly #asked = new Map<
     string,
@@ -45,13 +45,13 @@ class DocumentWrites {
     return asked;
   }
 
-  /** It is where it was when it was read, and live. */
+  /** Requires that the document has not moved since it was read, and is not deleted. */
   requireUnmoved({ id, position_version }: StoredDocument): void {
     const { when } = this.#of(id);
     if (when.length === 0) when.push(["position_version", "=", position_version], ["deleted_at", "=", null]);
   }
 
-  /** It reaches at least so many levels down. */
+  /** Raises the stored height of the subtree to at least `levels`. */
   raiseHeight({ id, height }: StoredDocument, levels: number): void {
     const asked = this.#of(id);
     if (levels <= height) return;
@@ -64,7 +64,7 @@ class DocumentWrites {
     add[name] = (add[name] ?? 0) + number;
   }
 
-  /** What was a child of it is deleted. */
+  /** Records that a child was deleted. */
   removeChild(id: string): void {
     this.add(id, "numchild", -1);
     this.#of(id).set.has_deleted_children = true;
@@ -82,12 +82,14 @@ class DocumentWrites {
   }
 }
 
-/** Where a document comes to lie: in a parent, or among the roots. */
+/** A position in a tree: a parent, or among the roots, and a free key. */
 export interface TreePosition extends Slot {
   readonly parent: DocumentNode | undefined;
 }
 
-/** What lies at a target leans on: nothing above it moves or is deleted meanwhile, and it is not too deep there. */
+/**
+ * Requires that the target's ancestors do not move and are not deleted, and that the tree does not become too deep.
+ */
 function requireTarget(documents: DocumentWrites, { parent }: TreePosition, height: number): void {
   if (parent === undefined) return;
   const line = ancestorsAndSelf(parent);
@@ -107,7 +109,7 @@ type NewDocument = Omit<
   "pk" | "sk" | "parent" | "order" | "chain" | "position_version" | "height" | "numchild" | "revision"
 >;
 
-/** A new document at a target, and its writes: they do not hold where its id or its key is taken. */
+/** Plans a new document. The writes fail if its id or its key is taken. */
 export function planInsert(
   made: NewDocument,
   target: TreePosition,
@@ -140,21 +142,21 @@ function putChild({ parent, order, id }: Pick<StoredDocument, "parent" | "order"
 }
 
 function dropChild({ parent, order, id }: StoredDocument): Write[] {
-  // A root that was stored before roots had an order is in no list of them.
+  // Roots stored before roots had an order have no child item.
   if (parent === null && parseSegment(order) === undefined) return [];
   const key = { pk: childrenOf(parent), sk: order };
   return [{ op: "delete", table: childrenTable, key, when: [["id", "=", id]] }];
 }
 
-/** What else is written to a document along with its move, and what must hold of it. */
+/** Additional attributes and conditions for the update of a moved document. */
 export interface ExtraUpdate {
   readonly set: Readonly<Record<string, number | string>>;
   readonly when: readonly Condition[];
 }
 
 /**
- * Moves a live document with all that lies in it, however much that is: it and its parents are written, what is below
- * finds its way by itself. The target lies outside of it.
+ * Plans the move of a live subtree. Only the document and its parents are written; descendants find their ancestors
+ * through it. The target must be outside the subtree.
  */
 export function planMove(
   { document }: DocumentNode,
@@ -189,12 +191,11 @@ export function planMove(
 }
 
 /**
- * When what is not attached yet counts as deleted: so long ago that nobody sees it or brings it back, nor what lies in
- * it.
+ * Deletion time of a detached tree: so early that it is past the trash retention, so nobody can see or restore it.
  */
 export const DETACHED_AT = "0001-01-01T00:00:00.000Z";
 
-/** Writes of a document that is part of a detached tree, whose root has `DETACHED_AT`. */
+/** Plans a document of a detached tree, whose root has `DETACHED_AT`. */
 export function planDetached(document: StoredDocument): Write[] {
   return [
     { op: "put", table: documentsTable, item: document, when: [["pk", "missing"]] },
@@ -202,7 +203,7 @@ export function planDetached(document: StoredDocument): Write[] {
   ];
 }
 
-/** Puts the root of a detached tree to its place: all of it is there at once. */
+/** Attaches a detached tree. The whole tree becomes visible at once. */
 export function planAttach(document: StoredDocument, target: TreePosition): Write[] {
   const documents = new DocumentWrites();
   requireTarget(documents, target, document.height);
@@ -227,7 +228,7 @@ export function planAttach(document: StoredDocument, target: TreePosition): Writ
   ];
 }
 
-/** Deletes a live document, and with it what lies in it. Reference 3.1. */
+/** Plans the deletion of a live document. Its descendants count as deleted with it. Reference 3.1. */
 export function planDelete({ document }: DocumentNode, at: string): Write[] {
   const { id, parent, position_version } = document;
   const documents = new DocumentWrites();
@@ -242,7 +243,7 @@ export function planDelete({ document }: DocumentNode, at: string): Write[] {
       ],
     },
     ...documents.writes(),
-    // A root keeps its place.
+    // A deleted root keeps its key.
     ...(parent === null
       ? []
       : [
@@ -252,7 +253,9 @@ export function planDelete({ document }: DocumentNode, at: string): Write[] {
   ];
 }
 
-/** Brings back what was itself deleted, to its place among its siblings; a root has kept it. Reference 3.2. */
+/**
+ * Plans the restoration of a deleted document to its position among its siblings; a root has kept it. Reference 3.2.
+ */
 export function planRestore({ document }: DocumentNode, slot: Slot | undefined): Write[] {
   const { id, parent, position_version } = document;
   const order = slot?.order ?? document.order;

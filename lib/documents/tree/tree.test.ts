@@ -260,7 +260,7 @@ describe("any row of changes", () => {
             if (one.is === "delete" && model.isLive(id)) {
               await remove(id);
               model.deleted.add(id);
-              // A root keeps its place.
+              // A deleted root keeps its key.
               if (model.parents.get(id) !== undefined) model.take(id);
             }
           }

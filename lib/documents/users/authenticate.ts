@@ -10,14 +10,14 @@ interface Authenticator {
   isValid(credentialId: string): Promise<boolean>;
 }
 
-/** The credential of all tokens of the issuer: it does not say which ones it has revoked, so they are valid until they expire. */
+/** Credential id of all OIDC tokens. The issuer does not publish revocations, so they are valid until they expire. */
 const OIDC_CREDENTIAL = "issued";
 
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
- * Knows the installation's own token first, then those that were made for users, then those of the issuer, which open
- * the documents alone: whoever has an account there has none of the workflows, which run programs.
+ * Authenticates the installation's own token, then access tokens of users, then OIDC tokens. OIDC tokens give access
+ * to the documents only, because workflows run programs.
  */
 export function withAccessTokens(
   own: Authenticator,

@@ -12,25 +12,25 @@ import {
 } from "../tables/users.ts";
 import { foldText, trigrams } from "./string-similarity.ts";
 
-/** Users that a search looks at: of more, those with the first ids. By their exact address all are found. */
+/** Maximum users searched, by id. An exact email address finds every user. */
 const DIRECTORY_MAX = 50_000;
 
-/** A user as a search compares them: in small letters without accents. */
+/** A user as the search compares them: lower case, without accents. */
 export interface DirectoryUser {
   readonly id: string;
-  /** Empty where there is none. */
+  /** Empty if the user has no email address. */
   readonly email: string;
   readonly domain: string;
-  /** Of the address and of the name. */
+  /** Trigrams of the email address and of the name. */
   readonly trigrams: () => readonly [Uint32Array, Uint32Array];
 }
 
 export interface UserDirectory {
-  /** Everybody, whether they may come in or not. */
+  /** Returns all users, including inactive ones. */
   all(): Promise<readonly DirectoryUser[]>;
 }
 
-/** What a search knows of a user, who is new or has another address or name. */
+/** Plans the directory entry of a user who is new or whose email address or name has changed. */
 export function planDirectoryEntry({ id, email, full_name }: StoredUser): Write[] {
   const table = userDirectoryTable;
   return [
@@ -39,14 +39,14 @@ export function planDirectoryEntry({ id, email, full_name }: StoredUser): Write[
   ];
 }
 
-/** All users, read whole and kept for as long as none of them changes. */
+/** Caches all users until one of them changes. */
 export function userDirectory({ tables }: Pick<Ports, "tables">): UserDirectory {
   let kept: { readonly version: number; readonly all: Promise<readonly DirectoryUser[]> } | undefined;
   return {
     all: async () => {
       const version = (await tables.get(userDirectoryTable, DIRECTORY_VERSION))?.version ?? 0;
       if (kept?.version === version) return kept.all;
-      // What is read may be newer than the version: it is read again then, which does no harm.
+      // The entries may be newer than the version; the only effect is one more read.
       const reading = { version, all: readDirectory({ tables }) };
       kept = reading;
       reading.all.catch(() => {
@@ -76,6 +76,9 @@ function toDirectoryUser({ sk: id, email, full_name }: DirectoryEntry): Director
   };
 }
 
-/** What stands after the last `@` of an address; empty without one. Letters that only look alike are not the same. */
+/**
+ * Returns the domain of an email address, or an empty string. Only A to Z are lower-cased: letters that look alike
+ * stay different.
+ */
 export const domainOf = (email: string): string =>
   email.includes("@") ? normalizeEmail(email.slice(email.lastIndexOf("@") + 1)) : "";

@@ -3,18 +3,18 @@ import { ApiError } from "../../errors.ts";
 import type { Ports } from "../../platform/ports.ts";
 import type { OidcSettings } from "../../settings/oidc.ts";
 
-/** Keys are read again after this, or when a token names one that is not known; not sooner than after a rest. */
+/** Keys are refreshed at this age or if a token names an unknown key, but not more often than the cooldown allows. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 const REFRESH_COOLDOWN_MS = 30_000;
-/** The rest after a reading that failed. */
+/** Cooldown after a failed refresh. */
 const FAILED_REFRESH_COOLDOWN_MS = 5_000;
 const KEYS_MAX_BYTES = 256 * 1024;
 
 type KeyDeps = Pick<Ports, "clock" | "log">;
 
 /**
- * Finds the key of a token among those of the issuer, whatever the token itself says of where its key is. Known keys
- * hold on while the issuer does not answer. Throws jose's errors, and `unavailable` where no keys are known.
+ * Finds a token's key in the issuer's JWKS and ignores key locations in the token. Cached keys stay valid while the
+ * issuer does not respond. Throws jose's errors, and `unavailable` if no keys are cached.
  */
 export function createKeyResolver(
   { jwksEndpoint, timeoutMs }: Pick<OidcSettings, "jwksEndpoint" | "timeoutMs">,
@@ -60,7 +60,7 @@ export function createKeyResolver(
   };
 }
 
-/** Throws where the answer is late, not a good one, or too much. */
+/** Throws if the response is late, not 200, or too large. */
 async function fetchKeys(endpoint: string, timeoutMs: number): Promise<JSONWebKeySet> {
   const response = await fetch(endpoint, {
     headers: { accept: "application/json, application/jwk-set+json" },

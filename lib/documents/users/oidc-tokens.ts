@@ -4,10 +4,10 @@ import type { Ports } from "../../platform/ports.ts";
 import type { OidcSettings } from "../../settings/oidc.ts";
 import { createKeyResolver } from "./oidc-keys.ts";
 
-/** Whose token it is, as its issuer says. */
+/** The identity that an OIDC token states. */
 export interface OidcIdentity {
   readonly sub: string;
-  /** Null where there is none, or the issuer has not verified it. */
+  /** Null if absent or not verified by the issuer. */
   readonly email: string | null;
   readonly full_name: string | null;
   readonly short_name: string | null;
@@ -16,22 +16,22 @@ export interface OidcIdentity {
 }
 
 export interface OidcTokenVerifier {
-  /** Undefined for what is no valid token of the issuer. Throws `unavailable`. */
+  /** Returns undefined for an invalid token. Throws `unavailable`. */
   verify(token: string): Promise<OidcIdentity | undefined>;
 }
 
-/** Signatures by the issuer's private key alone: a public one must never count as a shared secret. */
+/** Asymmetric algorithms only: a public key must never be used as a shared secret. */
 const ALGORITHMS = ["RS256", "ES256"];
-/** Clocks may differ so far, seconds. */
+/** Accepted clock difference, seconds. */
 const CLOCK_TOLERANCE_S = 60;
-/** Tokens that issuers make for other ends, as of a logout, say so. */
+/** Other token types, such as logout tokens, are rejected. */
 const TYPES = /^(?:application\/)?(?:jwt|at\+jwt)$/i;
 
 const SUB_MAX_LENGTH = 255;
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 const NAME_MAX_LENGTH = 100;
 
-/** Reads the tokens of an issuer. */
+/** Verifies the tokens of an OIDC issuer. */
 export function createOidcTokenVerifier(
   settings: OidcSettings,
   deps: Pick<Ports, "clock" | "log">,
@@ -62,7 +62,7 @@ async function verifyClaims(
     return TYPES.test(protectedHeader.typ ?? "JWT") ? payload : undefined;
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // What jose makes of a token and of the keys is its own errors, and a TypeError for a key that is of no use.
+    // jose throws its own errors for invalid tokens and a TypeError for an unusable key.
     if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
     throw error;
   }

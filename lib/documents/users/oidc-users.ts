@@ -17,8 +17,8 @@ type UserRules = Pick<
 >;
 
 /**
- * The user whom an identity provider means, who is made where there is none. Undefined for one who may not come in: who
- * is not active, or whose address is that of others or of the installation's owner. Reference 1.15.
+ * Returns the user of an OIDC identity and creates them if allowed. Returns undefined if the user is inactive, or if
+ * the email address belongs to several users or to the installation's owner. Reference 1.15.
  */
 export async function resolveOidcUser(
   deps: UserDeps,
@@ -30,7 +30,7 @@ export async function resolveOidcUser(
   return syncNames(deps, known, identified);
 }
 
-/** Who comes with this `sub` for the first time. */
+/** Links a new `sub` to the user with its email address, or creates a user. */
 async function linkOrCreateUser(
   deps: UserDeps,
   { createUser, fallbackToEmail, allowDuplicateEmails, ownerEmail, ownerByEmail }: UserRules,
@@ -38,7 +38,7 @@ async function linkOrCreateUser(
 ): Promise<StoredUser | undefined> {
   const { sub, email } = identified;
   const others = email === null ? [] : await usersByEmail(deps, email);
-  // Also while the owner is not known yet: whoever had the address then would get what it is invited to.
+  // Also before the owner's account exists: otherwise another user could accept the owner's invitations.
   const isOwners = email !== null && normalizeEmail(email) === normalizeEmail(ownerEmail);
   if (isOwners || others.some(({ id }) => id === OWNER_ID)) if (!ownerByEmail) return undefined;
   const [only, ...more] = others;
@@ -47,18 +47,18 @@ async function linkOrCreateUser(
   if (!createUser) return undefined;
   const { user, writes } = planUser(deps, identified);
   if ((await deps.tables.write(writes)).ok) return user;
-  // Another request of theirs was first.
+  // A concurrent request created the user.
   return userBySub(deps, sub);
 }
 
-/** Who never had a `sub` has this one from now on. */
+/** Stores the `sub` of a user who has none. */
 async function linkSub(deps: UserDeps, user: StoredUser, sub: string): Promise<StoredUser | undefined> {
   if (user.sub !== null || !user.is_active) return user;
   const { id } = user;
   const outcome = await deps.tables.write([
     {
       ...{ op: "update", table: usersTable, key: userKey(id) },
-      // Who was invited meanwhile comes to have it with their next request.
+      // The next request accepts invitations that were created meanwhile.
       change: { set: { sub, invitations_pending: true }, add: { revision: 1 } },
       when: [["sub", "=", null]],
     },
@@ -67,7 +67,7 @@ async function linkSub(deps: UserDeps, user: StoredUser, sub: string): Promise<S
   return outcome.ok ? { ...user, sub } : userBySub(deps, sub);
 }
 
-/** With the names that the provider has for them now. */
+/** Updates the user's names from the identity provider. */
 async function syncNames(
   { tables }: UserDeps,
   user: StoredUser,

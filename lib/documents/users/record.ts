@@ -13,18 +13,18 @@ export const userRecord = z
   })
   .meta({ id: "User" });
 
-/** A user by their names alone. Reference 1.9. */
+/** A user's names without the email address. Reference 1.9. */
 export const lightUserRecord = z
   .object({ full_name: z.string(), short_name: z.string() })
   .meta({ id: "LightUser" });
 
-/** A user as clients see them: without a name, they are called by the first part of their address. Reference 1.13. */
+/** A user as returned by the API. Without a name, the first part of the email address is the name. Reference 1.13. */
 export function toUser(user: StoredUser) {
   const { id, email, language, is_first_connection } = user;
   return { id, email, ...toLightUser(user), language, is_first_connection };
 }
 
-/** Likewise for those who are not to know their address. */
+/** A user for callers who may not see email addresses. */
 export function toLightUser({ full_name, short_name, email }: StoredUser) {
   const called =
     (email ?? "")

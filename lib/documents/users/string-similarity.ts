@@ -1,12 +1,12 @@
-/** Letters that are no other letter with an accent. */
+/** Letters that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
   ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ħ: "h", ı: "i", ł: "l", þ: "th" },
 };
 const OTHER_LETTERS = /[ßæœøđðħıłþ]/g;
 
-/** A text in small letters, without accents. */
+/** Converts text to lower case without accents. */
 export function foldText(text: string): string {
-  // Most addresses have nothing to be taken off.
+  // Most email addresses are ASCII.
   const small = text.toLowerCase();
   if (/^[ -~]*$/.test(small)) return small;
   return small
@@ -15,10 +15,7 @@ export function foldText(text: string): string {
     .replace(OTHER_LETTERS, (letter) => LETTERS[letter] ?? letter);
 }
 
-/**
- * How many letters of one text have to be put in, left out or changed to come to the other, up to `most`; undefined
- * where it is more.
- */
+/** Returns the Levenshtein distance of two texts, or undefined if it exceeds `most`. */
 export function editDistance(one: string, other: string, most: number): number | undefined {
   if (Math.abs(one.length - other.length) > most) return undefined;
   const beyond = most + 1;
@@ -26,7 +23,7 @@ export function editDistance(one: string, other: string, most: number): number |
   let line = new Uint8Array(other.length + 2).fill(beyond);
   for (let column = 0; column <= Math.min(most, other.length); column += 1) above[column] = column;
   for (let row = 1; row <= one.length; row += 1) {
-    // Further from the diagonal it is more than `most` in any case.
+    // Cells further from the diagonal always exceed `most`.
     const from = Math.max(1, row - most);
     const to = Math.min(other.length, row + most);
     line[from - 1] = from === 1 ? Math.min(row, beyond) : beyond;
@@ -47,11 +44,14 @@ export function editDistance(one: string, other: string, most: number): number |
 }
 
 const WORDS = /[\p{L}\p{N}]+/gu;
-/** Bits that are kept of a letter: those of one script tell its letters apart. */
+/** Bits kept per letter: enough to distinguish the letters of one script. */
 const LETTER_BITS = 10;
 const LETTER_MASK = 2 ** LETTER_BITS - 1;
 
-/** The groups of three letters of a text's words, each once and in order; words begin with two blanks and end with one. */
+/**
+ * Returns the sorted, unique trigrams of a text's words. Words are padded with two blanks at the start and one at the
+ * end.
+ */
 export function trigrams(text: string): Uint32Array {
   const found = new Set<number>();
   for (const [word] of text.matchAll(WORDS)) {
@@ -66,7 +66,7 @@ export function trigrams(text: string): Uint32Array {
   return Uint32Array.from(found).sort();
 }
 
-/** The share of groups that both have, of those that one of them has: 0 to 1. */
+/** Returns the share of common trigrams among all trigrams of both: 0 to 1. */
 export function similarity(one: Uint32Array, other: Uint32Array): number {
   let both = 0;
   for (let at = 0, beside = 0; at < one.length && beside < other.length; ) {

@@ -12,7 +12,7 @@ const TOKENS_MAX = 10_000;
 const EMAIL_MAX_LENGTH = 254;
 const NAME_MAX_LENGTH = 100;
 
-/** Whom a token is for, and what it opens: all where it is not said. */
+/** Request for an access token. Without `scopes` it has all. */
 export const tokenBody = z.object({
   email: z.email().max(EMAIL_MAX_LENGTH),
   name: z
@@ -25,7 +25,7 @@ export const tokenBody = z.object({
 });
 export type TokenRequest = z.infer<typeof tokenBody>;
 
-/** A token as lists show it. */
+/** An access token as listed. */
 export const tokenRecord = z
   .object({
     id: z.string(),
@@ -40,8 +40,8 @@ export const tokenRecord = z
 export type TokenRecord = z.infer<typeof tokenRecord>;
 
 /**
- * Makes a token for the user of an address, who is made where there is none; answers it once, in clear. Throws
- * `conflict` where several have the address, and `too_many_requests` where there are 10,000 tokens.
+ * Creates a token for the user with this email address, and the user if necessary. The token is returned once, in
+ * clear text. Throws `conflict` if several users have the address, `too_many_requests` if there are 10,000 tokens.
  */
 export async function createToken(
   deps: UserDeps,
@@ -69,7 +69,7 @@ export async function createToken(
   return { token, record: { ...fields, email: user.email } };
 }
 
-/** All tokens, oldest first. */
+/** Lists all tokens, oldest first. */
 export async function listTokens(deps: Pick<Ports, "tables">): Promise<TokenRecord[]> {
   const entries = await readAll(deps, tokenEntriesTable, { pk: TOKEN_ENTRIES });
   const tokens = await deps.tables.batchGet(

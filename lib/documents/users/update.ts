@@ -8,7 +8,7 @@ import type { UserDeps } from "./users.ts";
 
 type UpdateDeps = Pick<UserDeps, "tables"> & { readonly documents: DocumentSettings };
 
-/** Body of a change: what else is in it stays as it is. Reference 1.13. */
+/** Body of an update. Other fields are read-only. Reference 1.13. */
 export const userBody = z.object({
   language: z.string().nullish().describe("Code of a language of LANGUAGES"),
 });
@@ -16,15 +16,12 @@ export type UserBody = z.infer<typeof userBody>;
 
 const SHOWN_MAX = 100;
 
-/** Throws `forbidden` for everybody but the user themselves. */
+/** Throws `forbidden` unless the viewer is this user. */
 export function requireSelf(viewer: StoredUser, id: string): void {
   if (viewer.id !== id) throw permissionDenied();
 }
 
-/**
- * Changes what a user says of themselves. Throws `forbidden` for everybody but them, `bad_request` for a language that
- * there is not.
- */
+/** Updates the viewer's own user. Throws `forbidden` for other users, `bad_request` for an unknown language. */
 export async function updateUser(
   deps: UpdateDeps,
   viewer: StoredUser,
@@ -40,7 +37,7 @@ export async function updateUser(
   return change(deps, viewer, { language });
 }
 
-/** The introduction is not shown any more. */
+/** Marks the introduction as completed. */
 export async function completeOnboarding(deps: UpdateDeps, viewer: StoredUser): Promise<void> {
   if (viewer.is_first_connection) await change(deps, viewer, { is_first_connection: false });
 }

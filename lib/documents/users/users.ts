@@ -15,10 +15,10 @@ import { planDirectoryEntry } from "./directory.ts";
 
 export type UserDeps = Pick<Ports, "tables" | "ids" | "clock">;
 
-/** The one whom the installation's own token belongs to. */
+/** Id of the user of the installation's own token. */
 export const OWNER_ID = "00000000-0000-4000-8000-000000000001";
 
-/** What is known of somebody who is to become a user. */
+/** Fields of a new user. */
 export interface NewUser {
   readonly id?: string;
   readonly sub?: string | null;
@@ -28,7 +28,7 @@ export interface NewUser {
   readonly language?: string | null;
 }
 
-/** A new user and its writes, which do not hold where somebody has the id or the `sub`. */
+/** Plans a new user. The writes fail if the id or the `sub` is taken. */
 export function planUser(
   deps: Pick<Ports, "ids" | "clock">,
   made: NewUser,
@@ -64,7 +64,7 @@ export async function userBySub(deps: Pick<Ports, "tables">, sub: string): Promi
   return identity === undefined ? undefined : findUser(deps, identity.id);
 }
 
-/** Everybody with an address, in capitals or not. */
+/** Returns all users with an email address, ignoring case. */
 export async function usersByEmail(deps: Pick<Ports, "tables">, email: string): Promise<StoredUser[]> {
   const identities = await readAll(deps, userIdentitiesTable, { pk: emailPartition(email) });
   return deps.tables.batchGet(
@@ -73,7 +73,7 @@ export async function usersByEmail(deps: Pick<Ports, "tables">, email: string): 
   );
 }
 
-/** The owner, who is made when first asked for. */
+/** Returns the installation's owner and creates them on first use. */
 export async function getOrCreateOwner(deps: UserDeps, email: string): Promise<StoredUser> {
   const found = await findUser(deps, OWNER_ID);
   if (found !== undefined) return found;

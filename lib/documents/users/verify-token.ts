@@ -11,12 +11,14 @@ import {
   usersTable,
 } from "../tables/users.ts";
 
-/** What a token begins with: whoever finds one knows what it opens. */
+/** Prefix of tokens, so that secret scanners recognize them. */
 export const TOKEN_PREFIX = "weft_";
 
 export const hashToken = (token: string): string => hash("sha256", token, "hex");
 
-/** Whose token it is; undefined for a wrong one, an ended one, and one of somebody who may not come in any more. */
+/**
+ * Returns the user and scopes of a token. Returns undefined if it is invalid or expired, or if the user is inactive.
+ */
 export async function verifyToken(
   { tables, clock }: Pick<Ports, "tables" | "clock">,
   token: string,
@@ -40,7 +42,7 @@ export async function verifyToken(
 
 const CREDENTIAL_PREFIX = "token:";
 
-/** The id of the token of a credential; undefined for a credential of another kind. */
+/** Returns the token id of a credential; undefined for other kinds of credentials. */
 export const tokenIdOfCredential = (credentialId: string): string | undefined =>
   credentialId.startsWith(CREDENTIAL_PREFIX) ? credentialId.slice(CREDENTIAL_PREFIX.length) : undefined;
 
