@@ -10,7 +10,7 @@ export const consumer = defineConsumer({
     "detail-type": ["event.recorded"],
     detail: { topic: ["documents.shared", "documents.access_requested"] },
   },
-  // For mails that could not be sent at once, and those whose message was lost.
+  // Retries failed emails, and sends those whose queue message was lost.
   schedule: "rate(5 minutes)",
   queue: { maxReceiveCount: 5, batchSize: 10, concurrency: 1 },
   timeoutSeconds: 120,

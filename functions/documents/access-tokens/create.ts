@@ -6,13 +6,13 @@ import { createToken, tokenBody, tokenRecord } from "#lib/documents/users/tokens
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** Makes what `weft token create` prints. */
+/** Called by `weft token create`. */
 export const route = defineRoute({
   service: documentsService,
   operationId: "createAccessToken",
   method: "POST",
   path: "/access-tokens",
-  summary: "Make an access token for a user, who is made where there is none; it is shown this once",
+  summary: "Create an access token, and its user if necessary; the token is shown only once",
   tag: "Users",
   auth: "required",
   body: tokenBody,

@@ -6,13 +6,13 @@ import { listTokens, tokenRecord } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** What `weft token list` shows. */
+/** Called by `weft token list`. */
 export const route = defineRoute({
   service: documentsService,
   operationId: "listAccessTokens",
   method: "GET",
   path: "/access-tokens",
-  summary: "All access tokens, oldest first, without what they are",
+  summary: "List all access tokens, oldest first, without the tokens themselves",
   tag: "Users",
   auth: "required",
   status: 200,

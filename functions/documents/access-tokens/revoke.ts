@@ -6,13 +6,13 @@ import { revokeToken } from "#lib/documents/users/tokens.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** What `weft token revoke` does. */
+/** Called by `weft token revoke`. */
 export const route = defineRoute({
   service: documentsService,
   operationId: "revokeAccessToken",
   method: "DELETE",
   path: "/access-tokens/{id}",
-  summary: "Revoke an access token, with effect at once",
+  summary: "Revoke an access token, effective immediately",
   tag: "Users",
   auth: "required",
   params: z.object({ id: z.guid() }),

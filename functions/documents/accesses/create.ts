@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "createAccess",
   method: "POST",
   path: "/documents/{id}/accesses",
-  summary: "Give a user or a team a role on a document; the user gets a mail",
+  summary: "Grant a user or team a role on a document; the user gets an email",
   tag: "Sharing",
   auth: "required",
   throttle: "document_access",

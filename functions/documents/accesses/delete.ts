@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteAccess",
   method: "DELETE",
   path: "/documents/{id}/accesses/{accessId}",
-  summary: "Take a row of access away; a root keeps its last owner",
+  summary: "Remove an access; a root keeps its last owner",
   tag: "Sharing",
   auth: "required",
   throttle: "document_access",

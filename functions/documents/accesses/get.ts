@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getAccess",
   method: "GET",
   path: "/documents/{id}/accesses/{accessId}",
-  summary: "One row of access of a document",
+  summary: "Get an access of a document",
   tag: "Sharing",
   auth: "required",
   throttle: "document_access",

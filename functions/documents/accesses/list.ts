@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "listAccesses",
   method: "GET",
   path: "/documents/{id}/accesses",
-  summary: "Who has a role on a document, or on what it lies in",
+  summary: "List the accesses of a document and its ancestors",
   tag: "Sharing",
   auth: "required",
   throttle: "document_access",

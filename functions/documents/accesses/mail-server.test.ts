@@ -123,7 +123,7 @@ describe("mails for a mail server", () => {
       ...{ params: { id: root }, token: TEST_TOKEN, headers: { host: "docs.example" } },
     });
     expect(body.count).toBe(3);
-    const told = test.logs.filter(({ message }) => message === "a mail was refused");
+    const told = test.logs.filter(({ message }) => message === "the mail server rejected an email");
     expect(told).toHaveLength(1);
     expect(JSON.stringify(test.logs)).not.toContain("gone@");
   });

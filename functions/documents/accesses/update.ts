@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "updateAccess",
   method: "PATCH",
   path: "/documents/{id}/accesses/{accessId}",
-  summary: "Change the role of a row of access; user and team stay",
+  summary: "Change the role of an access; user and team cannot change",
   tag: "Sharing",
   auth: "required",
   throttle: "document_access",

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "acceptAccessRequest",
   method: "POST",
   path: "/documents/{id}/ask-for-access/{requestId}/accept",
-  summary: "Give who asked the role that they asked for, or another one",
+  summary: "Accept an access request, with the requested role or another one",
   tag: "Sharing",
   auth: "required",
   throttle: "document_ask_for_access",

@@ -9,13 +9,13 @@ import { toHandler } from "#lib/http/handler.ts";
 import { HttpResponse } from "#lib/http/response.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** Reference 1.11, POST documents/{id}/ask-for-access/: the answer is empty. */
+/** Reference 1.11, POST documents/{id}/ask-for-access/: the response is empty. */
 export const route = defineRoute({
   service: documentsService,
   operationId: "askForAccess",
   method: "POST",
   path: "/documents/{id}/ask-for-access",
-  summary: "Ask for a role on a root; its owners and administrators get a mail",
+  summary: "Request a role on a root; its owners and administrators get an email",
   tag: "Sharing",
   auth: "required",
   throttle: "document_ask_for_access",

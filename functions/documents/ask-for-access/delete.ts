@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteAccessRequest",
   method: "DELETE",
   path: "/documents/{id}/ask-for-access/{requestId}",
-  summary: "Turn a request for access down",
+  summary: "Decline an access request",
   tag: "Sharing",
   auth: "required",
   throttle: "document_ask_for_access",

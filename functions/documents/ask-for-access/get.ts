@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getAccessRequest",
   method: "GET",
   path: "/documents/{id}/ask-for-access/{requestId}",
-  summary: "A request for access",
+  summary: "Get an access request",
   tag: "Sharing",
   auth: "required",
   throttle: "document_ask_for_access",

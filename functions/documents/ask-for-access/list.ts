@@ -15,7 +15,8 @@ export const route = defineRoute({
   operationId: "listAccessRequests",
   method: "GET",
   path: "/documents/{id}/ask-for-access",
-  summary: "Who asks for access to a root: all for those who may answer, else one's own",
+  summary:
+    "List the access requests for a root: all for its administrators and owners, otherwise the caller's own",
   tag: "Sharing",
   auth: "required",
   throttle: "document_ask_for_access",

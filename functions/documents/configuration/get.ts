@@ -10,7 +10,7 @@ export const route = defineRoute({
   operationId: "getConfig",
   method: "GET",
   path: "/config",
-  summary: "What clients know before anybody signs in",
+  summary: "Get the public configuration",
   tag: "Configuration",
   auth: "none",
   throttle: "config",

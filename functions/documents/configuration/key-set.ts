@@ -11,7 +11,7 @@ export const route = defineRoute({
   operationId: "getKeySet",
   method: "GET",
   path: "/jwks",
-  summary: "The public key that tokens for this service are encrypted to, where one is set",
+  summary: "Get the public key that encrypts tokens for this service, if configured",
   tag: "Configuration",
   auth: "none",
   status: 200,

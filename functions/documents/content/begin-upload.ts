@@ -7,13 +7,13 @@ import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** For content that a request cannot hold, whatever carries it. Choice: infra/decisions/0062. */
+/** For content that is too large for a request. Choice: infra/decisions/0062. */
 export const route = defineRoute({
   service: documentsService,
   operationId: "beginContentUpload",
   method: "POST",
   path: "/documents/{id}/content-uploads",
-  summary: "Where to send content of up to 20 MiB, as bytes; the finish call then makes it the document's",
+  summary: "Get a URL to upload content of up to 20 MiB; the finish call then saves it",
   tag: "Content",
   auth: "optional",
   throttle: "document",

@@ -208,7 +208,7 @@ describe("a caller that has the content already", () => {
     expect((await save("second", { "if-match": etag })).status).toBe(204);
     expect(await save("third", { "if-match": etag })).toMatchObject({
       status: 412,
-      json: { detail: "The content has been changed since it was read." },
+      json: { detail: "The content has changed since it was read." },
     });
     expect((await save("third", { "if-match": "*" })).status).toBe(204);
     expect((await read()).text).toBe("third");

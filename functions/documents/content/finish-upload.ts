@@ -7,13 +7,13 @@ import { documentsService } from "#lib/documents/service.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** As PATCH documents/{id}/content/, but for how the content comes. Choice: infra/decisions/0062. */
+/** Like PATCH documents/{id}/content/, with uploaded content. Choice: infra/decisions/0062. */
 export const route = defineRoute({
   service: documentsService,
   operationId: "finishContentUpload",
   method: "POST",
   path: "/documents/{id}/content-uploads/{uploadId}/finish",
-  summary: "Make what was sent the content of the document; If-Match keeps others' changes from being lost",
+  summary: "Save uploaded content; If-Match prevents lost updates",
   tag: "Content",
   auth: "optional",
   throttle: "document",

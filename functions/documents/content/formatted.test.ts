@@ -67,7 +67,7 @@ describe("formatted content", () => {
     await save("text");
     expect(await show({ content_format: "pdf" })).toEqual({
       status: 400,
-      body: ['"pdf" is not a format of content: choose one of json, markdown, html.'],
+      body: ['"pdf" is not a supported format; use one of json, markdown, html.'],
     });
     answer = async () => ({ ok: false, reason: "refused" });
     expect(await show()).toEqual({ status: 400, body: { error: "The content cannot be converted." } });

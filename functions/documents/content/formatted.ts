@@ -22,7 +22,7 @@ export const route = defineRoute({
   operationId: "getFormattedContent",
   method: "GET",
   path: "/documents/{id}/formatted-content",
-  summary: "A document with its content as blocks, markdown or HTML",
+  summary: "Get a document with its content as blocks, markdown or HTML",
   tag: "Content",
   auth: "optional",
   throttle: "document",
@@ -32,7 +32,7 @@ export const route = defineRoute({
       .string()
       .max(FORMAT_MAX_LENGTH)
       .default("json")
-      .describe("json, markdown or html, in letters of either case"),
+      .describe("json, markdown or html, case-insensitive"),
   }),
   status: 200,
   response: z.custom<FileResponse>(),

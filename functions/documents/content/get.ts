@@ -20,7 +20,7 @@ export const route = defineRoute({
   operationId: "getContent",
   method: "GET",
   path: "/documents/{id}/content",
-  summary: "The whole content of a document: a state of Yjs as base64, other text as it is",
+  summary: "Get the whole content of a document: a Yjs state as base64, plain text as is",
   tag: "Content",
   auth: "optional",
   throttle: "document",

@@ -17,7 +17,7 @@ export const route = defineRoute({
   operationId: "updateContent",
   method: "PATCH",
   path: "/documents/{id}/content",
-  summary: "Replace the content of a document; If-Match keeps others' changes from being lost",
+  summary: "Replace the content of a document; If-Match prevents lost updates",
   tag: "Content",
   auth: "optional",
   throttle: "document",

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "configureDocumentLink",
   method: "PUT",
   path: "/documents/{id}/link-configuration",
-  summary: "Set who reaches a document by its link, and what they may do",
+  summary: "Set the link reach and link role of a document",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

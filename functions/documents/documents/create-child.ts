@@ -16,7 +16,7 @@ export const route = defineRoute({
   operationId: "createChild",
   method: "POST",
   path: "/documents/{id}/children",
-  summary: "Make the last child of a document; rights are inherited",
+  summary: "Create a last child of a document; access is inherited",
   tag: "Documents",
   auth: "required",
   throttle: "document",

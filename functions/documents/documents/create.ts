@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "createDocument",
   method: "POST",
   path: "/documents",
-  summary: "Make a document, which the caller owns",
+  summary: "Create a document owned by the caller",
   tag: "Documents",
   auth: "required",
   throttle: "document",

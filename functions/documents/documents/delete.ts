@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteDocument",
   method: "DELETE",
   path: "/documents/{id}",
-  summary: "Put a document into the trash, with what lies in it",
+  summary: "Move a document and its descendants to the trash",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

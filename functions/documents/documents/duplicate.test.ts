@@ -198,7 +198,7 @@ describe("a copy", () => {
     await test.deps.tables.update(documentsTable, documentKey(top), { add: { numchild: SUBTREE_MAX } });
     expect(await copy(top, { with_descendants: true })).toEqual({
       status: 400,
-      body: { with_descendants: ["A copy holds at most 1000 documents."] },
+      body: { with_descendants: ["A copy is limited to 1000 documents."] },
     });
     await call(test.deps, remove, { params: { id: made[0]?.id ?? "" } });
     await call(test.deps, remove, { params: { id: last.id } });

@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "favoriteDocument",
   method: "POST",
   path: "/documents/{id}/favorite",
-  summary: "Mark a document as a favorite",
+  summary: "Add a document to the favorites",
   tag: "Documents",
   auth: "required",
   throttle: "document",

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getDocument",
   method: "GET",
   path: "/documents/{id}",
-  summary: "A document, without its content",
+  summary: "Get a document, without its content",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -16,7 +16,7 @@ export const route = defineRoute({
   operationId: "listAllDocuments",
   method: "GET",
   path: "/documents/all",
-  summary: "Documents that the caller was let into, with all that lies in them",
+  summary: "List all documents that the caller can reach, with descendants",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

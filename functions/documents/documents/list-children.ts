@@ -17,7 +17,7 @@ export const route = defineRoute({
   operationId: "listChildren",
   method: "GET",
   path: "/documents/{id}/children",
-  summary: "Children of a document, in their order",
+  summary: "List the children of a document, in order",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "listFavorites",
   method: "GET",
   path: "/documents/favorite_list",
-  summary: "Favorites of the caller, changed last first",
+  summary: "List the caller's favorites, last updated first",
   tag: "Documents",
   auth: "required",
   throttle: "document",

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "listTrash",
   method: "GET",
   path: "/documents/trashbin",
-  summary: "Deleted documents that the caller can bring back",
+  summary: "List deleted documents that the caller can restore",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "listDocuments",
   method: "GET",
   path: "/documents",
-  summary: "Documents that the caller was let into, the highest of each tree",
+  summary: "List the topmost documents that the caller can reach",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "maskDocument",
   method: "POST",
   path: "/documents/{id}/mask",
-  summary: "Mask a document that was opened, so that lists can leave it out",
+  summary: "Mask a document that the caller has opened, so that lists can exclude it",
   tag: "Documents",
   auth: "required",
   throttle: "document",

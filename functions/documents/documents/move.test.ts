@@ -190,7 +190,7 @@ describe("a move", () => {
     await child(top);
     expect(await move(top, deep)).toEqual({
       status: 400,
-      body: { non_field_errors: ["There are as many levels as there may be."] },
+      body: { non_field_errors: ["The tree has reached its maximum depth."] },
     });
   });
 });

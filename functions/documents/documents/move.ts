@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "moveDocument",
   method: "POST",
   path: "/documents/{id}/move",
-  summary: "Move a document, with all that lies in it, below or beside another",
+  summary: "Move a document and its descendants below or next to another",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "replaceDocument",
   method: "PUT",
   path: "/documents/{id}",
-  summary: "Change a document: title and excerpt; what is not given stays",
+  summary: "Update the title and excerpt of a document; omitted fields do not change",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

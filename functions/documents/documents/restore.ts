@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "restoreDocument",
   method: "POST",
   path: "/documents/{id}/restore",
-  summary: "Bring a document back from the trash",
+  summary: "Restore a document from the trash",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

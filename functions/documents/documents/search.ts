@@ -13,7 +13,7 @@ const found = documentRecord
   .extend({
     parent: documentRecord
       .nullable()
-      .describe("The highest document that it lies in and the caller may read; null for itself"),
+      .describe("Topmost ancestor that the caller may read; null if there is none"),
   })
   .meta({ id: "FoundDocument" });
 
@@ -23,7 +23,7 @@ export const route = defineRoute({
   operationId: "searchDocuments",
   method: "GET",
   path: "/documents/search",
-  summary: "Search documents by their titles",
+  summary: "Search documents by title",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getDocumentTree",
   method: "GET",
   path: "/documents/{id}/tree",
-  summary: "The tree around a document, from the highest ancestor that the caller may read",
+  summary: "Get the tree around a document, from the topmost ancestor that the caller may read",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "unfavoriteDocument",
   method: "DELETE",
   path: "/documents/{id}/favorite",
-  summary: "Take a document out of the favorites",
+  summary: "Remove a document from the favorites",
   tag: "Documents",
   auth: "required",
   throttle: "document",

@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "unmaskDocument",
   method: "DELETE",
   path: "/documents/{id}/mask",
-  summary: "Show a masked document again",
+  summary: "Unmask a document",
   tag: "Documents",
   auth: "required",
   throttle: "document",

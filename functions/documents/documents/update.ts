@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "updateDocument",
   method: "PATCH",
   path: "/documents/{id}",
-  summary: "Change some of a document: title and excerpt; what is not given stays",
+  summary: "Update the title or excerpt of a document; omitted fields do not change",
   tag: "Documents",
   auth: "optional",
   throttle: "document",

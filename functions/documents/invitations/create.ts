@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "createInvitation",
   method: "POST",
   path: "/documents/{id}/invitations",
-  summary: "Invite an address to a document; it gets a mail",
+  summary: "Invite an email address to a document; it gets an email",
   tag: "Sharing",
   auth: "required",
   throttle: "invitation",

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteInvitation",
   method: "DELETE",
   path: "/documents/{id}/invitations/{invitationId}",
-  summary: "Take an invitation back",
+  summary: "Delete an invitation",
   tag: "Sharing",
   auth: "required",
   throttle: "invitation",

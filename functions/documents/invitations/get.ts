@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getInvitation",
   method: "GET",
   path: "/documents/{id}/invitations/{invitationId}",
-  summary: "An invitation",
+  summary: "Get an invitation",
   tag: "Sharing",
   auth: "required",
   throttle: "invitation",

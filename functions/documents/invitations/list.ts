@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "listInvitations",
   method: "GET",
   path: "/documents/{id}/invitations",
-  summary: "Who was invited to a document and did not come yet, latest first",
+  summary: "List the open invitations to a document, latest first",
   tag: "Sharing",
   auth: "required",
   throttle: "invitation",

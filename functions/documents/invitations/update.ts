@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "updateInvitation",
   method: "PATCH",
   path: "/documents/{id}/invitations/{invitationId}",
-  summary: "Change the role or the address of an invitation",
+  summary: "Update the role or email address of an invitation",
   tag: "Sharing",
   auth: "required",
   throttle: "invitation",

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "createThread",
   method: "POST",
   path: "/documents/{id}/threads",
-  summary: "Begin a thread with its first comment",
+  summary: "Create a thread with its first comment",
   tag: "Comments",
   auth: "optional",
   params: documentParams,

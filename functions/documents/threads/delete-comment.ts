@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteComment",
   method: "DELETE",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",
-  summary: "Remove a comment: by its author, or who manages the document",
+  summary: "Delete a comment, as its author or a manager of the document",
   tag: "Comments",
   auth: "optional",
   params: commentParams,

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteThread",
   method: "DELETE",
   path: "/documents/{id}/threads/{thread}",
-  summary: "Remove a thread with its comments: by who began it, or who manages the document",
+  summary: "Delete a thread with its comments, as its creator or a manager of the document",
   tag: "Comments",
   auth: "optional",
   params: threadParams,

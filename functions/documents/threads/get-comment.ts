@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getComment",
   method: "GET",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",
-  summary: "A comment",
+  summary: "Get a comment",
   tag: "Comments",
   auth: "optional",
   params: commentParams,

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "getThread",
   method: "GET",
   path: "/documents/{id}/threads/{thread}",
-  summary: "A thread with its comments",
+  summary: "Get a thread with its comments",
   tag: "Comments",
   auth: "optional",
   params: threadParams,

@@ -15,7 +15,7 @@ export const route = defineRoute({
   operationId: "listComments",
   method: "GET",
   path: "/documents/{id}/threads/{thread}/comments",
-  summary: "Comments of a thread, oldest first",
+  summary: "List the comments of a thread, oldest first",
   tag: "Comments",
   auth: "optional",
   params: threadParams,

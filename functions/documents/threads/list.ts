@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "listThreads",
   method: "GET",
   path: "/documents/{id}/threads",
-  summary: "Threads of a document with their comments, newest first, resolved ones too",
+  summary: "List the threads of a document with their comments, newest first, including resolved ones",
   tag: "Comments",
   auth: "optional",
   params: documentParams,

@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "removeReaction",
   method: "DELETE",
   path: "/documents/{id}/threads/{thread}/comments/{comment}/reactions",
-  summary: "Take a reaction back",
+  summary: "Remove a reaction",
   tag: "Comments",
   auth: "optional",
   params: commentParams,

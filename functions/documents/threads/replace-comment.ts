@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "replaceComment",
   method: "PUT",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",
-  summary: "Change a comment, as its author",
+  summary: "Update a comment, as its author",
   tag: "Comments",
   auth: "optional",
   params: commentParams,

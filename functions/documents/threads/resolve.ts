@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "resolveThread",
   method: "POST",
   path: "/documents/{id}/threads/{thread}/resolve",
-  summary: "Resolve a thread: by who began it, or who manages the document",
+  summary: "Resolve a thread, as its creator or a manager of the document",
   tag: "Comments",
   auth: "optional",
   params: threadParams,

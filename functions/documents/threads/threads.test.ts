@@ -347,7 +347,7 @@ describe("room", () => {
     const path = firstOf(await begin());
     const key = { pk: `${id}/room`, sk: "room" };
     await test.deps.tables.update(table("document-threads"), key, { set: { bytes: 4_999_000 } });
-    const full = { detail: "The document has no room for more comments: delete some first." };
+    const full = { detail: "The document has no space for more comments; delete some first." };
     expect(await addTo(path.thread, "x".repeat(1_000))).toEqual({ status: 400, body: full });
     expect(await ask(updateComment, path, { body: "x".repeat(2_000) })).toEqual({ status: 400, body: full });
     expect((await addTo(path.thread, "x")).status).toBe(201);

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "unresolveThread",
   method: "POST",
   path: "/documents/{id}/threads/{thread}/unresolve",
-  summary: "Open a resolved thread again: by who began it, or who manages the document",
+  summary: "Reopen a resolved thread, as its creator or a manager of the document",
   tag: "Comments",
   auth: "optional",
   params: threadParams,

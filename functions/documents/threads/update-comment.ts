@@ -14,7 +14,7 @@ export const route = defineRoute({
   operationId: "updateComment",
   method: "PATCH",
   path: "/documents/{id}/threads/{thread}/comments/{comment}",
-  summary: "Change a comment, as its author; without a body nothing is saved",
+  summary: "Update a comment, as its author; without a body nothing is saved",
   tag: "Comments",
   auth: "optional",
   params: commentParams,

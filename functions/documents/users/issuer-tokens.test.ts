@@ -187,10 +187,7 @@ describe("keys of the issuer", () => {
   ])("are not there where the answer %s", async (_, answer) => {
     issuer.answerWith(answer);
     const { status, body } = await who(await issuer.sign(ADA));
-    expect([status, body]).toEqual([
-      503,
-      { detail: "The issuer of the token does not answer, try again shortly" },
-    ]);
+    expect([status, body]).toEqual([503, { detail: "The token issuer does not respond; try again later" }]);
     expect(test.logs.some(({ message }) => message.includes("issuer"))).toBe(true);
   });
 });

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "listUsers",
   method: "GET",
   path: "/users",
-  summary: "Find users: all by an address, by a part of it or of a name those near to the caller",
+  summary: "Search users by email address, or related users by a part of the address or name",
   tag: "Users",
   auth: "required",
   throttle: "user_list",
@@ -21,12 +21,12 @@ export const route = defineRoute({
     q: z
       .string()
       .optional()
-      .describe("An address, or a part of one or of a name; without it nobody is found"),
+      .describe("An email address, or a part of an address or name; without it the result is empty"),
     document_id: z
       .guid("Must be a valid UUID.")
       .transform((id) => id.toLowerCase())
       .optional()
-      .describe("A document whose members are left out"),
+      .describe("Exclude users with an access to this document"),
   }),
   status: 200,
   response: z.array(userRecord),

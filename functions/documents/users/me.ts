@@ -12,14 +12,14 @@ export const route = defineRoute({
   operationId: "getMe",
   method: "GET",
   path: "/users/me",
-  summary: "The caller",
+  summary: "Get the authenticated user",
   tag: "Users",
   auth: "required",
   status: 200,
   response: userRecord,
   run: async ({ request }, deps: Deps) => {
     const user = await requireUser(deps, request);
-    // What clients ask first: whoever was invited since they were made comes to have it here.
+    // Clients call this first, so it accepts invitations created since the user was.
     await acceptInvitations(deps, user);
     return toUser(user);
   },

@@ -12,7 +12,7 @@ export const route = defineRoute({
   operationId: "endOnboarding",
   method: "POST",
   path: "/users/onboarding-done",
-  summary: "Say that the introduction need not be shown again",
+  summary: "Mark the introduction as completed",
   tag: "Users",
   auth: "required",
   status: 200,

@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "updateUser",
   method: "PATCH",
   path: "/users/{id}",
-  summary: "Choose the caller's own language",
+  summary: "Change the caller's language",
   tag: "Users",
   auth: "required",
   params: z.object({ id: z.guid().transform((id) => id.toLowerCase()) }),

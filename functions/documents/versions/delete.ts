@@ -13,7 +13,7 @@ export const route = defineRoute({
   operationId: "deleteVersion",
   method: "DELETE",
   path: "/documents/{id}/versions/{versionId}",
-  summary: "Remove an earlier version of a document's content for good",
+  summary: "Permanently delete an earlier version of a document's content",
   tag: "Content",
   auth: "optional",
   throttle: "document",

@@ -9,7 +9,7 @@ import type { FileResponse } from "#lib/http/file-response.ts";
 import { toHandler } from "#lib/http/handler.ts";
 import { defineRoute } from "#lib/http/route.ts";
 
-/** A record whose content may be large, as JSON that is written while it is read. */
+/** Streams the JSON, because the content may be large. */
 async function* record(
   content: AsyncIterable<Uint8Array>,
   more: Readonly<Record<string, string>>,
@@ -25,7 +25,7 @@ export const route = defineRoute({
   operationId: "getVersion",
   method: "GET",
   path: "/documents/{id}/versions/{versionId}",
-  summary: "A version of a document's content: base64, whatever it is, with its id and time",
+  summary: "Get a version of a document's content as base64, with its id and time",
   tag: "Content",
   auth: "optional",
   throttle: "document",

@@ -17,7 +17,7 @@ export const route = defineRoute({
   operationId: "listVersions",
   method: "GET",
   path: "/documents/{id}/versions",
-  summary: "Earlier versions of a document's content, since the caller has had access to it",
+  summary: "List earlier versions of a document's content, saved since the caller got access",
   tag: "Content",
   auth: "optional",
   throttle: "document",

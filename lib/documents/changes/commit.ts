@@ -39,5 +39,5 @@ export async function commitChange<Result>(
     });
     if (outcome.ok) return result;
   }
-  throw new ApiError("conflict", "The document is being changed by others, try again");
+  throw new ApiError("conflict", "The document is being changed concurrently; try again");
 }

@@ -55,7 +55,7 @@ export function themeReader(
     try {
       return { ...BUILT_IN, ...(await readTheme(path)) };
     } catch (error) {
-      log.warn("the theme file cannot be used, the built-in theme holds", { path, error });
+      log.warn("reading the theme file failed; the built-in theme is used", { path, error });
       return BUILT_IN;
     }
   };
@@ -73,11 +73,11 @@ async function readTheme(path: string): Promise<Theme> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new Error("it is no file");
+    if (!stat.isFile()) throw new Error("it is not a file");
     if (stat.size > THEME_BYTES_MAX) throw new Error(`it is larger than ${THEME_BYTES_MAX} bytes`);
     const theme: unknown = JSON.parse(await file.readFile("utf8"));
     if (typeof theme !== "object" || theme === null || Array.isArray(theme))
-      throw new Error("it holds no JSON object");
+      throw new Error("it does not contain a JSON object");
     return theme as Theme;
   } finally {
     await file.close();

@@ -13,10 +13,10 @@ export const contentBody = z.object({
   content: z
     .string()
     .describe(
-      "Base64 of a state of Yjs, or of UTF-8 text; at most 20 MiB without the base64. On AWS a request holds 4 MiB of it: " +
-        "larger content is sent by POST documents/{id}/content-uploads",
+      "Base64 of a Yjs state or of UTF-8 text; at most 20 MiB decoded. On AWS a request is limited to 4 MiB: " +
+        "upload larger content with POST documents/{id}/content-uploads",
     ),
-  websocket: z.boolean().nullish().describe("Whether the caller is connected with the others who edit"),
+  websocket: z.boolean().nullish().describe("Whether the caller is connected to the collaboration server"),
 });
 
 /** Content and its kind. */

@@ -31,7 +31,10 @@ export async function formatContent(
   const { content: head } = document;
   if (head === undefined) return { document, content: "null" };
   if (deps.converter === undefined)
-    throw new ApiError("unavailable", "This installation does not convert content: a server of its own does");
+    throw new ApiError(
+      "unavailable",
+      "This installation cannot convert content. Run the conversion service on a server",
+    );
   const bytes = await contentBytes(deps, id, head);
   const converted = await deps.converter.convert({ from: head.kind, bytes, to }).catch(failed);
   if (!converted.ok) throw refused(converted.reason);
@@ -40,7 +43,7 @@ export async function formatContent(
 }
 
 function noFormat(asked: string): ApiError {
-  const message = `"${asked.slice(0, 100)}" is not a format of content: choose one of ${FORMATS.join(", ")}.`;
+  const message = `"${asked.slice(0, 100)}" is not a supported format; use one of ${FORMATS.join(", ")}.`;
   return new ApiError("bad_request", message, { body: [message] });
 }
 

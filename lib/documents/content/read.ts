@@ -31,7 +31,8 @@ export async function openVersion(
   version: string,
 ): Promise<AsyncIterable<Uint8Array>> {
   const stream = await blobs.stream(versionBlob(document, version));
-  if (stream === undefined) throw new Error(`the bytes of version ${version} of ${document} are gone`);
+  if (stream === undefined)
+    throw new Error(`the bytes of version ${version} of document ${document} are missing`);
   return stream;
 }
 
@@ -42,6 +43,7 @@ export async function contentBytes(
   { version }: Pick<ContentHead, "version">,
 ): Promise<Uint8Array> {
   const bytes = await blobs.get(versionBlob(document, version));
-  if (bytes === undefined) throw new Error(`the bytes of version ${version} of ${document} are gone`);
+  if (bytes === undefined)
+    throw new Error(`the bytes of version ${version} of document ${document} are missing`);
   return bytes;
 }

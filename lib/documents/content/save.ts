@@ -40,8 +40,7 @@ export async function saveContent(
     const before = access.document.content;
     const isAsRead =
       ifMatch === null ? before === undefined : ifMatch === undefined || matchesEtag(ifMatch, before?.etag);
-    if (!isAsRead)
-      throw new ApiError("precondition_failed", "The content has been changed since it was read.");
+    if (!isAsRead) throw new ApiError("precondition_failed", "The content has changed since it was read.");
     if (before?.etag === etag) return { writes: [touched(deps, access.document)], events: [], result: [] };
     const version = await store(deps, access.document, content, stored);
     return change(deps, access, { version, etag, kind: content.kind, bytes: content.bytes.length }, hop);
@@ -116,5 +115,5 @@ export async function removeVersionBlobs(
   if (versions.length === 0) return;
   await blobs
     .delete(versions.map((version) => versionBlob(document, version)))
-    .catch((error: unknown) => log.warn("blobs of old versions were not removed", { document, error }));
+    .catch((error: unknown) => log.warn("deleting the blobs of old versions failed", { document, error }));
 }

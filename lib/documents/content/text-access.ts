@@ -48,7 +48,7 @@ export function contentAsText(deps: TextDeps): ContentAccess {
     },
     append: async (user, id, text, { ifNone = false, cause }) => {
       const head = await headOf(deps, id);
-      if (ifNone && head !== undefined) throw new ApiError("conflict", "The document has content by now.");
+      if (ifNone && head !== undefined) throw new ApiError("conflict", "The document already has content.");
       const access = await findDocument(deps, user, id);
       const content = await appended(deps, id, head, text);
       if (content.bytes.length > CONTENT_MAX_BYTES) throw contentTooLarge();
@@ -92,7 +92,7 @@ async function converted(
   conversion: Parameters<Converter["convert"]>[0],
 ): Promise<Uint8Array> {
   if (converter === undefined)
-    throw new ApiError("unavailable", "What editors keep cannot be converted here.");
+    throw new ApiError("unavailable", "Editor content cannot be converted in this installation.");
   const outcome = await converter.convert(conversion);
   if (!outcome.ok) throw new ApiError("bad_request", "The content cannot be converted.");
   return typeof outcome.value === "string" ? Buffer.from(outcome.value, "utf8") : outcome.value;

@@ -18,7 +18,7 @@ export const UPLOAD_SECONDS = 15 * 60;
 
 /** Body of an upload request. */
 export const uploadBody = z.object({
-  bytes: z.int().min(1).max(CONTENT_MAX_BYTES).describe("How many will be sent: without base64, as they are"),
+  bytes: z.int().min(1).max(CONTENT_MAX_BYTES).describe("Size of the content, not encoded as base64"),
 });
 
 /** An upload URL. */
@@ -26,8 +26,8 @@ export const uploadRecord = z
   .object({
     id: z.string(),
     method: z.literal("PUT"),
-    url: z.string().describe("Takes the bytes, once; needs no token"),
-    headers: z.record(z.string(), z.string()).describe("To be sent along as they are"),
+    url: z.string().describe("Accepts the bytes once, without a token"),
+    headers: z.record(z.string(), z.string()).describe("Headers to send with the upload"),
     expires_at: z.string().meta({ format: "date-time" }),
   })
   .meta({ id: "ContentUpload" });
@@ -111,6 +111,6 @@ export async function finishUpload(
   await deps.blobs
     .put(blob, "")
     .catch((error: unknown) =>
-      deps.log.warn("an upload was not marked as finished", { document: id, error }),
+      deps.log.warn("marking an upload as finished failed", { document: id, error }),
     );
 }

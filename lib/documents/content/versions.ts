@@ -18,7 +18,7 @@ const PAGE_DEFAULT = 20;
 export const versionIdParam = z.string().regex(/^[A-Za-z0-9._+\-=~]{1,1024}$/);
 
 export const versionsQuery = z.object({
-  version_id: z.string().max(1024).optional().describe("The last one of the page before"),
+  version_id: z.string().max(1024).optional().describe("Last version id of the previous page"),
   page_size: z
     .string()
     .regex(/^-?\d{1,9}$/, "A valid integer is required.")
@@ -30,7 +30,7 @@ export const versionsQuery = z.object({
 
 /** A page of versions, latest first. Reference 1.7. */
 export const versionsPage = z.object({
-  next_version_id_marker: z.string().describe("What to ask the next page with; empty where there is none"),
+  next_version_id_marker: z.string().describe("Marker of the next page; empty on the last page"),
   is_truncated: z.boolean(),
   versions: z.array(
     z.object({
@@ -40,7 +40,7 @@ export const versionsPage = z.object({
       version_id: z.string(),
     }),
   ),
-  count: z.int().describe("Versions on this page"),
+  count: z.int().describe("Number of versions on this page"),
 });
 export type VersionsPage = z.infer<typeof versionsPage>;
 
@@ -122,7 +122,7 @@ export async function deleteVersion(
   const access = await authorize(deps, viewer, id, "versions_destroy");
   const { sk } = await visibleVersion(deps, access, version);
   if (sk === access.document.content?.version)
-    throw new ApiError("bad_request", "The latest version is the document's content.");
+    throw new ApiError("bad_request", "The latest version is the document's content and cannot be deleted.");
   await deps.tables.write([{ op: "delete", table: versionsTable, key: versionKey(id, sk) }]);
   await removeVersionBlobs(deps, id, [sk]);
 }

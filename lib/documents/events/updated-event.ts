@@ -16,7 +16,7 @@ export const DOCUMENT_UPDATED_QUEUE = "document-updated";
 const EDITABLE_FIELDS = ["content", "title", "excerpt"] as const;
 type EditableField = (typeof EDITABLE_FIELDS)[number];
 
-/** Requests a check for pending update events of a document, and for what a move of it has left. */
+/** A timer message: checks a document for a pending updated event and a pending move. */
 export interface UpdatedEventMessage {
   readonly document_id: string;
   readonly pending_move?: string;

@@ -26,7 +26,7 @@ export async function readAccessesOfOthers(
 ): Promise<ReadonlyMap<string, readonly StoredAccess[]>> {
   const count = documents.reduce((sum, { accesses }) => sum + accesses, 0);
   if (count > ACCESSES_MAX) {
-    const message = `A copy holds at most ${ACCESSES_MAX} accesses.`;
+    const message = `A copy is limited to ${ACCESSES_MAX} accesses.`;
     throw new ApiError("bad_request", message, { body: { with_accesses: [message] } });
   }
   const found = new Map<string, readonly StoredAccess[]>();

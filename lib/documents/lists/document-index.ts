@@ -24,14 +24,14 @@ export class IndexedDocument {
   /** Milliseconds. */
   createdAt = Number.NaN;
   updatedAt = Number.NaN;
-  /** When it was itself deleted. */
+  /** When the document itself was deleted. */
   deletedAt: number | null = null;
   /** Sort key among its siblings. */
   order = "";
   parentId: string | null = null;
   /** Loaded before any list is computed. */
   parent: IndexedDocument | undefined = undefined;
-  /** Those that are entry, deleted or not. */
+  /** Loaded children, live and deleted. */
   children: Set<IndexedDocument> = NO_CHILDREN;
   /** Whether all live and all deleted children are loaded. */
   hasLive: boolean;
@@ -85,7 +85,7 @@ export class DocumentIndex {
     this.#people.clear();
   }
 
-  /** Reads those of these documents that are not entry, and all that they lie in. */
+  /** Loads the missing ones of these documents, with their ancestors. */
   async load(deps: IndexDeps, ids: Iterable<string>): Promise<void> {
     const wanted = [...new Set(ids)].filter((id) => !this.#documents.has(id));
     for (let from = 0; from < wanted.length; from += READ_AT_ONCE)
@@ -100,7 +100,7 @@ export class DocumentIndex {
     await this.#read(deps, [...ids], isAsked);
   }
 
-  /** Makes all children of these documents entry, and the deleted ones likewise where `deleted` says so. */
+  /** Loads all live children of these documents, and the deleted ones with `deleted`. */
   async loadChildren(deps: IndexDeps, parents: readonly IndexedDocument[], deleted: boolean): Promise<void> {
     for (let from = 0; from < parents.length; from += CHILDREN_AT_ONCE) {
       const some = parents.slice(from, from + CHILDREN_AT_ONCE);

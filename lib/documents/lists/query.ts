@@ -22,15 +22,11 @@ const oneOf = <const Choice extends string>(choices: readonly Choice[], descript
 
 /** Filters and orderings of lists. Reference 1.2. */
 export const listQuery = {
-  title: z
-    .string()
-    .max(TEXT_MAX_LENGTH)
-    .optional()
-    .describe("Part of the title, whatever its case and accents"),
-  q: z.string().max(TEXT_MAX_LENGTH).optional().describe("The same"),
-  is_creator_me: flag("Made by the caller, or not"),
-  is_favorite: flag("A favorite of the caller, or not"),
-  is_masked: flag("Masked by the caller, or not"),
+  title: z.string().max(TEXT_MAX_LENGTH).optional().describe("Part of the title, ignoring case and accents"),
+  q: z.string().max(TEXT_MAX_LENGTH).optional().describe("Same as `title`"),
+  is_creator_me: flag("Whether the caller is the creator"),
+  is_favorite: flag("Whether it is a favorite of the caller"),
+  is_masked: flag("Whether the caller has masked it"),
   ordering: oneOf(ORDERINGS, "Default `-updated_at`"),
 };
 
@@ -39,13 +35,13 @@ export const trashQuery = { ordering: oneOf(["deleted_at", "-deleted_at"], "Defa
 
 /** Reference 1.4. */
 export const searchQuery = {
-  q: z.string().trim().max(TEXT_MAX_LENGTH).describe("Part of the title; everything fits what is empty"),
+  q: z.string().trim().max(TEXT_MAX_LENGTH).describe("Part of the title; an empty text matches everything"),
   title: listQuery.title,
   document: z
     .guid("Must be a valid UUID.")
     .transform((id) => id.toLowerCase())
     .optional()
-    .describe("In this document and what lies in it"),
-  path: z.string().min(1).optional().describe("Likewise, by its path"),
-  ordering: oneOf(ORDERINGS, "Best first without it; in a document, the order of its tree"),
+    .describe("In this document and its descendants"),
+  path: z.string().min(1).optional().describe("In the document with this path and its descendants"),
+  ordering: oneOf(ORDERINGS, "Default: best match first; within a document, tree order"),
 };

@@ -54,13 +54,16 @@ async function sendOne(deps: MailDeps, mail: StoredMail): Promise<void> {
   try {
     const email = renderEmail(mail, deps.letterhead);
     const outcome = await deps.mail.send({ id, to: mail.to, ...email });
-    if (outcome === "refused") deps.log.warn("a mail was refused", details);
+    if (outcome === "refused") deps.log.warn("the mail server rejected an email", details);
   } catch (error) {
     if (later.attempts < ATTEMPTS_MAX) {
-      deps.log.warn("a mail could not be sent, it is tried again", { ...details, error: errorCodeOf(error) });
+      deps.log.warn("sending an email failed; it will be retried", { ...details, error: errorCodeOf(error) });
       return;
     }
-    deps.log.error("a mail could not be sent and is given up", { ...details, error: errorCodeOf(error) });
+    deps.log.error("sending an email failed permanently; it is dropped", {
+      ...details,
+      error: errorCodeOf(error),
+    });
   }
   await deps.tables.write([{ op: "delete", table: mailsTable, key: { pk: put.pk, sk: put.sk } }]);
 }

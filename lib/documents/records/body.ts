@@ -26,6 +26,6 @@ export type CreateBody = z.infer<typeof createBody>;
 export const updateBody = z.object({
   title: titleField,
   excerpt: excerptField,
-  websocket: z.boolean().nullish().describe("Whether the caller is connected with the others who edit"),
+  websocket: z.boolean().nullish().describe("Whether the caller is connected to the collaboration server"),
 });
 export type UpdateBody = z.infer<typeof updateBody>;

@@ -155,7 +155,10 @@ function resolveLanguage({ documents }: ForOwnerDeps, asked: string | null | und
 
 async function convertMarkdown({ converter }: ForOwnerDeps, markdown: string): Promise<Uint8Array> {
   if (converter === undefined)
-    throw new ApiError("unavailable", "This installation does not convert content: a server of its own does");
+    throw new ApiError(
+      "unavailable",
+      "This installation cannot convert content. Run the conversion service on a server",
+    );
   const bytes = Buffer.from(markdown, "utf8");
   const outcome = await converter.convert({ from: "markdown", bytes, to: "yjs" });
   if (!outcome.ok || typeof outcome.value === "string" || outcome.value.length > CONTENT_MAX_BYTES)

@@ -28,8 +28,8 @@ export const duplicateBody = z.object({
   with_accesses: z
     .boolean()
     .default(false)
-    .describe("With the link, and who has access where one manages that"),
-  with_descendants: z.boolean().default(false).describe("With what lies in the document"),
+    .describe("Also copy the link settings and, if the caller manages accesses, the accesses"),
+  with_descendants: z.boolean().default(false).describe("Also copy the descendants"),
 });
 
 export interface DuplicateOptions {

@@ -18,15 +18,15 @@ export const forOwnerBody = z.object({
     .min(1)
     .max(SUB_MAX_LENGTH)
     .regex(/^[!-~]*$/, "Enter a valid sub. This value should be ASCII only.")
-    .describe("What the identity provider calls the owner"),
+    .describe("The owner's id at the identity provider"),
   email: z.string().trim().min(1).max(EMAIL_MAX_LENGTH).transform(normalizeEmail).pipe(z.email()),
   language: z
     .string()
     .max(LANGUAGE_MAX_LENGTH)
     .nullish()
-    .describe("Of the mail, a code of LANGUAGES, where the owner is not known yet"),
-  message: textField(MESSAGE_MAX_LENGTH).nullish().describe("Of the mail"),
-  subject: textField(SUBJECT_MAX_LENGTH).nullish().describe("Likewise"),
+    .describe("Language of the email if the owner has no account, a code of LANGUAGES"),
+  message: textField(MESSAGE_MAX_LENGTH).nullish().describe("Text of the email"),
+  subject: textField(SUBJECT_MAX_LENGTH).nullish().describe("Subject of the email"),
   send_notification_email: z.boolean().default(true),
 });
 export type ForOwnerBody = z.infer<typeof forOwnerBody>;

@@ -14,8 +14,8 @@ import { documentKey, documentsTable } from "../tables/documents.ts";
 
 /** Body of link settings. Reference 1.6. */
 export const linkBody = z.object({
-  link_reach: z.enum(LINK_REACHES).describe("Not less than what the document lies in"),
-  link_role: z.enum(LINK_ROLES).nullish().describe("Not with `restricted`; else needed"),
+  link_reach: z.enum(LINK_REACHES).describe("Not more restricted than the ancestors"),
+  link_role: z.enum(LINK_ROLES).nullish().describe("Required unless the reach is `restricted`"),
 });
 export type LinkBody = z.infer<typeof linkBody>;
 

@@ -32,10 +32,7 @@ export const moveBody = z.object({
   target_document_id: z
     .guid({ error: ({ input }) => (input == null ? undefined : NO_UUID) })
     .transform((id) => id.toLowerCase()),
-  position: z
-    .enum(POSITIONS)
-    .default("last-child")
-    .describe("Of the document, as documentAccess from the target"),
+  position: z.enum(POSITIONS).default("last-child").describe("Position relative to the target"),
 });
 export type MoveBody = z.infer<typeof moveBody>;
 
@@ -92,7 +89,7 @@ export async function moveDocument(
   if (document === undefined) return;
   // The move is committed and its accesses apply; the timer completes the rest.
   await completeMoves(deps, [document]).catch((error: unknown) =>
-    deps.log.warn("the accesses of a moved document are settled later", { document: id, error }),
+    deps.log.warn("completing the move of a document failed and will be retried", { document: id, error }),
   );
 }
 

@@ -22,8 +22,8 @@ export const documentRecord = z
     computed_link_reach: reach.nullable(),
     computed_link_role: linkRole.nullable(),
     created_at: z.string(),
-    creator: z.string().nullable().describe("Id of the user who made it"),
-    deleted_at: z.string().nullable().describe("When it was deleted, itself or with what it lies in"),
+    creator: z.string().nullable().describe("Id of the creator"),
+    deleted_at: z.string().nullable().describe("When the document or an ancestor was deleted"),
     depth: z.int().describe("1 for a root"),
     excerpt: z.string().nullable(),
     is_favorite: z.boolean(),
@@ -31,10 +31,8 @@ export const documentRecord = z
     link_reach: reach,
     nb_accesses_ancestors: z.int(),
     nb_accesses_direct: z.int(),
-    numchild: z.int().describe("Children that are not deleted"),
-    path: z
-      .string()
-      .describe("Seven characters a level; sorted by it, documents are in the order of their trees"),
+    numchild: z.int().describe("Number of live children"),
+    path: z.string().describe("Seven characters per level; sorting by it gives tree order"),
     title: z.string().nullable(),
     updated_at: z.string(),
     user_role: z.enum(ROLES).nullable(),
@@ -49,7 +47,7 @@ export interface TreeNode extends DocumentRecord {
 
 export const treeNode: z.ZodType<TreeNode> = documentRecord
   .extend({
-    children: z.array(z.lazy(() => treeNode)).describe("In their order; none where the branch is not open"),
+    children: z.array(z.lazy(() => treeNode)).describe("In order; empty if the branch is not expanded"),
   })
   .meta({ id: "TreeNode" });
 

@@ -41,6 +41,6 @@ async function liveChildren(deps: Pick<Ports, "tables">, id: string): Promise<St
 }
 
 function tooMany(): ApiError {
-  const message = `A copy holds at most ${SUBTREE_MAX} documents.`;
+  const message = `A copy is limited to ${SUBTREE_MAX} documents.`;
   return new ApiError("bad_request", message, { body: { with_descendants: [message] } });
 }

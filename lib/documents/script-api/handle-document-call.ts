@@ -69,7 +69,7 @@ async function resolveWorkflowUser(deps: DocumentCallDeps): Promise<StoredUser> 
   const [user, ...others] = (await usersByEmail(deps, workflowsEmail)).filter(({ is_active }) => is_active);
   if (user !== undefined && others.length === 0) return user;
   const how = user === undefined ? "no user has" : "several users have";
-  throw new ApiError("bad_request", `${how} the address of WORKFLOW_DOCUMENTS_USER`);
+  throw new ApiError("bad_request", `${how} the email address in WORKFLOW_DOCUMENTS_USER`);
 }
 
 /** Adds the run to the events of the change, one hop further: workflows that trigger themselves stop. */
@@ -129,8 +129,7 @@ async function isAlreadyCreated(
 ): Promise<boolean> {
   const document = await tables.get(documentsTable, documentKey(id));
   if (document === undefined) return false;
-  if (document.creator !== user.id)
-    throw new ApiError("conflict", "Somebody else has taken the document's id");
+  if (document.creator !== user.id) throw new ApiError("conflict", "Another user's document has this id");
   return true;
 }
 
@@ -167,7 +166,7 @@ async function append(
 /** Throws `bad_request` if content is not available here. */
 function contentOf({ documentContent }: DocumentCallDeps): ContentAccess {
   if (documentContent === undefined)
-    throw new ApiError("bad_request", "the content of documents is not available here");
+    throw new ApiError("bad_request", "The content of documents is not available here.");
   return documentContent;
 }
 
@@ -179,6 +178,6 @@ function toCommentBlocks(text: string): string {
   }));
   const body = JSON.stringify(blocks);
   if (Buffer.byteLength(body) > COMMENT_MAX_BYTES)
-    throw new ApiError("bad_request", `a comment has at most ${COMMENT_MAX_BYTES} bytes`);
+    throw new ApiError("bad_request", `The comment is longer than ${COMMENT_MAX_BYTES} bytes.`);
   return body;
 }

@@ -16,7 +16,7 @@ export const accessRecord = z
     user: z
       .union([userRecord, lightUserRecord])
       .nullable()
-      .describe("Names alone for whoever may not manage accesses"),
+      .describe("Names only if the caller may not manage accesses"),
     team: z.string().nullable(),
     role,
     abilities: z.object({
@@ -24,11 +24,11 @@ export const accessRecord = z
       update: z.boolean(),
       partial_update: z.boolean(),
       retrieve: z.boolean(),
-      set_role_to: z.array(role).describe("What the role may be changed to"),
+      set_role_to: z.array(role).describe("Roles that it may be changed to"),
     }),
     max_ancestors_role: role
       .nullable()
-      .describe("Highest role of the same user or team above; in lists alone"),
+      .describe("Highest role of the same user or team on an ancestor; in lists only"),
     max_role: role,
   })
   .meta({ id: "DocumentAccess" });

@@ -27,7 +27,7 @@ export const accessRequestRecord = z
       partial_update: z.boolean(),
       retrieve: z.boolean(),
       accept: z.boolean(),
-      set_role_to: z.array(role).describe("What may be accepted"),
+      set_role_to: z.array(role).describe("Roles that may be granted"),
     }),
   })
   .meta({ id: "AccessRequest" });

@@ -172,7 +172,10 @@ export async function acceptAccessRequest(
     };
     if (access?.role === role) return { writes: [gone], events: [], result: undefined };
     if (access === undefined && documentAccess.document.accesses >= ACCESSES_MAX)
-      throw new ApiError("bad_request", "This document is shared with as many as it may be.");
+      throw new ApiError(
+        "bad_request",
+        `This document has reached its limit of ${ACCESSES_MAX.toLocaleString("en")} members.`,
+      );
     const given =
       access === undefined
         ? planGrant(deps, documentAccess.document, grantee, role).writes

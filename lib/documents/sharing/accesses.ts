@@ -103,7 +103,7 @@ export async function createAccess(
           : "This user is already in this document.",
       );
     if (document.accesses >= ACCESSES_MAX)
-      throw refused("This document is shared with as many as it may be.");
+      throw refused(`This document has reached its limit of ${ACCESSES_MAX.toLocaleString("en")} members.`);
     const { access, writes } = planGrant(deps, document, grantee, role);
     const mail =
       user === undefined

@@ -29,7 +29,7 @@ export const invitationRecord = z
     email: z.string(),
     document: z.string(),
     role: z.enum(ROLES),
-    issuer: z.string().nullable().describe("Id of the user who invited"),
+    issuer: z.string().nullable().describe("Id of the inviting user"),
     is_expired: z.boolean(),
   })
   .meta({ id: "Invitation" });

@@ -73,7 +73,10 @@ export async function createInvitation(
     requireGrantableRole(documentAccess, role);
     await requireInvitableEmail(deps, id, email);
     if ((await readAll(deps, invitationsTable, { pk: id })).length >= INVITATIONS_MAX)
-      throw refused("__all__", `There are ${INVITATIONS_MAX} invitations to this document: delete some.`);
+      throw refused(
+        "__all__",
+        `This document has reached its limit of ${INVITATIONS_MAX} invitations; delete some first.`,
+      );
     const { writes, made } = planInvitation(deps, { document: id, email, role, issuer: viewer.id });
     const { document } = documentAccess;
     const mail = { kind: "invited", to: email, language: viewer.language, role, document } as const;

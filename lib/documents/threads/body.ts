@@ -14,7 +14,7 @@ const jsonField = z
     if (problem !== undefined) context.addIssue(problem);
   })
   .transform((value) => JSON.stringify(value))
-  .describe("Any JSON but null, as the editor makes it");
+  .describe("Any JSON value except null");
 
 function problemOf(value: unknown): string | undefined {
   if (value === null) return "This field may not be null.";

@@ -91,7 +91,7 @@ export async function readThread(
 ): Promise<ThreadRecord> {
   const { access, thread } = await loadThread(deps, viewer, path);
   const [shown] = await toThreads(deps, access, [thread], await readComments(deps, path.id, path.thread));
-  if (shown === undefined) throw new Error("a thread was not shown");
+  if (shown === undefined) throw new Error("a thread was not converted");
   return shown;
 }
 

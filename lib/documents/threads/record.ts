@@ -13,8 +13,8 @@ const may = z.boolean();
 export const commentRecord = z
   .object({
     id: z.string(),
-    user: lightUserRecord.nullable().describe("Null where its author has no name"),
-    body: z.unknown().describe("As it was sent"),
+    user: lightUserRecord.nullable().describe("Null if the author is anonymous"),
+    body: z.unknown().describe("The JSON value as sent"),
     created_at: z.string(),
     updated_at: z.string(),
     reactions: z.array(
@@ -37,7 +37,7 @@ export const threadRecord = z
     id: z.string(),
     created_at: z.string(),
     updated_at: z.string(),
-    creator: lightUserRecord.nullable().describe("Null where who began it has no name"),
+    creator: lightUserRecord.nullable().describe("Null if the creator is anonymous"),
     abilities: z.object({
       ...{ destroy: may, update: may, partial_update: may, resolve: may, unresolve: may, retrieve: may },
     }),

@@ -23,9 +23,12 @@ export async function reserveSpace(
   const key = threadUsageKey(document);
   const room = await tables.get(threadUsageTable, key);
   if (threads > 0 && (room?.threads ?? 0) + threads > THREADS_MAX)
-    throw new ApiError("bad_request", `A document has at most ${THREADS_MAX} threads: delete some first.`);
+    throw new ApiError(
+      "bad_request",
+      `The document has reached its limit of ${THREADS_MAX} threads; delete some first.`,
+    );
   if (bytes > 0 && (room?.bytes ?? 0) + bytes > THREADS_MAX_BYTES)
-    throw new ApiError("bad_request", "The document has no room for more comments: delete some first.");
+    throw new ApiError("bad_request", "The document has no space for more comments; delete some first.");
   if (room === undefined) {
     const item = { ...key, threads, bytes };
     return { op: "put", table: threadUsageTable, item, when: [["pk", "missing"]] };

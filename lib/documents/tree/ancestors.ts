@@ -31,7 +31,7 @@ export async function resolveAncestors(deps: TreeDeps, document: StoredDocument)
       known.get(at) ?? (await deps.tables.get(documentsTable, documentKey(at)));
     // The limit stops a loop. Concurrent moves can lengthen the chain, so it is twice the depth.
     if (above === undefined || ancestors.length > DEPTH_MAX * 2)
-      throw new Error("a document lies in nothing that is there");
+      throw new Error("an ancestor of the document does not exist");
     ancestors.unshift(above);
     at = above.parent;
   }

@@ -62,7 +62,7 @@ export async function allocateOrder(
     }
     await spreadSiblings(deps, parent, left);
   }
-  throw new Error("there is no place among the siblings");
+  throw new Error("no free position among the siblings");
 }
 
 /** Returns a restored document's former key, or a key next to it if it is taken. */

@@ -16,7 +16,7 @@ import type { Slot } from "./siblings.ts";
 /** The tree would exceed DEPTH_MAX levels. */
 export class TooDeep extends Error {}
 
-const TOO_DEEP = "There are as many levels as there may be.";
+const TOO_DEEP = "The tree has reached its maximum depth.";
 
 /** Runs a plan and throws `bad_request` if the tree would be too deep. Reference 2.1. */
 export function planWithinDepth<Planned>(plan: () => Planned): Planned {

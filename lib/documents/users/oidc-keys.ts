@@ -32,7 +32,7 @@ export function createKeyResolver(
       cooldownUntil = clock.now() + REFRESH_COOLDOWN_MS;
     } catch (error) {
       cooldownUntil = clock.now() + FAILED_REFRESH_COOLDOWN_MS;
-      log.warn("the keys of the token issuer cannot be read", { endpoint: jwksEndpoint, error });
+      log.warn("reading the JWKS of the OIDC issuer failed", { endpoint: jwksEndpoint, error });
     }
   };
   const refreshUnlessCoolingDown = async (): Promise<void> => {
@@ -46,7 +46,7 @@ export function createKeyResolver(
   return async (header, token) => {
     if (known === undefined || clock.now() - known.at > KEYS_MAX_AGE_MS) await refreshUnlessCoolingDown();
     if (known === undefined)
-      throw new ApiError("unavailable", "The issuer of the token does not answer, try again shortly", {
+      throw new ApiError("unavailable", "The token issuer does not respond; try again later", {
         retryAfterSeconds: FAILED_REFRESH_COOLDOWN_MS / 1_000,
       });
     const { find } = known;
@@ -69,13 +69,13 @@ async function fetchKeys(endpoint: string, timeoutMs: number): Promise<JSONWebKe
   });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`the answer is ${response.status}`);
+    throw new Error(`the response status is ${response.status}`);
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > KEYS_MAX_BYTES) throw new Error(`the answer has more than ${KEYS_MAX_BYTES} bytes`);
+    if (bytes > KEYS_MAX_BYTES) throw new Error(`the response is larger than ${KEYS_MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString("utf8")) as JSONWebKeySet;

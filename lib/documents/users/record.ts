@@ -9,7 +9,7 @@ export const userRecord = z
     full_name: z.string(),
     short_name: z.string(),
     language: z.string().nullable(),
-    is_first_connection: z.boolean().describe("Whether the introduction is still to be shown"),
+    is_first_connection: z.boolean().describe("Whether to show the introduction"),
   })
   .meta({ id: "User" });
 

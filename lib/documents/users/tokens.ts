@@ -19,9 +19,9 @@ export const tokenBody = z.object({
     .string()
     .max(NAME_MAX_LENGTH)
     .optional()
-    .describe("Of the user, where they are made; and of the token"),
+    .describe("Name of the token, and of the user if one is created"),
   scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).optional(),
-  expires_at: z.iso.datetime().nullish().describe("Without it, the token ends when it is revoked"),
+  expires_at: z.iso.datetime().nullish().describe("Without it, the token is valid until it is revoked"),
 });
 export type TokenRequest = z.infer<typeof tokenBody>;
 
@@ -48,7 +48,10 @@ export async function createToken(
   { email, name = "", scopes = [...SCOPES], expires_at = null }: TokenRequest,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   if ((await readAll(deps, tokenEntriesTable, { pk: TOKEN_ENTRIES })).length >= TOKENS_MAX)
-    throw new ApiError("too_many_requests", `There are ${TOKENS_MAX} tokens: revoke some`);
+    throw new ApiError(
+      "too_many_requests",
+      `The limit of ${TOKENS_MAX} tokens is reached; revoke some first`,
+    );
   const known = await usersByEmail(deps, email);
   if (known.length > 1) throw new ApiError("conflict", "email: several users have this address");
   const { user, writes } =
@@ -65,7 +68,7 @@ export async function createToken(
     { op: "put", table: accessTokensTable, item: { ...key, ...fields } },
     { op: "put", table: tokenEntriesTable, item: entry },
   ]);
-  if (!outcome.ok) throw new ApiError("conflict", "The token could not be made, try again");
+  if (!outcome.ok) throw new ApiError("conflict", "The token could not be created; try again");
   return { token, record: { ...fields, email: user.email } };
 }
 
@@ -89,7 +92,7 @@ export async function listTokens(deps: Pick<Ports, "tables">): Promise<TokenReco
 export async function revokeToken(deps: Pick<Ports, "tables">, id: string): Promise<void> {
   const key = { pk: TOKEN_ENTRIES, sk: id };
   const entry = await deps.tables.get(tokenEntriesTable, key);
-  if (entry === undefined) throw new ApiError("not_found", "There is no such token");
+  if (entry === undefined) throw new ApiError("not_found", "Token not found");
   await deps.tables.write([
     { op: "delete", table: accessTokensTable, key: tokenKey(entry.hash) },
     { op: "delete", table: tokenEntriesTable, key },

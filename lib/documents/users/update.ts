@@ -10,7 +10,7 @@ type UpdateDeps = Pick<UserDeps, "tables"> & { readonly documents: DocumentSetti
 
 /** Body of an update. Other fields are read-only. Reference 1.13. */
 export const userBody = z.object({
-  language: z.string().nullish().describe("Code of a language of LANGUAGES"),
+  language: z.string().nullish().describe("One of the codes in LANGUAGES"),
 });
 export type UserBody = z.infer<typeof userBody>;
 
