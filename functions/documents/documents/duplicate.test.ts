@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { duplicateDocument } from "#lib/documents/records/duplicate.ts";
-import { SUBTREE_MAX } from "#lib/documents/records/subtree.ts";
+import { duplicateDocument, SUBTREE_MAX } from "#lib/documents/records/duplicate.ts";
+
 import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { getUser, OWNER_ID } from "#lib/documents/users/users.ts";
 import { call } from "#lib/testing/test-calls.ts";

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { ApiError } from "../../errors.ts";
+import type { Ports } from "../../platform/ports.ts";
 import { isPrivileged, ROLES } from "../access/roles.ts";
 import { authorize, type DocumentAccess, documentNotFound } from "../authorization/document-access.ts";
 import { commitChange } from "../changes/commit.ts";
@@ -7,9 +9,10 @@ import { planCopiedAccess, readAccessesOfOthers } from "../grants/copied-accesse
 import { planInitialAccess } from "../grants/grants.ts";
 import { completeMoves } from "../grants/staged-accesses.ts";
 import type { StoredAccess } from "../tables/accesses.ts";
-import { documentKey, type StoredDocument } from "../tables/documents.ts";
+import { documentKey, documentsTable, type StoredDocument } from "../tables/documents.ts";
 import type { StoredUser } from "../tables/users.ts";
 import { findDeletedAt, idsOf, readNode } from "../tree/ancestors.ts";
+import { childIds } from "../tree/children.ts";
 import { allocateOrder, initialOrders } from "../tree/siblings.ts";
 import {
   DETACHED_AT,
@@ -20,8 +23,6 @@ import {
 } from "../tree/tree-writes.ts";
 import { copyTitle } from "./copy-title.ts";
 import type { CreateDeps } from "./create.ts";
-
-import { readSubtree } from "./subtree.ts";
 
 /** Body of a copy. Reference 3.4. */
 export const duplicateBody = z.object({
@@ -184,4 +185,46 @@ async function forEachBatch<Item>(
   work: (some: readonly Item[]) => Promise<unknown>,
 ): Promise<void> {
   for (let at = 0; at < items.length; at += atOnce) await work(items.slice(at, at + atOnce));
+}
+
+/** Maximum documents per copy. */
+export const SUBTREE_MAX = 1_000;
+/** Parents whose children are read concurrently. */
+const PARENTS_AT_ONCE = 16;
+
+/**
+ * Reads a live document with all live descendants, parents first, siblings in order. Throws `bad_request` if there
+ * are more than 1,000.
+ */
+export async function readSubtree(
+  deps: Pick<Ports, "tables">,
+  top: StoredDocument,
+): Promise<StoredDocument[]> {
+  const all = [top];
+  for (let level = [top]; level.length > 0; ) {
+    const below: StoredDocument[] = [];
+    const parents = level.filter(({ numchild }) => numchild > 0);
+    for (let at = 0; at < parents.length; at += PARENTS_AT_ONCE) {
+      const found = await Promise.all(
+        parents.slice(at, at + PARENTS_AT_ONCE).map((parent) => liveChildren(deps, parent.id)),
+      );
+      below.push(...found.flat());
+      if (all.length + below.length > SUBTREE_MAX) throw tooMany();
+    }
+    all.push(...below);
+    level = below;
+  }
+  return all;
+}
+
+async function liveChildren(deps: Pick<Ports, "tables">, id: string): Promise<StoredDocument[]> {
+  const ids = await childIds(deps, id, SUBTREE_MAX);
+  const children = await deps.tables.batchGet(documentsTable, ids.map(documentKey));
+  // Excludes children that have moved since.
+  return children.filter(({ parent, deleted_at }) => parent === id && deleted_at === null);
+}
+
+function tooMany(): ApiError {
+  const message = `A copy is limited to ${SUBTREE_MAX} documents.`;
+  return new ApiError("bad_request", message, { body: { with_descendants: [message] } });
 }
