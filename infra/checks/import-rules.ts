@@ -59,7 +59,6 @@ export const FOLDER_ORDER: Readonly<Record<string, readonly string[]>> = {
     "error-format.ts",
     "service.ts",
     "access",
-    "settings.ts",
     "fields.ts",
     "tables",
     "changes",
