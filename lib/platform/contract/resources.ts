@@ -89,7 +89,7 @@ export async function collect(
   count: number,
 ): Promise<ReceivedMessage[]> {
   const messages = new Map<string, ReceivedMessage>();
-  const until = Date.now() + 10_000;
+  const until = Date.now() + 45_000;
   while (messages.size < count && Date.now() < until) {
     const batch = await ports.queues.receive(from, { max: 10, visibilitySeconds: 30, waitSeconds: 1 });
     for (const message of batch) messages.set(message.id, message);
