@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Authentication, Handler } from "../lib/http/handler.ts";
 import type { ProxyEvent } from "../lib/http/request.ts";
+import { recordDuration } from "../lib/platform/high-water-marks.ts";
 import { LIMITS, type LimitName, limitFault } from "../lib/platform/limits.ts";
-import { noteHandler } from "../lib/platform/marks.ts";
 import { bundled } from "./bundled.ts";
 import { isStreaming, type LocalResponseStream } from "./lambda-runtime.ts";
 import type { TemplateFunction } from "./template.ts";
@@ -131,7 +131,7 @@ async function timed(call: () => Promise<unknown>, { logicalId }: TemplateFuncti
   try {
     return await call();
   } finally {
-    noteHandler(logicalId, performance.now() - startedAt);
+    recordDuration(logicalId, performance.now() - startedAt);
   }
 }
 
@@ -148,19 +148,19 @@ function withinTime(
       const timeout = new InvocationTimeout(fn.logicalId, fn.timeoutSeconds);
       context.abort(timeout);
       timer = setTimeout(() => {
-        noteHandler(fn.logicalId, Math.max(timeoutMs, performance.now() - startedAt));
+        recordDuration(fn.logicalId, Math.max(timeoutMs, performance.now() - startedAt));
         reject(timeout);
       }, noticeMs);
     }, timeoutMs - noticeMs);
     call().then(
       (value) => {
         clearTimeout(timer);
-        noteHandler(fn.logicalId, performance.now() - startedAt);
+        recordDuration(fn.logicalId, performance.now() - startedAt);
         resolve(value);
       },
       (error: unknown) => {
         clearTimeout(timer);
-        noteHandler(fn.logicalId, performance.now() - startedAt);
+        recordDuration(fn.logicalId, performance.now() - startedAt);
         reject(error);
       },
     );

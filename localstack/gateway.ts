@@ -6,9 +6,9 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { BODY_LIMIT_BYTES } from "../lib/http/route.ts";
 import type { UploadReceiver } from "../lib/platform/blobs.ts";
+import { exceedsLimitAsJson, recordValue } from "../lib/platform/high-water-marks.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
-import { isTooLongInJson, note } from "../lib/platform/marks.ts";
 import { BodiesBusy, BodyBudget, type BodyReservation } from "./body-budget.ts";
 import { type BodyFile, isSmall, keepBody, openBodyFolder } from "./body-file.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
@@ -305,8 +305,8 @@ function addBody({ fn }: GatewayRoute, event: RestProxyEvent, received: BodyFile
 
 /** Throws BodyTooLarge for a body that is above the payload limit as JSON text of the event. */
 function checkBody(body: Buffer, text: string | null): void {
-  note("requestBytes", body.length);
-  if (isTooLongInJson("payloadBytes", text ?? "")) throw new BodyTooLarge(LIMITS.payloadBytes.value);
+  recordValue("requestBytes", body.length);
+  if (exceedsLimitAsJson("payloadBytes", text ?? "")) throw new BodyTooLarge(LIMITS.payloadBytes.value);
 }
 
 interface FailedRequest {

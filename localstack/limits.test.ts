@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { readHighWaterMarks, startRecording, stopRecording } from "../lib/platform/high-water-marks.ts";
 import { LIMITS } from "../lib/platform/limits.ts";
 import type { Log } from "../lib/platform/log.ts";
-import { forgetMarks, readMarks } from "../lib/platform/marks.ts";
 import { type AnyHandler, checkTimeouts, createFunctions } from "./functions.ts";
 import { startGateway } from "./gateway.ts";
 import type { TemplateFunction } from "./template.ts";
@@ -23,8 +23,8 @@ const fn = (over: Partial<TemplateFunction> = {}): TemplateFunction => ({
 });
 const route = (stream = false) => ({ method: "POST", path: "/x", stream });
 
-beforeEach(forgetMarks);
-afterEach(forgetMarks);
+beforeEach(startRecording);
+afterEach(stopRecording);
 
 describe("the timeout of functions", () => {
   it.each([
@@ -73,13 +73,13 @@ describe("the timeout of functions", () => {
       run({ logicalId: "Hangs", timeoutSeconds: 0.05 }),
       run({ logicalId: "Works", worker: true, timeoutSeconds: 0.001 }),
     ]);
-    const before = readMarks().handlers;
+    const before = readHighWaterMarks().handlers;
     // Timers may fire a fraction of a millisecond before their time.
     for (const name of ["Answers", "Fails", "Works"]) expect(before[name]).toBeGreaterThan(18);
     expect(before.Hangs).toBeGreaterThanOrEqual(50);
     handlers.Answers = async () => undefined;
     await run({ logicalId: "Answers" });
-    expect(readMarks().handlers.Answers).toBe(before.Answers);
+    expect(readHighWaterMarks().handlers.Answers).toBe(before.Answers);
   });
 });
 
@@ -104,7 +104,7 @@ describe("bodies", () => {
     const lines = "\n".repeat(LIMITS.payloadBytes.value / 2);
     expect(await (await post("x".repeat(lines.length))).text()).toBe(String(lines.length));
     expect((await post(lines)).status).toBe(413);
-    expect(readMarks().limits).toMatchObject({
+    expect(readHighWaterMarks().limits).toMatchObject({
       requestBytes: lines.length,
       payloadBytes: LIMITS.payloadBytes.value + 2,
     });
@@ -114,7 +114,7 @@ describe("bodies", () => {
     const post = await serve(({ body }) => ({ statusCode: 200, body: "\n".repeat(Number(body)) }));
     const half = LIMITS.payloadBytes.value / 2;
     expect((await post(String(half - 1))).status).toBe(200);
-    expect(readMarks().limits.payloadBytes).toBe(LIMITS.payloadBytes.value);
+    expect(readHighWaterMarks().limits.payloadBytes).toBe(LIMITS.payloadBytes.value);
     expect((await post(String(half))).status).toBe(500);
   });
 });

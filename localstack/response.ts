@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { documentsService } from "../lib/documents/service.ts";
 import type { ProxyResult, ResponseHead } from "../lib/http/handler.ts";
 import { serviceAt } from "../lib/http/service.ts";
-import { isTooLongInJson } from "../lib/platform/marks.ts";
+import { exceedsLimitAsJson } from "../lib/platform/high-water-marks.ts";
 import { rootService, workflowsService } from "../lib/workflows/service.ts";
 import type { Connections } from "./connections.ts";
 import { type LocalResponseStream, START } from "./lambda-runtime.ts";
@@ -151,7 +151,7 @@ export function writeResult(
   }
   const content = contentOf(body ?? "", isBase64Encoded);
   const bytes = Buffer.byteLength(content);
-  if (isTooLongInJson("payloadBytes", body ?? "")) {
+  if (exceedsLimitAsJson("payloadBytes", body ?? "")) {
     throw new RangeError(`The function's result has ${bytes} bytes, more than a buffered response may have`);
   }
   const all: Record<string, string | number | readonly string[]> = { ...headers, ...multiValueHeaders };

@@ -2,9 +2,9 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LocalApp } from "../lib/app/local.ts";
 import { makeDataFolder } from "../lib/platform/data-folder.ts";
+import { recordToFile } from "../lib/platform/high-water-marks-file.ts";
 import { jsonLog } from "../lib/platform/json-log.ts";
 import type { Log } from "../lib/platform/log.ts";
-import { keepMarks } from "../lib/platform/marks-file.ts";
 import type { Resources } from "../lib/platform/resources.ts";
 import { type Config, readConfig } from "../lib/settings/config.ts";
 import { workflowsService } from "../lib/workflows/service.ts";
@@ -59,7 +59,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const opened = await openApp(config, template.resources, log);
   redact = (line) => opened.ports.secrets.redact(line);
   const { host, port, dataDir, worker, maxConcurrentSteps: stepsAtOnce, publicUrl, allowedHosts } = config;
-  const marks = keepMarks({ dataDir, log });
+  const marks = config.recordHighWaterMarks ? recordToFile({ dataDir, log }) : undefined;
   const root = dirname(templatePath);
   const starting = startPlatform({
     ...{ template, root, opened, log, host, port, worker, stepsAtOnce },
@@ -67,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     bodiesDir: join(dataDir, "bodies-unfinished"),
   });
   const platform = await starting.catch(async (error: unknown) => {
-    await marks.close();
+    await marks?.close();
     throw error;
   });
   try {
@@ -87,7 +87,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log.info("stopping");
       removeServerFile(dataDir);
       await platform.close();
-      await marks.close();
+      await marks?.close();
       log.info("stopped");
     },
   };

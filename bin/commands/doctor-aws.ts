@@ -1,6 +1,10 @@
+import type { HighWaterMarks } from "../../lib/platform/high-water-marks.ts";
+import {
+  HIGH_WATER_MARKS_FILE,
+  readHighWaterMarksFile,
+  type StoredHighWaterMarks,
+} from "../../lib/platform/high-water-marks-file.ts";
 import { LIMITS, type Limit, type LimitName } from "../../lib/platform/limits.ts";
-import { type Marks, ROUGH, ROUGH_SHARE } from "../../lib/platform/marks.ts";
-import { type KeptMarks, MARKS_FILE, readMarksFile } from "../../lib/platform/marks-file.ts";
 import type { TemplateFunction } from "../../localstack/template.ts";
 import { type CountedTemplate, countTemplate, type StackCounts } from "./doctor-template.ts";
 
@@ -12,8 +16,6 @@ export interface LimitRow {
   readonly allowed: number;
   /** The highest value measured or declared; null if there is none. */
   readonly mark: number | null;
-  /** False if the mark is an upper bound of the measured values. */
-  readonly exact: boolean;
   /** Percent of the limit. */
   readonly share: number | null;
   /** What happens to values above the limit. */
@@ -52,15 +54,15 @@ interface Candidate {
 }
 
 const NOTES = {
-  none: "Nothing was measured yet: start Weft on this data folder, use it, then repeat the command. A running server writes its measurements every few seconds.",
-  unreadable: `${MARKS_FILE} in the data folder cannot be read, so measured values are missing. The next start of a server replaces it.`,
+  none: "Nothing was measured yet: start Weft on this data folder with RECORD_HIGH_WATER_MARKS=true, use it, then repeat the command. The server writes its measurements every few seconds.",
+  unreadable: `${HIGH_WATER_MARKS_FILE} in the data folder cannot be read, so measured values are missing. The next start of a server replaces it.`,
 };
 
 /** Compares the values measured on a data folder and declared in the template with the limits. Throws TemplateError. */
 export function awsReport(options: { readonly dataDir: string; readonly templatePath: string }): AwsReport {
-  const kept = readMarksFile(options.dataDir);
-  const known: KeptMarks | undefined = typeof kept === "string" ? undefined : kept;
-  const marks: Marks = known ?? { limits: {}, handlers: {} };
+  const kept = readHighWaterMarksFile(options.dataDir);
+  const known: StoredHighWaterMarks | undefined = typeof kept === "string" ? undefined : kept;
+  const marks: HighWaterMarks = known ?? { limits: {}, handlers: {} };
   const counted = countTemplate(options.templatePath);
   const handlers = handlerRows(marks.handlers, counted.template.functions);
   const found = declared(counted, handlers);
@@ -148,15 +150,10 @@ function limitRow(limit: LimitName, measured: number | undefined, found: Candida
     source,
     allowed,
     mark,
-    exact: !(isRough(limit) && (measured ?? 0) <= allowed * ROUGH_SHARE),
     share: mark === null ? null : percent(mark, allowed),
     beyond: beyond ?? "refused",
     where: isMeasured ? null : (found?.where ?? null),
   };
-}
-
-function isRough(limit: LimitName): boolean {
-  return (ROUGH as readonly LimitName[]).includes(limit);
 }
 
 function limitFaults({ limit, unit, source, allowed, mark, beyond, where }: LimitRow): string[] {
@@ -166,7 +163,10 @@ function limitFaults({ limit, unit, source, allowed, mark, beyond, where }: Limi
   ];
 }
 
-function handlerRows(times: Marks["handlers"], functions: readonly TemplateFunction[]): HandlerRow[] {
+function handlerRows(
+  times: HighWaterMarks["handlers"],
+  functions: readonly TemplateFunction[],
+): HandlerRow[] {
   const byId = new Map(functions.map((fn) => [fn.logicalId, fn]));
   const rows = Object.entries(times).map(([name, ms]): HandlerRow => {
     const fn = byId.get(name);

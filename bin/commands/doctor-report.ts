@@ -78,9 +78,9 @@ export function formatChecks(checks: readonly Check[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function formatMark({ mark, exact, beyond }: LimitRow): string {
+function formatMark({ mark, beyond }: LimitRow): string {
   if (mark === null) return beyond === "elsewhere" ? "-" : "not measured";
-  return `${exact ? "" : "≤ "}${formatNumber(mark)}`;
+  return formatNumber(mark);
 }
 
 const formatNumber = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 1 });

@@ -1,5 +1,5 @@
+import { exceedsLimit } from "./high-water-marks.ts";
 import { limitFault } from "./limits.ts";
-import { isTooLong } from "./marks.ts";
 import type { Key, SortRange } from "./tables.ts";
 
 const LAST_CODE_POINT = 0x10ffff;
@@ -27,7 +27,7 @@ export function checkKeyPart(
   limit: "partitionKeyBytes" | "sortKeyBytes",
 ): asserts value is string {
   if (typeof value !== "string" || value === "") throw limitFault(limit, `an empty or missing key "${name}"`);
-  if (isTooLong(limit, value)) throw limitFault(limit, `the key "${name}"`, Buffer.byteLength(value));
+  if (exceedsLimit(limit, value)) throw limitFault(limit, `the key "${name}"`, Buffer.byteLength(value));
   if (!value.isWellFormed()) throw limitFault(limit, `the key "${name}", which is not well-formed Unicode,`);
 }
 

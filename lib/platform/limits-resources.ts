@@ -1,5 +1,5 @@
+import { recordValue } from "./high-water-marks.ts";
 import { LIMITS, type LimitName, limitFault } from "./limits.ts";
-import { note } from "./marks.ts";
 import type { Resources } from "./resources.ts";
 
 /**
@@ -19,6 +19,6 @@ export function checkResources({ queues, rules, schedules }: Resources): void {
 }
 
 function hold(limit: LimitName, what: string, actual: number): void {
-  note(limit, actual);
+  recordValue(limit, actual);
   if (actual > LIMITS[limit].value) throw limitFault(limit, what, actual);
 }

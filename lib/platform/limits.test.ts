@@ -6,9 +6,9 @@ import { EVENT_DATA_INLINE_BYTES } from "../events/publish.ts";
 import { mockedAws } from "./aws/test-mocks.ts";
 import { CONTRACT_RESOURCES, ITEMS } from "./contract/resources.ts";
 import { openForTest, temporaryFolder } from "./embedded/test-platform.ts";
+import { readHighWaterMarks, startRecording } from "./high-water-marks.ts";
 import { LIMITS, type LimitName } from "./limits.ts";
 import { checkResources } from "./limits-resources.ts";
-import { forgetMarks, readMarks } from "./marks.ts";
 import type { Ports } from "./ports.ts";
 import type { Resources } from "./resources.ts";
 
@@ -55,12 +55,12 @@ const PLATFORMS = {
 describe.each(Object.entries(PLATFORMS))("the limits on %s", (_, open) => {
   it.each(Object.keys(PASSED) as LimitName[])("refuse what passes %s, and remember it", async (name) => {
     const ports = await open();
-    forgetMarks();
+    startRecording();
     await expect(PASSED[name]?.(ports)).rejects.toMatchObject({
       code: "limit_exceeded",
       message: expect.stringContaining(name),
     });
-    expect(readMarks().limits[name]).toBeGreaterThan(LIMITS[name].value);
+    expect(readHighWaterMarks().limits[name]).toBeGreaterThan(LIMITS[name].value);
   });
 
   it("refuse more messages at a time than SQS gives", async () => {
@@ -71,7 +71,7 @@ describe.each(Object.entries(PLATFORMS))("the limits on %s", (_, open) => {
 describe("the marks of the embedded platform", () => {
   it("know items, transactions, pages, batches and entries by their sizes", async () => {
     const { tables, bus, queues } = await PLATFORMS.embedded();
-    forgetMarks();
+    startRecording();
     const items = Array.from({ length: 4 }, (_, n) => put("é".repeat(100_000), `${n}`));
     await tables.write(items);
     await tables.query(table, { pk: "p" });
@@ -81,7 +81,7 @@ describe("the marks of the embedded platform", () => {
     );
     await queues.send("contract-standard", [{ body: "é".repeat(100_000) }, { body: "b" }]);
     // An item has the names and keys beside its text, 3 for itself and 1 for each of its members.
-    expect(readMarks().limits).toMatchObject({
+    expect(readHighWaterMarks().limits).toMatchObject({
       itemBytes: 200_016,
       transactionItems: 4,
       transactionBytes: 4 * 200_016,
@@ -92,7 +92,7 @@ describe("the marks of the embedded platform", () => {
     });
     const entry = { source: "s", detailType: "t", detail: { x: "x".repeat(300_000) } };
     await bus.publish([entry, entry, entry]);
-    const { busEntryBytes = 0, busBatchEntries } = readMarks().limits;
+    const { busEntryBytes = 0, busBatchEntries } = readHighWaterMarks().limits;
     expect(busBatchEntries).toBe(3);
     expect(busEntryBytes - 300_000).toBeGreaterThan(100);
     expect(busEntryBytes - 300_000).toBeLessThan(400);
@@ -111,12 +111,12 @@ describe("the marks of the platform aws", () => {
       { pk: { S: "p" }, sk: { S: "s" } },
     ];
     dynamodb.on(QueryCommand).resolves({ Items, LastEvaluatedKey });
-    forgetMarks();
+    startRecording();
     await ports.tables.write([put("é".repeat(100))]);
     await ports.queues.send("contract-standard", [{ body: "é" }, { body: "é".repeat(50) }]);
     await ports.bus.publish([{ source: "s", detailType: "t", detail: { x: "x".repeat(5000) } }]);
     await ports.tables.query(table, { pk: "p", limit: 1 });
-    const { limits } = readMarks();
+    const { limits } = readHighWaterMarks();
     expect(limits).toMatchObject({ itemBytes: 216, messageBytes: 100, messageBatch: 2, busBatchEntries: 1 });
     expect(limits.busEntryBytes).toBeGreaterThan(5000);
     expect(limits.busEntryBytes).toBeLessThan(5400);

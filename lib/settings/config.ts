@@ -26,6 +26,7 @@ export interface Config {
   readonly remote: RemoteConfig;
   readonly triggerFiresPerMinute: number;
   readonly runsPerRootCauseMax: number;
+  readonly recordHighWaterMarks: boolean;
   readonly watchRoots: readonly string[];
   readonly maxConcurrentRuns: number;
   readonly maxConcurrentSteps: number;
@@ -103,6 +104,7 @@ export function readConfig(environment: Environment): Config {
     },
     triggerFiresPerMinute: values.TRIGGER_FIRES_PER_MINUTE,
     runsPerRootCauseMax: values.RUNS_PER_ROOT_CAUSE_MAX,
+    recordHighWaterMarks: values.RECORD_HIGH_WATER_MARKS,
     watchRoots: values.WATCH_ROOTS,
     maxConcurrentRuns: values.RUNS_CONCURRENCY_MAX,
     maxConcurrentSteps: values.STEPS_CONCURRENCY_MAX,

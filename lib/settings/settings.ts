@@ -204,6 +204,12 @@ const serviceSettings = {
       "Runs that one event or request may start, directly or through other runs; further runs are refused",
     parameter: { name: "RunsPerRootCauseMax" },
   },
+  RECORD_HIGH_WATER_MARKS: {
+    type: boolean,
+    default: "false",
+    description:
+      "Whether the server records, in the data folder, the largest value that each limit of AWS was compared with; `weft doctor --aws` prints them",
+  },
   WATCH_ROOTS: {
     type: absolutePaths,
     default: "",

@@ -1,7 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { recordValue } from "../high-water-marks.ts";
 import { measure } from "../item-size.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note } from "../marks.ts";
 
 export type Attributes = Record<string, AttributeValue>;
 
@@ -27,7 +27,7 @@ export function toAttribute(value: unknown, depth = 1): AttributeValue {
   }
   if (value === null) return { NULL: true };
   if (value instanceof Uint8Array) return { B: value };
-  note("itemDepth", depth);
+  recordValue("itemDepth", depth);
   if (depth > LIMITS.itemDepth.value) throw limitFault("itemDepth", "the item");
   if (Array.isArray(value)) return { L: value.map((element: unknown) => toAttribute(element, depth + 1)) };
   if (!isPlain(value)) throw new TypeError("an item can hold plain objects only");
@@ -52,7 +52,7 @@ export interface SizedAttributes {
 export function toItem(item: object): SizedAttributes {
   const attributes = toMap(item, 1);
   const bytes = measure(item);
-  note("itemBytes", bytes);
+  recordValue("itemBytes", bytes);
   if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
   return { attributes, bytes };
 }

@@ -10,8 +10,8 @@ import {
 } from "@aws-sdk/client-s3";
 import type { Blobs } from "../blobs.ts";
 import { PlatformFault } from "../faults.ts";
+import { exceedsLimit } from "../high-water-marks.ts";
 import { limitFault } from "../limits.ts";
-import { isTooLong } from "../marks.ts";
 import { toChunks } from "./batches.ts";
 import { asFault, codeOf, faulting } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
@@ -26,7 +26,7 @@ const TRANSFER_MS = 30_000;
 const BYTES_PER_MS = 1024;
 
 function checkKey(key: string): string {
-  if (isTooLong("blobKeyBytes", key))
+  if (exceedsLimit("blobKeyBytes", key))
     throw limitFault("blobKeyBytes", "the blob's key", Buffer.byteLength(key));
   if (key.split("/").some((part) => !PART.test(part) || part === "." || part === "..")) {
     throw new TypeError(`"${key}" cannot be the key of a blob`);

@@ -5,8 +5,8 @@ import {
 } from "@aws-sdk/client-eventbridge";
 import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
 import { PlatformFault } from "../faults.ts";
+import { recordValue } from "../high-water-marks.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note } from "../marks.ts";
 import { toBatches } from "./batches.ts";
 import { codeOf, faulting } from "./faults.ts";
 import { type Pause, untilDone } from "./retries.ts";
@@ -51,7 +51,7 @@ export function awsBus(options: {
     const around = JSON.stringify({ ...EMPTY, source, "detail-type": detailType });
     // Counted with its envelope, because so it has to fit into a message.
     const bytes = Buffer.byteLength(around) + Buffer.byteLength(text) - "{}".length;
-    note("busEntryBytes", bytes);
+    recordValue("busEntryBytes", bytes);
     if (bytes > LIMITS.busEntryBytes.value)
       throw limitFault("busEntryBytes", `the event ${detailType}`, bytes);
     return { entry: { EventBusName: stack, Source: source, DetailType: detailType, Detail: text }, bytes };
@@ -76,7 +76,7 @@ export function awsBus(options: {
   };
 
   const prepare = (entries: readonly BusEntry[]) => {
-    note("busBatchEntries", entries.length);
+    recordValue("busBatchEntries", entries.length);
     return entries.map(prepareOne);
   };
   const publish = async (prepared: readonly PreparedEntry[]): Promise<void> => {

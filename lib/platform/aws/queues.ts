@@ -11,8 +11,8 @@ import {
   type SQSClient,
 } from "@aws-sdk/client-sqs";
 import { PlatformFault } from "../faults.ts";
+import { recordValue } from "../high-water-marks.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note } from "../marks.ts";
 import type { OutgoingMessage, Queues, ReceivedMessage } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
 import { toBatches, toChunks } from "./batches.ts";
@@ -51,7 +51,7 @@ function checkRange(
   limit: "messageWaitSeconds" | "visibilitySeconds" | "messageDelaySeconds",
 ): void {
   if (!(value >= 0)) throw new RangeError(`${limit} cannot be ${value}`);
-  note(limit, value);
+  recordValue(limit, value);
   if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
 }
 
@@ -59,7 +59,7 @@ function prepareOne({ name, fifo }: QueueResource, message: OutgoingMessage): Pr
   const { body, groupId, deduplicationId, delaySeconds = 0 } = message;
   const bytes = Buffer.byteLength(body);
   if (bytes === 0) throw limitFault("messageBytes", `an empty message to ${name}`);
-  note("messageBytes", bytes);
+  recordValue("messageBytes", bytes);
   if (bytes > LIMITS.messageBytes.value) throw limitFault("messageBytes", `a message to ${name}`, bytes);
   if (fifo && !groupId) throw new TypeError(`messages to ${name} need a group`);
   checkRange(delaySeconds, "messageDelaySeconds");
@@ -112,7 +112,7 @@ export function awsQueues(options: {
 
   const prepare = (queue: string, messages: readonly OutgoingMessage[]): PreparedSend => {
     const found = resource(queue);
-    note("messageBatch", messages.length);
+    recordValue("messageBatch", messages.length);
     return { queue, messages: messages.map((message) => prepareOne(found, message)) };
   };
 

@@ -1,6 +1,6 @@
+import { recordValue } from "../high-water-marks.ts";
 import { checkKeyPart } from "../key-order.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note } from "../marks.ts";
 import type { TableResource } from "../resources.ts";
 import type { IndexSpec } from "../tables.ts";
 
@@ -45,6 +45,6 @@ export function checkIndexKeys(layout: TableLayout, attributes: Readonly<Record<
 
 /** Throws `limit_exceeded` where the items that are put are more than a transaction takes. */
 export function checkTransactionBytes(bytes: number): void {
-  note("transactionBytes", bytes);
+  recordValue("transactionBytes", bytes);
   if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
 }

@@ -1,8 +1,8 @@
 import { type DynamoDBClient, QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { CursorInvalid, decodeCursor, encodeCursor } from "../cursor.ts";
+import { recordValue } from "../high-water-marks.ts";
 import { type Bounds, boundsOf, checkKeyPart, compareUtf8, within } from "../key-order.ts";
 import { LIMITS } from "../limits.ts";
-import { note } from "../marks.ts";
 import type { Query, SortRange } from "../tables.ts";
 import { type Attributes, fromItem } from "./attributes.ts";
 import { createPlaceholders, type Placeholders } from "./expressions.ts";
@@ -135,7 +135,7 @@ export async function runQuery(
     );
     // DynamoDB does not say how large a page is, only that it was cut.
     if (LastEvaluatedKey !== undefined && Items.length < (input.Limit ?? Number.POSITIVE_INFINITY))
-      note("queryPageBytes", LIMITS.queryPageBytes.value);
+      recordValue("queryPageBytes", LIMITS.queryPageBytes.value);
     const items = Items.map(fromItem).filter((item) => within(String(item[keys.sort]), bounds));
     const last = query.limit === undefined ? undefined : items[query.limit - 1];
     if (last !== undefined && items.length > (query.limit ?? 0)) {

@@ -13,9 +13,9 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { checkChange } from "../conditions.ts";
 import { PlatformFault } from "../faults.ts";
+import { recordValue } from "../high-water-marks.ts";
 import { checkKey } from "../key-order.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note } from "../marks.ts";
 import type { Change, Condition, Key, Write, WriteOutcome } from "../tables.ts";
 import { type Attributes, toItem } from "./attributes.ts";
 import { conditionExpression, createPlaceholders, updateExpression } from "./expressions.ts";
@@ -98,7 +98,7 @@ export function prepareWrites(
   writes: readonly Write[],
 ): readonly PreparedWrite[] {
   const prepared = writes.map((write) => prepareOne(layoutFor(write.table.name), write));
-  note("transactionItems", prepared.length);
+  recordValue("transactionItems", prepared.length);
   if (prepared.length < 2) return prepared;
   if (prepared.length > LIMITS.transactionItems.value)
     throw limitFault("transactionItems", "the transaction", prepared.length);

@@ -1,8 +1,8 @@
 import { BatchGetItemCommand, type DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { PlatformFault } from "../faults.ts";
+import { recordValue } from "../high-water-marks.ts";
 import { checkKey } from "../key-order.ts";
 import { LIMITS } from "../limits.ts";
-import { note } from "../marks.ts";
 import type { TableResource } from "../resources.ts";
 import type {
   Change,
@@ -86,7 +86,7 @@ export function awsTables(options: {
       // A request may name a key once.
       const distinct = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
       const items = new Map<string, Item>();
-      note("batchGetItems", distinct.length);
+      recordValue("batchGetItems", distinct.length);
       const chunks = toChunks(
         distinct.map(({ pk, sk }): Attributes => ({ pk: { S: pk }, sk: { S: sk } })),
         LIMITS.batchGetItems.value,

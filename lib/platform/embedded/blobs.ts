@@ -17,8 +17,8 @@ import { dirname, join } from "node:path";
 import { type Blobs, UPLOADS_DAYS, UPLOADS_PREFIX, type UploadReceiver } from "../blobs.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { PlatformFault } from "../faults.ts";
+import { exceedsLimit } from "../high-water-marks.ts";
 import { limitFault } from "../limits.ts";
-import { isTooLong } from "../marks.ts";
 import { embeddedUploads, type StoreNew } from "./blob-uploads.ts";
 import { asFault } from "./storage-faults.ts";
 
@@ -30,7 +30,7 @@ const TRIES = 5;
 const DAY_MS = 24 * 60 * 60_000;
 
 function checkKey(key: string): readonly string[] {
-  if (isTooLong("blobKeyBytes", key))
+  if (exceedsLimit("blobKeyBytes", key))
     throw limitFault("blobKeyBytes", "the blob's key", Buffer.byteLength(key));
   const parts = key.split("/");
   if (parts.some((part) => !PART.test(part) || part === "." || part === "..")) {

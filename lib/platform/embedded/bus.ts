@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Bus, BusEntry, BusEnvelope } from "../bus.ts";
 import type { Clock } from "../clock.ts";
+import { exceedsLimit, recordValue } from "../high-water-marks.ts";
 import { limitFault } from "../limits.ts";
-import { isTooLong, note } from "../marks.ts";
 import type { OutgoingMessage } from "../queues.ts";
 import type { RuleResource } from "../resources.ts";
 import { compilePattern } from "./patterns.ts";
@@ -99,7 +99,7 @@ export function embeddedBus(options: {
     const event = envelope(clock.now(), source, detailType, [], detail);
     const body = JSON.stringify(event);
     // Counted with its envelope, because so it has to fit into a message.
-    if (isTooLong("busEntryBytes", body)) {
+    if (exceedsLimit("busEntryBytes", body)) {
       throw limitFault("busEntryBytes", `the event ${detailType}`, Buffer.byteLength(body));
     }
     const fields: Readonly<Record<string, unknown>> = { ...event };
@@ -112,7 +112,7 @@ export function embeddedBus(options: {
       );
   };
   const prepare = (entries: readonly BusEntry[]): readonly PreparedSend[] => {
-    note("busBatchEntries", entries.length);
+    recordValue("busBatchEntries", entries.length);
     return entries.flatMap(prepareOne);
   };
   const send = (tx: Tx, prepared: readonly PreparedSend[]): void => {

@@ -1,6 +1,6 @@
+import { isRecording, recordValue } from "../high-water-marks.ts";
 import { measure, type StoredItem } from "../item-size.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note, noteAtMost } from "../marks.ts";
 
 /**
  * Items are stored as JSON. Binary values become `{"\u0000b": base64}`; a name of the item's own that
@@ -46,7 +46,7 @@ function scan(value: unknown, depth: number, into: Scan): void {
     into.special = true;
     return;
   }
-  note("itemDepth", depth);
+  recordValue("itemDepth", depth);
   if (depth > LIMITS.itemDepth.value) throw limitFault("itemDepth", "the item");
   into.units += 3;
   if (Array.isArray(value)) {
@@ -103,9 +103,9 @@ export function encodeItem(item: object): EncodedItem {
   const found: Scan = { units: 0, special: false };
   scan(item, 0, found);
   let bytes = found.units * 3;
-  if (bytes > LIMITS.itemBytes.value || !noteAtMost("itemBytes", bytes)) {
+  if (bytes > LIMITS.itemBytes.value || isRecording()) {
     bytes = measure(item);
-    note("itemBytes", bytes);
+    recordValue("itemBytes", bytes);
     if (bytes > LIMITS.itemBytes.value) throw limitFault("itemBytes", "the item", bytes);
   }
   return { text: JSON.stringify(found.special ? encodeSpecial(item) : item), bytes };

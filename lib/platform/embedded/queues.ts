@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../clock.ts";
+import { exceedsLimit, recordValue } from "../high-water-marks.ts";
 import { LIMITS, limitFault } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { isTooLong, note } from "../marks.ts";
 import type { OutgoingMessage, Queues } from "../queues.ts";
 import type { QueueResource } from "../resources.ts";
 import { openDeduplication } from "./deduplication.ts";
@@ -44,7 +44,7 @@ function checkRange(
   limit: "messageWaitSeconds" | "visibilitySeconds" | "messageDelaySeconds",
 ): void {
   if (!(value >= 0)) throw new RangeError(`${limit} cannot be ${value}`);
-  note(limit, value);
+  recordValue(limit, value);
   if (value > LIMITS[limit].value) throw limitFault(limit, "the request", value);
 }
 
@@ -116,7 +116,7 @@ export function embeddedQueues(options: {
     const { body, groupId, deduplicationId, delaySeconds = 0 } = message;
     const { name, fifo } = queue.resource;
     if (body === "") throw limitFault("messageBytes", `an empty message to ${name}`);
-    if (isTooLong("messageBytes", body)) {
+    if (exceedsLimit("messageBytes", body)) {
       throw limitFault("messageBytes", `a message to ${name}`, Buffer.byteLength(body));
     }
     if (fifo && !groupId) throw new TypeError(`messages to ${name} need a group`);
@@ -126,7 +126,7 @@ export function embeddedQueues(options: {
   };
   const prepare = (name: string, messages: readonly OutgoingMessage[]): PreparedSend => {
     const queue = find(name);
-    note("messageBatch", messages.length);
+    recordValue("messageBatch", messages.length);
     return { queue, messages: messages.map((message) => prepareOne(queue, message)) };
   };
   const prepareEvent: EmbeddedQueues["prepareEvent"] = (name, detailType, message) => {

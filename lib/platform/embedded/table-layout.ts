@@ -1,6 +1,6 @@
+import { exceedsLimit } from "../high-water-marks.ts";
 import type { StoredItem } from "../item-size.ts";
 import { limitFault } from "../limits.ts";
-import { isTooLong } from "../marks.ts";
 import type { TableResource } from "../resources.ts";
 import type { IndexSpec } from "../tables.ts";
 import type { Store } from "./store.ts";
@@ -111,7 +111,7 @@ export function indexColumns(layout: TableLayout, item: StoredItem): (string | n
     const limit = Object.values(layout.indexes).some(({ sk }) => sk === attribute)
       ? "sortKeyBytes"
       : "partitionKeyBytes";
-    if (isTooLong(limit, value)) {
+    if (exceedsLimit(limit, value)) {
       throw limitFault(limit, `the index key "${attribute}" of ${layout.name}`, Buffer.byteLength(value));
     }
     return value;

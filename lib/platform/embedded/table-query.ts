@@ -1,8 +1,8 @@
 import { CursorInvalid, decodeCursor, encodeCursor } from "../cursor.ts";
+import { recordValue } from "../high-water-marks.ts";
 import type { StoredItem } from "../item-size.ts";
 import { boundsOf, checkKeyPart, within } from "../key-order.ts";
 import { LIMITS } from "../limits.ts";
-import { note } from "../marks.ts";
 import type { Query } from "../tables.ts";
 import { decodeItem } from "./item-codec.ts";
 import type { Reader } from "./store.ts";
@@ -71,7 +71,7 @@ export function runQuery(
     const text = String(item);
     const withItem = bytes + Buffer.byteLength(text);
     if (items.length === limit || (items.length > 0 && withItem > LIMITS.queryPageBytes.value)) {
-      note("queryPageBytes", bytes);
+      recordValue("queryPageBytes", bytes);
       const last = items.at(-1) ?? {};
       return {
         items,
@@ -84,6 +84,6 @@ export function runQuery(
     bytes = withItem;
     items.push(decodeItem(text));
   }
-  note("queryPageBytes", bytes);
+  recordValue("queryPageBytes", bytes);
   return { items };
 }

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { allHold, applyChange, checkChange } from "../conditions.ts";
+import { isRecording, recordValue } from "../high-water-marks.ts";
 import { measure, type StoredItem } from "../item-size.ts";
 import { checkKey } from "../key-order.ts";
 import { LIMITS, limitFault } from "../limits.ts";
-import { note, noteAtMost } from "../marks.ts";
 import type { TableResource } from "../resources.ts";
 import type {
   Change,
@@ -61,7 +61,7 @@ function encodePut(layout: TableLayout, item: StoredItem): Put {
 }
 
 function checkTogether(writes: readonly PreparedWrite[]): void {
-  note("transactionItems", writes.length);
+  recordValue("transactionItems", writes.length);
   if (writes.length < 2) return;
   if (writes.length > LIMITS.transactionItems.value)
     throw limitFault("transactionItems", "the transaction", writes.length);
@@ -72,9 +72,9 @@ function checkTogether(writes: readonly PreparedWrite[]): void {
 
 function checkBytes(puts: readonly (EncodedItem | undefined)[]): void {
   const most = puts.reduce((sum, put) => sum + (put?.bytes ?? 0), 0);
-  if (most <= LIMITS.transactionBytes.value && noteAtMost("transactionBytes", most)) return;
+  if (most <= LIMITS.transactionBytes.value && !isRecording()) return;
   const bytes = puts.reduce((sum, put) => sum + (put === undefined ? 0 : measure(decodeItem(put.text))), 0);
-  note("transactionBytes", bytes);
+  recordValue("transactionBytes", bytes);
   if (bytes > LIMITS.transactionBytes.value) throw limitFault("transactionBytes", "the transaction", bytes);
 }
 
@@ -158,7 +158,7 @@ export function embeddedTables(store: Store, resources: readonly TableResource[]
     },
     batchGet: async <Item extends Key>(table: TableSpec<Item>, keys: readonly Key[]) => {
       const layout = layoutFor(table.name);
-      note("batchGetItems", keys.length);
+      recordValue("batchGetItems", keys.length);
       for (const key of keys) checkKey(key);
       const items: Item[] = [];
       for (const [position, key] of keys.entries()) {

@@ -2,79 +2,81 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLog, temporaryFolder } from "./embedded/test-platform.ts";
+import { recordDuration, recordValue, stopRecording } from "./high-water-marks.ts";
+import { HIGH_WATER_MARKS_FILE, readHighWaterMarksFile, recordToFile } from "./high-water-marks-file.ts";
 import type { Log } from "./log.ts";
-import { forgetMarks, note, noteHandler } from "./marks.ts";
-import { keepMarks, MARKS_FILE, readMarksFile } from "./marks-file.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let warnings: string[];
 const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
-const path = (): string => join(folder.path, MARKS_FILE);
-const keep = (everyMs = 60_000) => keepMarks({ dataDir: folder.path, log, everyMs });
+const path = (): string => join(folder.path, HIGH_WATER_MARKS_FILE);
+const keep = (everyMs = 60_000) => recordToFile({ dataDir: folder.path, log, everyMs });
 
 beforeEach(async () => {
-  forgetMarks();
   warnings = [];
   folder = await temporaryFolder();
 });
-afterEach(() => folder.remove());
+afterEach(async () => {
+  stopRecording();
+  await folder.remove();
+});
 
 describe("the file of marks", () => {
   it("is written at the end, for its owner alone, and the next server goes on from it", async () => {
-    expect(readMarksFile(folder.path)).toBe("none");
+    expect(readHighWaterMarksFile(folder.path)).toBe("none");
     const first = keep();
-    note("itemBytes", 70_000);
-    noteHandler("EmitEventFunction", 12.5);
+    recordValue("itemBytes", 70_000);
+    recordDuration("EmitEventFunction", 12.5);
     await first.close();
-    const kept = readMarksFile(folder.path);
+    const kept = readHighWaterMarksFile(folder.path);
     expect(kept).toMatchObject({ limits: { itemBytes: 70_000 }, handlers: { EmitEventFunction: 12.5 } });
     expect((await stat(path())).mode & 0o777).toBe(0o600);
 
     const second = keep();
-    note("itemBytes", 60_000);
-    note("itemDepth", 3);
+    recordValue("itemBytes", 60_000);
+    recordValue("itemDepth", 3);
     await second.close();
-    expect(readMarksFile(folder.path)).toMatchObject({
+    expect(readHighWaterMarksFile(folder.path)).toMatchObject({
       since: (kept as { since: string }).since,
       limits: { itemBytes: 70_000, itemDepth: 3 },
       handlers: { EmitEventFunction: 12.5 },
     });
-    expect(await readdir(folder.path)).toEqual([MARKS_FILE]);
+    expect(await readdir(folder.path)).toEqual([HIGH_WATER_MARKS_FILE]);
     expect(warnings).toEqual([]);
   });
 
   it("is written from time to time while marks change", async () => {
     const keeper = keep(5);
-    note("busEntryBytes", 500_000);
+    recordValue("busEntryBytes", 500_000);
     await vi.waitFor(() =>
-      expect(readMarksFile(folder.path)).toMatchObject({ limits: { busEntryBytes: 500_000 } }),
+      expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: { busEntryBytes: 500_000 } }),
     );
-    note("busEntryBytes", 600_000);
+    recordValue("busEntryBytes", 600_000);
     await vi.waitFor(() =>
-      expect(readMarksFile(folder.path)).toMatchObject({ limits: { busEntryBytes: 600_000 } }),
+      expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: { busEntryBytes: 600_000 } }),
     );
     await keeper.close();
   });
 
   it("does not carry over what one server saw into the folder of another in the same process", async () => {
     const first = keep();
-    note("itemBytes", 70_000);
+    recordValue("itemBytes", 70_000);
     await first.close();
     await rm(path());
     await keep().close();
-    expect(readMarksFile(folder.path)).toMatchObject({ limits: {}, handlers: {} });
+    expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: {}, handlers: {} });
   });
 
   it("keeps what another process has written meanwhile", async () => {
     const keeper = keep();
-    note("itemBytes", 1);
+    recordValue("itemBytes", 1);
     const other = { form: 1, since: "2026-01-01T00:00:00.000Z", written: "2026-01-02T00:00:00.000Z" };
     await writeFile(
       path(),
       JSON.stringify({ ...other, limits: { itemBytes: 5, gone: 1 }, handlers: { A: 2 } }),
     );
     await keeper.close();
-    expect(readMarksFile(folder.path)).toMatchObject({
+    expect(readHighWaterMarksFile(folder.path)).toMatchObject({
       since: other.since,
       limits: { itemBytes: 5 },
       handlers: { A: 2 },
@@ -90,22 +92,22 @@ describe("the file of marks", () => {
     ['{"form":1,"since":"x","written":"y","limits":{"itemBytes":"9"},"handlers":{}}', "of wrong values"],
   ])("begins anew, with a word in the log, where it is %j (%s)", async (text) => {
     await writeFile(path(), text);
-    expect(readMarksFile(folder.path)).toBe("unreadable");
+    expect(readHighWaterMarksFile(folder.path)).toBe("unreadable");
     const keeper = keep();
-    note("itemBytes", 7);
+    recordValue("itemBytes", 7);
     await keeper.close();
-    expect(warnings).toEqual([expect.stringContaining(MARKS_FILE)]);
-    expect(readMarksFile(folder.path)).toMatchObject({ limits: { itemBytes: 7 } });
+    expect(warnings).toEqual([expect.stringContaining(HIGH_WATER_MARKS_FILE)]);
+    expect(readHighWaterMarksFile(folder.path)).toMatchObject({ limits: { itemBytes: 7 } });
   });
 
   it("harms nothing where it cannot be written, and says so once", async () => {
     await mkdir(path());
     const keeper = keep(5);
-    note("itemBytes", 7);
-    await vi.waitFor(() => expect(warnings).toContain(`${MARKS_FILE} cannot be written`));
-    note("itemBytes", 8);
+    recordValue("itemBytes", 7);
+    await vi.waitFor(() => expect(warnings).toContain(`${HIGH_WATER_MARKS_FILE} cannot be written`));
+    recordValue("itemBytes", 8);
     await keeper.close();
     expect(warnings.filter((warning) => warning.includes("written"))).toHaveLength(1);
-    expect(await readdir(folder.path)).toEqual([MARKS_FILE]);
+    expect(await readdir(folder.path)).toEqual([HIGH_WATER_MARKS_FILE]);
   });
 });
