@@ -15,7 +15,7 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const steps = brief ? 10 : STEPS;
     const server = await startServer();
-    await server.save(sequence("bash-steps", steps, 'type: bash, command: "true"'));
+    await server.storeWorkflow(sequence("bash-steps", steps, 'type: bash, command: "true"'));
     const ours: number[] = [];
     const bash: number[] = [];
     const sh: number[] = [];

@@ -23,7 +23,7 @@ await runBenchmark({
     const marks = temporaryFolder("marks");
     const server = await startServer();
     const { port, token, pid } = server;
-    await server.save(markWorkflow("mark", "custom.mark", marks));
+    await server.storeWorkflow(markWorkflow("mark", "custom.mark", marks));
     const plain = temporaryFolder("plain");
     const shell = await shellMs(`seq ${emits} | xargs -P8 -I@ bash -c 'touch ${plain}/@'`);
     await untilQuiet(pid, DRAIN_MAX_MS);

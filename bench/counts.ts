@@ -26,10 +26,10 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const server = await startCountingServer();
     const { port, token } = server;
-    await server.save(markWorkflow("mark", "custom.mark", temporaryFolder("marks")));
+    await server.storeWorkflow(markWorkflow("mark", "custom.mark", temporaryFolder("marks")));
     const steps = brief ? 5 : 100;
-    await server.save(sequence("functions", steps, 'type: function, function: "1 + 1"'));
-    await server.save(sequence("shell", steps, 'type: bash, command: "true"'));
+    await server.storeWorkflow(sequence("functions", steps, 'type: function, function: "1 + 1"'));
+    await server.storeWorkflow(sequence("shell", steps, 'type: bash, command: "true"'));
     const load = (kind: RequestKind, connections: number, count: number) => () =>
       sendLoad({ port, token, connections, kinds: [kind], count: brief ? 20 : count });
     const paths: readonly [name: string, times: number, work: () => Promise<unknown>][] = [

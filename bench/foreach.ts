@@ -19,8 +19,8 @@ await runBenchmark({
     const list = join(folder, "items.txt");
     writeFileSync(list, Array.from({ length: items }, (_, at) => `item-${at}\n`).join(""));
     const server = await startServer();
-    await server.save(foreach("foreach", list, "true"));
-    await server.save(foreach("foreach-effects", list, `echo [[item]] >> ${folder}/effects`));
+    await server.storeWorkflow(foreach("foreach", list, "true"));
+    await server.storeWorkflow(foreach("foreach-effects", list, `echo [[item]] >> ${folder}/effects`));
     await runMs(server, "foreach-effects");
     const effects = readFileSync(join(folder, "effects"), "utf8").trim().split("\n");
     if (effects.length !== items || new Set(effects).size !== items)

@@ -14,7 +14,7 @@ await runBenchmark({
   measure: async ({ brief }) => {
     const steps = brief ? 10 : STEPS;
     const server = await startServer();
-    await server.save(sequence("function-steps", steps, 'type: function, function: "1 + 1"'));
+    await server.storeWorkflow(sequence("function-steps", steps, 'type: function, function: "1 + 1"'));
     const whole: number[] = [];
     const afterFirst: number[] = [];
     await runMs(server, "function-steps");

@@ -18,7 +18,7 @@ await runBenchmark({
       (_, at) => `      - { name: s${at}, type: bash, command: sleep 0.2 }`,
     );
     const yaml = `name: parallel\nsteps:\n  - name: all\n    type: parallel-steps\n    parallel_steps:\n`;
-    await server.save(`${yaml}${inner.join("\n")}\n`);
+    await server.storeWorkflow(`${yaml}${inner.join("\n")}\n`);
     await runMs(server, "parallel");
     const ours: number[] = [];
     const shell: number[] = [];

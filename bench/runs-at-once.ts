@@ -17,7 +17,7 @@ await runBenchmark({
   peer: "438 ms",
   measure: async ({ brief }) => {
     const server = await startServer();
-    await server.save(sequence("one", 1, 'type: bash, command: "true"'));
+    await server.storeWorkflow(sequence("one", 1, 'type: bash, command: "true"'));
     await round(server);
     const finished: number[] = [];
     const answered: number[] = [];
@@ -52,7 +52,7 @@ async function round(server: Server): Promise<{ finished: number; answered: numb
   });
   const runs: RunRecord[] = [];
   // One after another: asking for all of them at once would be a load of its own.
-  for (const id of report.taken.run ?? []) runs.push(await server.ended(id));
+  for (const id of report.taken.run ?? []) runs.push(await server.waitForRun(id));
   const bad = runs.find(({ status }) => status !== "completed");
   if (runs.length !== RUNS || bad !== undefined)
     throw new Error(`${runs.length} runs, one ${bad?.status}: ${bad?.error_message}`);

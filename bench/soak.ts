@@ -103,9 +103,9 @@ await runBenchmark({
 
 async function prepare(server: Server): Promise<void> {
   const trigger = "triggers:\n  - { name: on-match, type: event, topic: custom.match }\n";
-  await server.save(`${sequence("matched", 1, 'type: bash, command: "true"')}${trigger}`);
-  await server.save(sequence("short", 2, 'type: function, function: "1 + 1"'));
-  await server.save(sequence("slow", 1, "type: bash, command: sleep 600"));
+  await server.storeWorkflow(`${sequence("matched", 1, 'type: bash, command: "true"')}${trigger}`);
+  await server.storeWorkflow(sequence("short", 2, 'type: function, function: "1 + 1"'));
+  await server.storeWorkflow(sequence("slow", 1, "type: bash, command: sleep 600"));
 }
 
 /** What was acknowledged and is not there, or was not done. */

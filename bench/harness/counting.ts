@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { until } from "../../tests/e2e/weft.ts";
+import { waitUntil } from "../../lib/testing/test-server.ts";
 import { atEnd, temporaryFolder } from "./cleanup.ts";
 import { untilQuiet } from "./processes.ts";
 import { type Server, startServer } from "./server.ts";
@@ -35,7 +35,7 @@ export async function startCountingServer(): Promise<CountingServer> {
   const look = async (): Promise<Counts> => {
     rmSync(file, { force: true });
     process.kill(server.pid, "SIGUSR2");
-    return until("the counts", () => counted(file));
+    return waitUntil("the counts", () => counted(file));
   };
   return {
     ...server,
@@ -77,7 +77,7 @@ async function traced(pid: number, work: () => Promise<unknown>): Promise<Counts
     tracer.once("close", () => resolve());
     tracer.once("error", () => resolve());
   });
-  await Promise.race([until("strace", () => text.includes("attached")), ended]);
+  await Promise.race([waitUntil("strace", () => text.includes("attached")), ended]);
   if (!text.includes("attached")) return {};
   await work();
   await untilQuiet(pid, QUIET_MAX_MS);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDataFolder } from "../../lib/app/cli.ts";
-import { markTable, RELEASE_KEY } from "../../lib/upgrades/mark.ts";
+import { RELEASE_KEY, releaseTable } from "../../lib/upgrades/release-state.ts";
 import { type CommandResult, type RunningCommand, startCommand } from "../test-command.ts";
 
 const SECOND_MS = 1_000;
@@ -127,7 +127,7 @@ describe("users' tokens", () => {
     const taken = await weft("token", "list");
     expect([taken.code, taken.out]).toEqual([1, ""]);
     expect(taken.error).toMatch(/^weft: .*\n.*name the server with --url and --token\.\n$/);
-    await deps.tables.update(markTable, RELEASE_KEY, { set: { release: "4.8.6" } });
+    await deps.tables.update(releaseTable, RELEASE_KEY, { set: { release: "4.8.6" } });
     await close();
     const older = await weft("token", "create", "--email", "ada@example.com");
     expect(older).toEqual({

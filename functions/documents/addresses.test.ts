@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Caller, type Owners, startOwners } from "#lib/testing/test-owners.ts";
-import { until } from "../../tests/e2e/weft.ts";
+import { waitUntil } from "../../lib/testing/test-server.ts";
 
 let owners: Owners;
 let anna: Caller;
@@ -12,9 +12,9 @@ let id: string;
 beforeAll(async () => {
   owners = await startOwners();
   ({ anna } = owners);
-  id = (await anna.good("POST", "/documents/", { title: "Root" })).id;
+  id = (await anna.send("POST", "/documents/", { title: "Root" })).id;
   for (const title of ["one", "two", "three"])
-    await anna.good("POST", `/documents/${id}/children/`, { title });
+    await anna.send("POST", `/documents/${id}/children/`, { title });
 });
 afterAll(() => owners[Symbol.asyncDispose]());
 
@@ -31,7 +31,7 @@ const send = (
   headers: Readonly<Record<string, string>> = {},
   body = "",
   token: string | undefined = anna.token,
-  origin = owners.weft.url,
+  origin = owners.server.url,
 ): Promise<Answered> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin);
@@ -59,7 +59,7 @@ const pagesOf = (text: string) => {
 /** The one mail that was sent, with its lines joined. */
 async function mailOf(dataDir: string): Promise<string> {
   const folder = join(dataDir, "mail");
-  const mail = await until("the mail", async () => {
+  const mail = await waitUntil("the mail", async () => {
     const name = (await readdir(folder).catch(() => [])).find((each) => each.endsWith(".eml"));
     return name === undefined ? undefined : readFile(join(folder, name), "utf8");
   });
@@ -78,7 +78,7 @@ describe("the addresses of other pages", () => {
     const { status, text } = await send("GET", CHILDREN(), headers);
     expect(status).toBe(200);
     for (const { origin, pathname } of pagesOf(text))
-      expect([origin, pathname]).toEqual([owners.weft.url, `/api/v1.0/documents/${id}/children/`]);
+      expect([origin, pathname]).toEqual([owners.server.url, `/api/v1.0/documents/${id}/children/`]);
     expect(text).not.toContain("evil");
   });
 
@@ -88,13 +88,13 @@ describe("the addresses of other pages", () => {
       const { status, text } = await send("GET", CHILDREN(), { "x-forwarded-proto": proto });
       expect(status).toBe(200);
       for (const { protocol, host } of pagesOf(text))
-        expect([protocol, host]).toEqual(["http:", new URL(owners.weft.url).host]);
+        expect([protocol, host]).toEqual(["http:", new URL(owners.server.url).host]);
     },
   );
 
   it("are of the scheme that was used, whatever a client says of it", async () => {
     const { text } = await send("GET", CHILDREN(), { "x-forwarded-proto": "https" });
-    for (const { origin } of pagesOf(text)) expect(origin).toBe(owners.weft.url);
+    for (const { origin } of pagesOf(text)) expect(origin).toBe(owners.server.url);
   });
 
   it("are those of PUBLIC_URL where it is set, on any allowed host", async () => {
@@ -102,12 +102,12 @@ describe("the addresses of other pages", () => {
       PUBLIC_URL: "https://docs.example.org/weft/",
       DJANGO_ALLOWED_HOSTS: "internal.example",
     });
-    const { id: root } = await other.anna.good("POST", "/documents/", { title: "Root" });
+    const { id: root } = await other.anna.send("POST", "/documents/", { title: "Root" });
     for (const title of ["one", "two", "three"])
-      await other.anna.good("POST", `/documents/${root}/children/`, { title });
+      await other.anna.send("POST", `/documents/${root}/children/`, { title });
     const path = `/api/v1.0/documents/${root}/children/?page_size=1&page=2`;
     for (const host of ["localhost", "docs.example.org", "internal.example"]) {
-      const { status, text } = await send("GET", path, { host }, "", other.anna.token, other.weft.url);
+      const { status, text } = await send("GET", path, { host }, "", other.anna.token, other.server.url);
       expect(status).toBe(200);
       for (const { origin, pathname } of pagesOf(text))
         expect([origin, pathname]).toEqual([
@@ -116,14 +116,14 @@ describe("the addresses of other pages", () => {
         ]);
     }
     expect(
-      (await send("GET", path, { host: "evil.example" }, "", other.anna.token, other.weft.url)).status,
+      (await send("GET", path, { host: "evil.example" }, "", other.anna.token, other.server.url)).status,
     ).toBe(400);
-    const upload = await other.anna.good("POST", `/documents/${root}/content-uploads`, { bytes: 3 });
+    const upload = await other.anna.send("POST", `/documents/${root}/content-uploads`, { bytes: 3 });
     expect(upload.url).toMatch(/^https:\/\/docs\.example\.org\/weft\/blob-uploads\//);
-    await other.anna.good("POST", `/documents/${root}/invitations/`, {
+    await other.anna.send("POST", `/documents/${root}/invitations/`, {
       ...{ email: "guest@example.com", role: "reader" },
     });
-    expect(await mailOf(other.weft.dataDir)).toContain(`https://docs.example.org/weft/docs/${root}/`);
+    expect(await mailOf(other.server.dataDir)).toContain(`https://docs.example.org/weft/docs/${root}/`);
   });
 
   it.each([
@@ -147,7 +147,7 @@ describe("the addresses of other pages", () => {
   });
 
   it("are of no other host by a target of the whole or of a strange form", async () => {
-    const { port } = new URL(owners.weft.url);
+    const { port } = new URL(owners.server.url);
     const first = (target: string): Promise<string> =>
       new Promise((resolve, reject) => {
         const socket = connect(Number(port), "127.0.0.1", () => {
@@ -192,7 +192,7 @@ describe("the links of mails", () => {
     const body = JSON.stringify({ email: "guest@example.com", role: "reader" });
     const { status } = await send("POST", `/api/v1.0/documents/${id}/invitations/`, headers, body);
     expect(status).toBe(201);
-    const mail = await mailOf(owners.weft.dataDir);
+    const mail = await mailOf(owners.server.dataDir);
     expect(mail).toContain("To: guest@example.com");
     expect(mail).not.toContain("evil");
     expect(mail).toContain(`/docs/${id}/?utm_source`);
@@ -228,16 +228,16 @@ describe("a page of another origin", () => {
     async (type) => {
       const form = { "content-type": type, cookie: `docs_sessionid=${anna.token}; token=${anna.token}` };
       const body = '{"title":"forged"}';
-      const before = (await anna.good("GET", "/documents/")).count;
+      const before = (await anna.send("GET", "/documents/")).count;
       for (const path of ["documents/", `documents/${id}/children/`, `documents/${id}/duplicate/`])
         expect((await send("POST", `/api/v1.0/${path}`, form, body, "")).status).toBe(401);
       expect((await send("DELETE", `/api/v1.0/documents/${id}/`, form, "", "")).status).toBe(401);
-      expect((await anna.good("GET", "/documents/")).count).toBe(before);
+      expect((await anna.send("GET", "/documents/")).count).toBe(before);
     },
   );
 
   it("changes nothing by what is only read, by a token in the address, or by another method in a header", async () => {
-    const before = await anna.good("GET", `/documents/${id}/`);
+    const before = await anna.send("GET", `/documents/${id}/`);
     for (const path of ["move", "restore", "duplicate", "favorite", "mask", "leave", "link-configuration"])
       for (const method of ["GET", "HEAD"])
         expect([404, 405]).toContain((await send(method, `/api/v1.0/documents/${id}/${path}/`)).status);
@@ -249,7 +249,7 @@ describe("a page of another origin", () => {
         (await send("POST", `/api/v1.0/documents/${id}/`, { [name]: "DELETE" })).status,
       );
     }
-    expect(await anna.good("GET", `/documents/${id}/`)).toEqual(before);
+    expect(await anna.send("GET", `/documents/${id}/`)).toEqual(before);
   });
 
   it("is told nothing by a header that leads elsewhere within the service", async () => {

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as Y from "yjs";
 import { readConfig } from "#lib/settings/config.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { type Person, person } from "#lib/testing/test-documents.ts";
-import { type Asked, type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
+import { createUser, type TestUser } from "#lib/testing/test-documents.ts";
+import { type GatewayRequest, type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
 
 const MARKDOWN = "# Notes\n";
 const POSITIONS = ["first-child", "last-child", "first-sibling", "last-sibling", "left", "right"];
@@ -52,7 +52,7 @@ async function close(): Promise<void> {
 beforeEach(() => open());
 afterEach(close);
 
-const ask = (method: string, path: string, asked?: Asked) => gateway.ask(method, path, asked);
+const ask = (method: string, path: string, asked?: GatewayRequest) => gateway.request(method, path, asked);
 const make = async (title: string, above = "/documents/"): Promise<string> =>
   (await ask("POST", above, { body: { title } })).body.id;
 const one = (id: string, rest = ""): string => `/documents/${id}/${rest}`;
@@ -233,7 +233,7 @@ describe("4. Endpoints", () => {
 });
 
 describe("5. Authentication", () => {
-  const mayAsk = async (id: string, asked: Asked) =>
+  const mayAsk = async (id: string, asked: GatewayRequest) =>
     (await ask("GET", one(id), asked)).body.abilities.ai_transform;
 
   it.each([
@@ -242,7 +242,7 @@ describe("5. Authentication", () => {
     ["restricted", false, false],
   ])("of those who have the link of a document, models answer by %s", async (reach, anybody, somebody) => {
     await open({ AI_ALLOW_REACH_FROM: reach });
-    const ann: Person = await person(test.deps, "ann");
+    const ann: TestUser = await createUser(test.deps, "ann");
     const id = await make("Notes");
     const link = { link_reach: "public", link_role: "editor" };
     expect((await ask("PUT", one(id, "link-configuration/"), { body: link })).body).toEqual(link);

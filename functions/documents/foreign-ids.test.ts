@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   base64,
   type Caller,
-  furnish,
-  type Owned,
+  createOwnedRecords,
+  type OwnedRecords,
   type Owners,
   startOwners,
 } from "#lib/testing/test-owners.ts";
@@ -11,17 +11,17 @@ import {
 let owners: Owners;
 let anna: Caller;
 let ben: Caller;
-let mine: Owned;
-let others: Owned;
+let mine: OwnedRecords;
+let others: OwnedRecords;
 beforeAll(async () => {
   owners = await startOwners();
   ({ anna, ben } = owners);
-  mine = await furnish(anna, owners.owner, owners.carol);
-  others = await furnish(ben, owners.carol, owners.owner);
+  mine = await createOwnedRecords(anna, owners.owner, owners.carol);
+  others = await createOwnedRecords(ben, owners.carol, owners.owner);
 });
 afterAll(() => owners[Symbol.asyncDispose]());
 
-type Asked = readonly [method: string, path: (ids: Owned) => string, body?: unknown];
+type Asked = readonly [method: string, path: (ids: OwnedRecords) => string, body?: unknown];
 const TEXT = { body: "changed" };
 const ROLE = { role: "administrator" };
 
@@ -79,9 +79,9 @@ const WHOLE: readonly (readonly [method: string, path: string, body?: unknown])[
 ];
 
 /** All that a document is, as its owner sees it. */
-const all = async (of: Caller, { id }: Owned): Promise<string> => {
+const all = async (of: Caller, { id }: OwnedRecords): Promise<string> => {
   const parts = ["", "content/", "accesses/", "invitations/", "threads/", "versions/", "ask-for-access/"];
-  const read = await Promise.all(parts.map((part) => of.ask("GET", `/documents/${id}/${part}`)));
+  const read = await Promise.all(parts.map((part) => of.request("GET", `/documents/${id}/${part}`)));
   expect(read.map(({ status }) => status)).toEqual(parts.map(() => 200));
   return read.map(({ text }) => text).join("\n");
 };
@@ -91,12 +91,12 @@ describe("what belongs to a document of somebody else's", () => {
     const before = await Promise.all([all(ben, others), all(anna, mine)]);
     for (const [method, path, body] of BELONGING) {
       const own = { ...others, id: mine.id };
-      const { status } = await anna.ask(method, `/documents/${mine.id}/${path(own)}`, body);
+      const { status } = await anna.request(method, `/documents/${mine.id}/${path(own)}`, body);
       expect([method, path(own), status]).toEqual([method, path(own), 404]);
       // Nor by a thread of one's own with somebody else's comment.
       const mixed = { ...own, thread: mine.thread };
       if (!path(own).includes(others.comment)) continue;
-      expect((await anna.ask(method, `/documents/${mine.id}/${path(mixed)}`, body)).status).toBe(404);
+      expect((await anna.request(method, `/documents/${mine.id}/${path(mixed)}`, body)).status).toBe(404);
     }
     expect(await Promise.all([all(ben, others), all(anna, mine)])).toEqual(before);
   });
@@ -106,8 +106,8 @@ describe("what belongs to a document of somebody else's", () => {
     for (const [method, path, body] of BELONGING)
       for (const ids of [others, { ...mine, id: others.id }]) {
         const told = [];
-        for (const who of [anna, owners.nobody])
-          told.push((await who.ask(method, `/documents/${others.id}/${path(ids)}`, body)).status);
+        for (const who of [anna, owners.anonymous])
+          told.push((await who.request(method, `/documents/${others.id}/${path(ids)}`, body)).status);
         // Of what is below a document that is there, nothing is told: not even whether it is.
         expect([401, 403, 404], `${method} ${path(ids)}`).toContain(told[0]);
         expect([401, 403, 404], `${method} ${path(ids)}`).toContain(told[1]);
@@ -120,7 +120,7 @@ describe("what belongs to a document of somebody else's", () => {
     const none = { ...mapped(others, () => nowhere), id: others.id };
     for (const [method, path, body] of BELONGING) {
       const [there, not] = await Promise.all(
-        [others, none].map((ids) => anna.ask(method, `/documents/${others.id}/${path(ids)}`, body)),
+        [others, none].map((ids) => anna.request(method, `/documents/${others.id}/${path(ids)}`, body)),
       );
       expect([method, path(others), there?.status, there?.text]).toEqual([
         ...[method, path(others)],
@@ -130,8 +130,8 @@ describe("what belongs to a document of somebody else's", () => {
   });
 });
 
-const mapped = (ids: Owned, to: (id: string) => string): Owned =>
-  Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, to(id)])) as unknown as Owned;
+const mapped = (ids: OwnedRecords, to: (id: string) => string): OwnedRecords =>
+  Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, to(id)])) as unknown as OwnedRecords;
 
 describe("a document of somebody else's", () => {
   it.each([
@@ -141,7 +141,7 @@ describe("a document of somebody else's", () => {
   ])("is refused everywhere by its id %s, and stays as it is", async (_, written) => {
     const before = await all(ben, others);
     for (const [method, path, body] of WHOLE) {
-      const { status } = await anna.ask(method, `/documents/${written(others.id)}/${path}`, body);
+      const { status } = await anna.request(method, `/documents/${written(others.id)}/${path}`, body);
       expect([method, path, status]).toEqual([method, path, 403]);
     }
     expect(await all(ben, others)).toBe(before);
@@ -150,20 +150,20 @@ describe("a document of somebody else's", () => {
   // As clients know it: these lists are empty for whoever has no right to them.
   it.each(["accesses/", "invitations/", "ask-for-access/"])("shows nobody else its %s", async (list) => {
     for (const id of [others.id, others.id.toUpperCase()]) {
-      const { status, json } = await anna.ask("GET", `/documents/${id}/${list}`);
+      const { status, json } = await anna.request("GET", `/documents/${id}/${list}`);
       expect([status, Array.isArray(json) ? json : (json as { results?: unknown }).results]).toEqual([
         200,
         [],
       ]);
     }
-    expect((await owners.nobody.ask("GET", `/documents/${others.id}/${list}`)).status).toBe(401);
+    expect((await owners.anonymous.request("GET", `/documents/${others.id}/${list}`)).status).toBe(401);
   });
 
   it("is one's own where it is, in capitals too, with all that belongs to it", async () => {
     const ids = mapped(mine, (id) => id.toUpperCase());
-    const read = await anna.good("GET", `/documents/${ids.id}/`);
+    const read = await anna.send("GET", `/documents/${ids.id}/`);
     expect(read.id).toBe(mine.id);
-    const thread = await anna.good("GET", `/documents/${ids.id}/threads/${ids.thread}/`);
+    const thread = await anna.send("GET", `/documents/${ids.id}/threads/${ids.thread}/`);
     expect(thread.id).toBe(mine.thread);
   });
 
@@ -171,45 +171,45 @@ describe("a document of somebody else's", () => {
     "is not found by its id with %s behind",
     async (more) => {
       for (const id of [mine.id, others.id])
-        expect([400, 404]).toContain((await anna.ask("GET", `/documents/${id}${more}/`)).status);
+        expect([400, 404]).toContain((await anna.request("GET", `/documents/${id}${more}/`)).status);
     },
   );
 
   it("cannot be moved, nor be moved into, beside or away from by what is one's own", async () => {
-    const child = await ben.good("POST", `/documents/${others.id}/children/`, { title: "Below" });
+    const child = await ben.send("POST", `/documents/${others.id}/children/`, { title: "Below" });
     for (const target_document_id of [others.id, child.id, others.id.toUpperCase()])
       for (const position of ["first-child", "last-child"]) {
         const body = { target_document_id, position };
-        expect((await anna.ask("POST", `/documents/${mine.id}/move/`, body)).status).toBe(400);
+        expect((await anna.request("POST", `/documents/${mine.id}/move/`, body)).status).toBe(400);
       }
     for (const position of ["left", "right"]) {
       const body = { target_document_id: child.id, position };
-      expect((await anna.ask("POST", `/documents/${mine.id}/move/`, body)).status).toBe(400);
+      expect((await anna.request("POST", `/documents/${mine.id}/move/`, body)).status).toBe(400);
     }
     const body = { target_document_id: mine.id, position: "first-child" };
     for (const id of [others.id, child.id])
-      expect((await anna.ask("POST", `/documents/${id}/move/`, body)).status).toBe(403);
-    expect((await ben.good("GET", `/documents/${others.id}/children/`)).count).toBe(1);
-    expect((await anna.good("GET", `/documents/${mine.id}/`)).numchild).toBe(0);
+      expect((await anna.request("POST", `/documents/${id}/move/`, body)).status).toBe(403);
+    expect((await ben.send("GET", `/documents/${others.id}/children/`)).count).toBe(1);
+    expect((await anna.send("GET", `/documents/${mine.id}/`)).numchild).toBe(0);
   });
 
   it("that one child of is shared lets nobody see what lies beside and above it", async () => {
-    const root = (await ben.good("POST", "/documents/", { title: "Private" })).id;
+    const root = (await ben.send("POST", "/documents/", { title: "Private" })).id;
     const [open, closed] = [
-      (await ben.good("POST", `/documents/${root}/children/`, { title: "Open" })).id,
-      (await ben.good("POST", `/documents/${root}/children/`, { title: "Closed" })).id,
+      (await ben.send("POST", `/documents/${root}/children/`, { title: "Open" })).id,
+      (await ben.send("POST", `/documents/${root}/children/`, { title: "Closed" })).id,
     ];
-    await ben.good("POST", `/documents/${open}/accesses/`, { user_id: anna.id, role: "editor" });
-    expect((await anna.ask("GET", `/documents/${open}/`)).status).toBe(200);
+    await ben.send("POST", `/documents/${open}/accesses/`, { user_id: anna.id, role: "editor" });
+    expect((await anna.request("GET", `/documents/${open}/`)).status).toBe(200);
     for (const id of [root, closed]) {
-      expect((await anna.ask("GET", `/documents/${id}/`)).status).toBe(403);
-      expect((await anna.ask("GET", `/documents/${id}/children/`)).status).toBe(403);
+      expect((await anna.request("GET", `/documents/${id}/`)).status).toBe(403);
+      expect((await anna.request("GET", `/documents/${id}/children/`)).status).toBe(403);
     }
     const seen = JSON.stringify([
-      await anna.good("GET", `/documents/${open}/tree/`),
-      await anna.good("GET", "/documents/all/"),
-      await anna.good("GET", "/documents/search/?q=closed"),
-      await anna.good("GET", "/documents/search/?q=private"),
+      await anna.send("GET", `/documents/${open}/tree/`),
+      await anna.send("GET", "/documents/all/"),
+      await anna.send("GET", "/documents/search/?q=closed"),
+      await anna.send("GET", "/documents/search/?q=private"),
     ]);
     expect(seen).not.toContain(closed);
     expect(seen).not.toContain("Private");
@@ -221,30 +221,30 @@ describe("a document of somebody else's", () => {
       ...["/documents/?is_creator_me=false", "/documents/?title=ben", "/documents/search/?q=ben"],
       ...[`/documents/search/?q=ben&document=${others.id}`, `/documents/?creator=${ben.id}`],
     ]) {
-      const { status, text } = await anna.ask("GET", query);
+      const { status, text } = await anna.request("GET", query);
       expect([200, 400, 403, 404], query).toContain(status);
       expect(text.includes(others.id) && status === 200, query).toBe(false);
     }
   });
 
   it("is gone for all but its owner once it is deleted, and what is below it for everybody", async () => {
-    const root = (await ben.good("POST", "/documents/", { title: "Gone" })).id;
-    const child = (await ben.good("POST", `/documents/${root}/children/`, { title: "Below" })).id;
-    await ben.good("POST", `/documents/${root}/accesses/`, { user_id: anna.id, role: "editor" });
-    const thread = await anna.good("POST", `/documents/${root}/threads/`, TEXT);
-    await ben.good("DELETE", `/documents/${root}/`);
+    const root = (await ben.send("POST", "/documents/", { title: "Gone" })).id;
+    const child = (await ben.send("POST", `/documents/${root}/children/`, { title: "Below" })).id;
+    await ben.send("POST", `/documents/${root}/accesses/`, { user_id: anna.id, role: "editor" });
+    const thread = await anna.send("POST", `/documents/${root}/threads/`, TEXT);
+    await ben.send("DELETE", `/documents/${root}/`);
     for (const id of [root, child])
       for (const [method, path, body] of WHOLE) {
-        const { status } = await anna.ask(method, `/documents/${id}/${path}`, body);
+        const { status } = await anna.request(method, `/documents/${id}/${path}`, body);
         expect([403, 404], `${method} ${path}`).toContain(status);
       }
     for (const path of [`threads/${thread.id}/`, "threads/", "content/", "versions/"])
-      expect([403, 404]).toContain((await anna.ask("GET", `/documents/${root}/${path}`)).status);
+      expect([403, 404]).toContain((await anna.request("GET", `/documents/${root}/${path}`)).status);
     for (const [method, path, body] of [
       ["PATCH", "content/", { content: base64("x") }],
       ["POST", "children/", {}],
       ["PATCH", "", { title: "back" }],
     ] as const)
-      expect([403, 404]).toContain((await ben.ask(method, `/documents/${root}/${path}`, body)).status);
+      expect([403, 404]).toContain((await ben.request(method, `/documents/${root}/${path}`, body)).status);
   });
 });

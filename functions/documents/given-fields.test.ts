@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   base64,
   type Caller,
-  furnish,
-  type Owned,
+  createOwnedRecords,
+  type OwnedRecords,
   type Owners,
   startOwners,
 } from "#lib/testing/test-owners.ts";
@@ -13,13 +13,13 @@ const NOWHERE = "11111111-1111-4111-8111-111111111111";
 let owners: Owners;
 let anna: Caller;
 let ben: Caller;
-let mine: Owned;
-let others: Owned;
+let mine: OwnedRecords;
+let others: OwnedRecords;
 beforeAll(async () => {
   owners = await startOwners();
   ({ anna, ben } = owners);
-  mine = await furnish(anna, owners.owner, owners.carol);
-  others = await furnish(ben, anna, owners.owner);
+  mine = await createOwnedRecords(anna, owners.owner, owners.carol);
+  others = await createOwnedRecords(ben, anna, owners.owner);
 });
 afterAll(() => owners[Symbol.asyncDispose]());
 
@@ -61,43 +61,43 @@ const POLLUTING =
 
 describe("what is given with a document", () => {
   it("is its own where it is made, and all else as the service sets it", async () => {
-    const plain = await anna.good("POST", "/documents/", { title: "Plain" });
-    const made = await anna.good("POST", "/documents/", { title: "Given", ...SET_BY_THE_SERVICE() });
+    const plain = await anna.send("POST", "/documents/", { title: "Plain" });
+    const made = await anna.send("POST", "/documents/", { title: "Given", ...SET_BY_THE_SERVICE() });
     const same = (one: Record<string, unknown>) => ({ ...kept(one), created_at: "", path: "" });
     expect(same(made)).toEqual(same(plain));
     expect(made.creator).toBe(anna.id);
     expect(made.path).not.toBe("0000001");
     expect(made.created_at > "2026").toBe(true);
-    expect(await anna.good("GET", `/documents/${made.id}/`)).toEqual(made);
-    expect((await owners.nobody.ask("GET", `/documents/${made.id}/`)).status).toBe(401);
+    expect(await anna.send("GET", `/documents/${made.id}/`)).toEqual(made);
+    expect((await owners.anonymous.request("GET", `/documents/${made.id}/`)).status).toBe(401);
   });
 
   it("below another does not lie elsewhere than the path says", async () => {
     const body = { title: "Child", ...SET_BY_THE_SERVICE() };
-    const made = await anna.good("POST", `/documents/${mine.id}/children/`, body);
+    const made = await anna.send("POST", `/documents/${mine.id}/children/`, body);
     expect([made.depth, made.numchild, made.creator, made.deleted_at]).toEqual([2, 0, anna.id, null]);
-    expect((await anna.good("GET", `/documents/${mine.id}/children/`)).results[0].id).toBe(made.id);
-    expect((await ben.good("GET", `/documents/${others.id}/children/`)).count).toBe(0);
+    expect((await anna.send("GET", `/documents/${mine.id}/children/`)).results[0].id).toBe(made.id);
+    expect((await ben.send("GET", `/documents/${others.id}/children/`)).count).toBe(0);
   });
 
   it.each(["PUT", "PATCH"])("by %s changes its title, and nothing that was not asked for", async (method) => {
-    const before = await anna.good("GET", `/documents/${mine.id}/`);
+    const before = await anna.send("GET", `/documents/${mine.id}/`);
     const body = { title: `By ${method}`, id: others.id, content: base64("x"), ...SET_BY_THE_SERVICE() };
-    await anna.good(method, `/documents/${mine.id}/`, body);
-    const after = await anna.good("GET", `/documents/${mine.id}/`);
+    await anna.send(method, `/documents/${mine.id}/`, body);
+    const after = await anna.send("GET", `/documents/${mine.id}/`);
     expect([after.id, after.title, kept(after)]).toEqual([mine.id, `By ${method}`, kept(before)]);
-    expect((await anna.ask("GET", `/documents/${mine.id}/content/`)).text).toBe("second");
-    expect((await ben.good("GET", `/documents/${others.id}/`)).title).toBe("Of ben");
+    expect((await anna.request("GET", `/documents/${mine.id}/content/`)).text).toBe("second");
+    expect((await ben.send("GET", `/documents/${others.id}/`)).title).toBe("Of ben");
   });
 
   it("is not somebody else's id, nor one that is taken", async () => {
     for (const id of [others.id, others.id.toUpperCase(), mine.id]) {
-      const { status } = await anna.ask("POST", "/documents/", { id, title: "Mine now" });
+      const { status } = await anna.request("POST", "/documents/", { id, title: "Mine now" });
       expect(status).toBe(400);
-      const child = await anna.ask("POST", `/documents/${mine.id}/children/`, { id, title: "Mine now" });
+      const child = await anna.request("POST", `/documents/${mine.id}/children/`, { id, title: "Mine now" });
       expect(child.status).toBe(400);
     }
-    expect((await ben.good("GET", `/documents/${others.id}/`)).title).toBe("Of ben");
+    expect((await ben.send("GET", `/documents/${others.id}/`)).title).toBe("Of ben");
   });
 
   it("with its content is the content alone", async () => {
@@ -108,23 +108,23 @@ describe("what is given with a document", () => {
       author: ben.id,
       id: others.id,
     };
-    await anna.good("PATCH", `/documents/${mine.id}/content/`, { ...body, ...SET_BY_THE_SERVICE() });
-    expect((await anna.ask("GET", `/documents/${mine.id}/content/`)).text).toBe("third");
-    expect((await ben.ask("GET", `/documents/${others.id}/content/`)).text).toBe("second");
+    await anna.send("PATCH", `/documents/${mine.id}/content/`, { ...body, ...SET_BY_THE_SERVICE() });
+    expect((await anna.request("GET", `/documents/${mine.id}/content/`)).text).toBe("third");
+    expect((await ben.request("GET", `/documents/${others.id}/content/`)).text).toBe("second");
   });
 
   it("with a move, a copy or a link is that alone", async () => {
-    const child = await anna.good("POST", `/documents/${mine.id}/children/`, { title: "Moves" });
+    const child = await anna.send("POST", `/documents/${mine.id}/children/`, { title: "Moves" });
     const move = { target_document_id: mine.id, position: "first-child", ...SET_BY_THE_SERVICE() };
-    await anna.good("POST", `/documents/${child.id}/move/`, move);
-    const copy = await anna.good("POST", `/documents/${child.id}/duplicate/`, SET_BY_THE_SERVICE());
-    const made = await anna.good("GET", `/documents/${copy.id}/`);
+    await anna.send("POST", `/documents/${child.id}/move/`, move);
+    const copy = await anna.send("POST", `/documents/${child.id}/duplicate/`, SET_BY_THE_SERVICE());
+    const made = await anna.send("GET", `/documents/${copy.id}/`);
     expect([made.creator, made.link_reach, made.deleted_at]).toEqual([anna.id, "restricted", null]);
     const link = { ...SET_BY_THE_SERVICE(), link_reach: "authenticated", link_role: "reader", id: others.id };
-    await anna.good("PUT", `/documents/${child.id}/link-configuration/`, link);
-    const after = await anna.good("GET", `/documents/${child.id}/`);
+    await anna.send("PUT", `/documents/${child.id}/link-configuration/`, link);
+    const after = await anna.send("GET", `/documents/${child.id}/`);
     expect([after.link_reach, after.deleted_at, after.creator]).toEqual(["authenticated", null, anna.id]);
-    expect((await ben.good("GET", `/documents/${others.id}/`)).link_reach).toBe("restricted");
+    expect((await ben.send("GET", `/documents/${others.id}/`)).link_reach).toBe("restricted");
   });
 
   it("is never a prototype", async () => {
@@ -133,9 +133,9 @@ describe("what is given with a document", () => {
       ["POST", "/documents/"],
       ["PATCH", `/documents/${mine.id}/`],
     ] as const)
-      expect((await anna.ask(method, path, POLLUTING, json)).status).toBeLessThan(300);
-    expect((await owners.nobody.ask("GET", `/documents/${mine.id}/`)).status).toBe(401);
-    expect((await ben.ask("GET", `/documents/${mine.id}/`)).status).toBe(403);
+      expect((await anna.request(method, path, POLLUTING, json)).status).toBeLessThan(300);
+    expect((await owners.anonymous.request("GET", `/documents/${mine.id}/`)).status).toBe(401);
+    expect((await ben.request("GET", `/documents/${mine.id}/`)).status).toBe(403);
   });
 });
 
@@ -149,16 +149,16 @@ describe("what is given with what belongs to a document", () => {
     };
     const user = owners.carol.id;
     const given = { user_id: user, role: "reader", ...sham, abilities: { update: true }, max_role: "owner" };
-    const access = await anna.good("POST", `/documents/${mine.id}/accesses/`, given);
+    const access = await anna.send("POST", `/documents/${mine.id}/accesses/`, given);
     expect([access.document.id, access.role, access.user.id]).toEqual([mine.id, "reader", user]);
     expect(access.id).not.toBe(NOWHERE);
     const changed = { role: "commenter", user: anna.id, user_id: anna.id, team: "evil", ...sham };
-    await anna.good("PATCH", `/documents/${mine.id}/accesses/${access.id}/`, changed);
-    const after = await anna.good("GET", `/documents/${mine.id}/accesses/${access.id}/`);
+    await anna.send("PATCH", `/documents/${mine.id}/accesses/${access.id}/`, changed);
+    const after = await anna.send("GET", `/documents/${mine.id}/accesses/${access.id}/`);
     expect([after.user.id, after.team, after.role, after.document.id]).toEqual([
       ...[user, null, "commenter", mine.id],
     ]);
-    const of = (await ben.good("GET", `/documents/${others.id}/accesses/`)) as { user: { id: string } }[];
+    const of = (await ben.send("GET", `/documents/${others.id}/accesses/`)) as { user: { id: string } }[];
     expect(of.map((one) => one.user.id).toSorted()).toEqual([anna.id, ben.id].toSorted());
   });
 
@@ -170,17 +170,17 @@ describe("what is given with what belongs to a document", () => {
       is_expired: false,
     };
     const body = { email: "new@example.com", role: "reader", ...sham };
-    const made = await anna.good("POST", `/documents/${mine.id}/invitations/`, body);
+    const made = await anna.send("POST", `/documents/${mine.id}/invitations/`, body);
     expect([made.issuer, made.document]).toEqual([anna.id, mine.id]);
     expect(made.created_at < "2999").toBe(true);
     const path = `/documents/${mine.id}/invitations/${made.id}/`;
-    await anna.good("PATCH", path, { role: "editor", ...sham });
-    expect(await anna.good("GET", path)).toEqual({ ...made, role: "editor" });
-    expect((await ben.good("GET", `/documents/${others.id}/invitations/`)).count).toBe(1);
+    await anna.send("PATCH", path, { role: "editor", ...sham });
+    expect(await anna.send("GET", path)).toEqual({ ...made, role: "editor" });
+    expect((await ben.send("GET", `/documents/${others.id}/invitations/`)).count).toBe(1);
   });
 
   it("lets a reader make nobody more than they are, themselves least of all", async () => {
-    const own = (await ben.good("GET", `/documents/${others.id}/accesses/`)).find(
+    const own = (await ben.send("GET", `/documents/${others.id}/accesses/`)).find(
       (one: { user: { id: string } }) => one.user.id === anna.id,
     );
     const at = `/documents/${others.id}/accesses/`;
@@ -192,22 +192,26 @@ describe("what is given with what belongs to a document", () => {
       ["POST", `/documents/${others.id}/invitations/`, { email: "a2@example.com", role: "owner" }],
       ["POST", `/documents/${others.id}/ask-for-access/${others.request}/accept/`, { role: "owner" }],
     ] as const)
-      expect([403, 404], `${method} ${path}`).toContain((await anna.ask(method, path, body)).status);
-    expect((await anna.good("GET", `/documents/${others.id}/`)).user_role).toBe("reader");
+      expect([403, 404], `${method} ${path}`).toContain((await anna.request(method, path, body)).status);
+    expect((await anna.send("GET", `/documents/${others.id}/`)).user_role).toBe("reader");
   });
 
   it("asks for oneself alone, and for nothing that is not to be had so", async () => {
     const sham = { user: ben.id, user_id: ben.id, document: others.id, id: NOWHERE };
-    const root = (await ben.good("POST", "/documents/", { title: "Asked for" })).id;
-    await anna.good("POST", `/documents/${root}/ask-for-access/`, { role: "editor", ...sham });
-    const { results } = await ben.good("GET", `/documents/${root}/ask-for-access/`);
+    const root = (await ben.send("POST", "/documents/", { title: "Asked for" })).id;
+    await anna.send("POST", `/documents/${root}/ask-for-access/`, { role: "editor", ...sham });
+    const { results } = await ben.send("GET", `/documents/${root}/ask-for-access/`);
     expect(results).toMatchObject([{ user: { id: anna.id }, document: root, role: "editor" }]);
-    const { status } = await ben.ask("POST", `/documents/${root}/ask-for-access/${results[0].id}/accept/`, {
-      role: "reader",
-      ...sham,
-    });
+    const { status } = await ben.request(
+      "POST",
+      `/documents/${root}/ask-for-access/${results[0].id}/accept/`,
+      {
+        role: "reader",
+        ...sham,
+      },
+    );
     expect(status).toBeLessThan(300);
-    expect((await anna.good("GET", `/documents/${root}/`)).user_role).toBe("reader");
+    expect((await anna.send("GET", `/documents/${root}/`)).user_role).toBe("reader");
   });
 
   it("is written by whoever writes it", async () => {
@@ -225,24 +229,24 @@ describe("what is given with what belongs to a document", () => {
       thread: others.thread,
       reactions: [{ emoji: "👍" }],
     };
-    const thread = await anna.good("POST", `/documents/${mine.id}/threads/`, { body: "text", ...more });
+    const thread = await anna.send("POST", `/documents/${mine.id}/threads/`, { body: "text", ...more });
     expect([thread.creator.full_name, thread.resolved, thread.resolved_by]).toEqual(["anna", false, null]);
     expect(thread.id).not.toBe(NOWHERE);
     const at = `/documents/${mine.id}/threads/${thread.id}/comments/`;
-    const comment = await anna.good("POST", at, { body: "more", ...more });
+    const comment = await anna.send("POST", at, { body: "more", ...more });
     expect([comment.user.full_name, comment.reactions]).toEqual(["anna", []]);
-    const changed = await anna.good("PATCH", `${at}${comment.id}/`, { body: "other", ...more });
+    const changed = await anna.send("PATCH", `${at}${comment.id}/`, { body: "other", ...more });
     expect([changed.user.full_name, changed.reactions, changed.id]).toEqual(["anna", [], comment.id]);
-    expect(await ben.good("GET", `/documents/${others.id}/threads/`)).toHaveLength(1);
+    expect(await ben.send("GET", `/documents/${others.id}/threads/`)).toHaveLength(1);
   });
 
   it("of a user is their language, and nothing that says who they are", async () => {
-    const before = await anna.good("GET", "/users/me/");
+    const before = await anna.send("GET", "/users/me/");
     const sham = { sub: "ben", email: "ben@example.com", full_name: "Ben", is_active: false, is_staff: true };
     const body = { language: "fr-fr", ...sham, id: ben.id, is_superuser: true, scopes: ["root"] };
-    await anna.good("PATCH", `/users/${anna.id}/`, body);
-    expect(await anna.good("GET", "/users/me/")).toEqual({ ...before, language: "fr-fr" });
-    expect((await anna.ask("PATCH", `/users/${ben.id}/`, body)).status).toBe(403);
-    expect((await anna.ask("POST", "/access-tokens", { email: "anna@example.com" })).status).toBe(403);
+    await anna.send("PATCH", `/users/${anna.id}/`, body);
+    expect(await anna.send("GET", "/users/me/")).toEqual({ ...before, language: "fr-fr" });
+    expect((await anna.request("PATCH", `/users/${ben.id}/`, body)).status).toBe(403);
+    expect((await anna.request("POST", "/access-tokens", { email: "anna@example.com" })).status).toBe(403);
   });
 });

@@ -1,18 +1,28 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/call.ts";
-import { planBelongings } from "#lib/testing/test-belongings.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { stored, write } from "#lib/testing/test-documents.ts";
-import { faultsOf, type Registered, type Row, registeredRoutes, rowName } from "#lib/testing/test-matrix.ts";
-import { nameOf, SITUATIONS } from "#lib/testing/test-situations.ts";
-import { type Player, type Stage, setStage } from "#lib/testing/test-stage.ts";
+import {
+  createFixtures,
+  type DocumentFixtures,
+  type Participant,
+} from "#lib/testing/test-document-fixtures.ts";
+import { planRecords } from "#lib/testing/test-document-records.ts";
+import { readDocument, write } from "#lib/testing/test-documents.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
+import {
+  findRowIssues,
+  type RegisteredRoute,
+  type Row,
+  registeredRoutes,
+  rowName,
+} from "#lib/testing/test-matrix.ts";
+import { SITUATIONS, situationName } from "#lib/testing/test-situations.ts";
 
 let test: TestDeps;
-let stage: Stage;
-let routes: ReadonlyMap<string, Registered>;
+let stage: DocumentFixtures;
+let routes: ReadonlyMap<string, RegisteredRoute>;
 beforeEach(async () => {
   test = await testDeps();
-  stage = await setStage(test);
+  stage = await createFixtures(test);
   routes = await registeredRoutes();
 });
 afterEach(() => test.close());
@@ -26,46 +36,46 @@ interface Shown {
   readonly parent?: Shown | null;
 }
 
-function get(path: string, who: Player, parts: { id?: string; query?: Record<string, string> } = {}) {
+function get(path: string, who: Participant, parts: { id?: string; query?: Record<string, string> } = {}) {
   const { handler } = routes.get(`GET ${path}`) ?? {};
   if (handler === undefined) throw new Error(`there is no ${path}`);
   const { id, query } = parts;
   return call(test.deps, handler, {
-    ...{ token: stage.people.get(who)?.token ?? null },
+    ...{ token: stage.users.get(who)?.token ?? null },
     ...(id === undefined ? {} : { params: { id } }),
     ...(query === undefined ? {} : { query }),
   });
 }
-const detail = (id: string, who: Player) => get("/documents/{id}", who, { id });
+const detail = (id: string, who: Participant) => get("/documents/{id}", who, { id });
 
 /** Search in a document, whose rights are its own. Reference 1.4. */
 const SEARCHES: readonly Row[] = [
   {
-    ...{ endpoint: "GET /documents/search", ability: "search", status: 200, reads: true },
+    ...{ endpoint: "GET /documents/search", ability: "search", status: 200, isReadOnly: true },
     deniedAnonymous: 403,
     query: ({ id }) => ({ q: "", document: id }),
     // Nothing lies in these but themselves.
-    says: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
+    expects: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
   },
   {
-    ...{ endpoint: "GET /documents/search", about: "an invalid page", ability: "search", status: 404 },
-    ...{ reads: true, deniedAnonymous: 403, query: ({ id }) => ({ q: "", document: id, page: "x" }) },
+    ...{ endpoint: "GET /documents/search", variant: "an invalid page", ability: "search", status: 404 },
+    ...{ isReadOnly: true, deniedAnonymous: 403, query: ({ id }) => ({ q: "", document: id, page: "x" }) },
   },
 ];
 
 describe("who may look into a document", () => {
   for (const row of SEARCHES)
     it(`is as the table says: ${rowName(row)}`, async () => {
-      expect(await faultsOf(test, routes, row, stage)).toEqual([]);
+      expect(await findRowIssues(test, routes, row, stage)).toEqual([]);
     });
 
   it("sees in lists and trees what each document's own page shows", async () => {
     const all = ({ children = [], ...shown }: Shown): Shown[] => [shown, ...children.flatMap(all)];
     for (const situation of SITUATIONS) {
       test.clock.advance(300);
-      const { asker, state } = situation;
-      const id = await stage.own(situation);
-      const { parent } = await stored(test.deps, id);
+      const { caller: asker, state } = situation;
+      const id = await stage.createOwn(situation);
+      const { parent } = await readDocument(test.deps, id);
       const list = parent === null ? undefined : await get("/documents/{id}/children", asker, { id: parent });
       const tree = await get("/documents/{id}/tree", asker, { id });
       const listed: Shown[] = list?.status === 200 ? list.json.results : [];
@@ -74,10 +84,10 @@ describe("who may look into a document", () => {
       for (const node of shown) {
         const page = pages.get(node.id) ?? (await detail(node.id, asker)).json;
         pages.set(node.id, page);
-        expect({ of: nameOf(situation), ...node }).toEqual({ of: nameOf(situation), ...page });
+        expect({ of: situationName(situation), ...node }).toEqual({ of: situationName(situation), ...page });
       }
       const isListed = list?.status === 200 && state === "live";
-      expect([nameOf(situation), listed.length]).toEqual([nameOf(situation), isListed ? 1 : 0]);
+      expect([situationName(situation), listed.length]).toEqual([situationName(situation), isListed ? 1 : 0]);
     }
   });
 });
@@ -85,7 +95,7 @@ describe("who may look into a document", () => {
 const PAGE_SIZE = 7;
 
 /** All that a list shows, page after page. */
-async function walk(path: string, who: Player, query: Record<string, string> = {}): Promise<Shown[]> {
+async function walk(path: string, who: Participant, query: Record<string, string> = {}): Promise<Shown[]> {
   const found: Shown[] = [];
   for (let page = 1; ; page += 1) {
     const at = { ...query, page: String(page), page_size: String(PAGE_SIZE) };
@@ -101,7 +111,7 @@ async function walk(path: string, who: Player, query: Record<string, string> = {
 const LISTS = ["list", "all", "search", "favorites", "trash", "masked"] as const;
 type Lists = Readonly<Record<(typeof LISTS)[number], readonly Shown[]>>;
 
-const listsOf = async (who: Player): Promise<Lists> => ({
+const listsOf = async (who: Participant): Promise<Lists> => ({
   list: await walk("/documents", who),
   all: await walk("/documents/all", who),
   search: (await walk("/documents/search", who, { q: "note" })).map(({ parent: _, ...one }) => one),
@@ -112,7 +122,7 @@ const listsOf = async (who: Player): Promise<Lists> => ({
 
 /** The same by looking at every document there is; `seen` are those that one has opened before. */
 async function byDetails(
-  who: Player,
+  who: Participant,
   seen: ReadonlySet<string>,
 ): Promise<{ lists: Lists; opened: string[] }> {
   const pages = new Map<string, Shown>();
@@ -121,7 +131,9 @@ async function byDetails(
     if (status === 200) pages.set(id, json);
   }
   const documents = new Map(
-    await Promise.all([...stage.documents].map(async (id) => [id, await stored(test.deps, id)] as const)),
+    await Promise.all(
+      [...stage.documents].map(async (id) => [id, await readDocument(test.deps, id)] as const),
+    ),
   );
   const live = [...pages.values()].filter(({ deleted_at }) => deleted_at === null);
   const members = live.filter(
@@ -145,13 +157,13 @@ const byId = (shown: readonly Shown[]): Shown[] =>
 describe("every list", () => {
   it("shows exactly what the pages of the documents allow, each once, as they show it", async () => {
     const at = new Date(test.clock.now()).toISOString();
-    for (const situation of SITUATIONS) await stage.shared(situation);
-    for (const id of stage.documents) await write(test.deps, planBelongings(id, at, stage.people, ["marks"]));
+    for (const situation of SITUATIONS) await stage.getShared(situation);
+    for (const id of stage.documents) await write(test.deps, planRecords(id, at, stage.users, ["marks"]));
     expect(stage.documents.size).toBe(1 + 9 * (3 + 4 * 2 * 2));
-    for (const who of stage.people.keys()) {
+    for (const who of stage.users.keys()) {
       // Who came by the link has seen what lies lowest; looking at all pages is having seen all.
       let seen = new Set<string>();
-      if (who === "link-only") for (const situation of SITUATIONS) seen.add(await stage.shared(situation));
+      if (who === "link-only") for (const situation of SITUATIONS) seen.add(await stage.getShared(situation));
       for (let round = 1; round <= 2; round += 1) {
         test.clock.advance(300);
         const shown = await listsOf(who);

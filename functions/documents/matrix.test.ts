@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { registeredRoutes, testRows } from "#lib/testing/test-matrix.ts";
-import { CONTENT_ROWS } from "#lib/testing/test-rows-content.ts";
-import { DOCUMENT_ROWS } from "#lib/testing/test-rows-documents.ts";
-import { SHARING_ROWS } from "#lib/testing/test-rows-sharing.ts";
-import { THREAD_ROWS } from "#lib/testing/test-rows-threads.ts";
+import { CONTENT_ROWS } from "#lib/testing/test-matrix-content.ts";
+import { DOCUMENT_ROWS } from "#lib/testing/test-matrix-documents.ts";
+import { SHARING_ROWS } from "#lib/testing/test-matrix-sharing.ts";
+import { THREAD_ROWS } from "#lib/testing/test-matrix-threads.ts";
 
 describe("the table of who may do what", () => {
   it("has every endpoint of a document, and no other", async () => {

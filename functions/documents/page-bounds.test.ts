@@ -9,17 +9,17 @@ let id: string;
 beforeAll(async () => {
   owners = await startOwners();
   ({ anna } = owners);
-  id = (await anna.good("POST", "/documents/", { title: "Root" })).id;
+  id = (await anna.send("POST", "/documents/", { title: "Root" })).id;
   const at = `/documents/${id}`;
   for (let number = 0; number < 230; number += 10)
     await Promise.all(
       Array.from({ length: 10 }, (_, more) =>
-        anna.good("POST", `${at}/children/`, { title: `Child ${number + more}` }),
+        anna.send("POST", `${at}/children/`, { title: `Child ${number + more}` }),
       ),
     );
   for (let number = 0; number < 60; number += 1)
-    await anna.good("PATCH", `${at}/content/`, { content: base64(`text ${number}`) });
-  const thread = await anna.good("POST", `${at}/threads/`, { body: "text" });
+    await anna.send("PATCH", `${at}/content/`, { content: base64(`text ${number}`) });
+  const thread = await anna.send("POST", `${at}/threads/`, { body: "text" });
   comments = `${at}/threads/${thread.id}/comments/`;
 });
 afterAll(() => owners[Symbol.asyncDispose]());
@@ -51,7 +51,7 @@ describe("a page of a list", () => {
   ])("is never larger than two hundred, and comes soon, for a size of %s", async (size) => {
     for (const path of NUMBERED()) {
       const began = performance.now();
-      const { status, json } = await anna.ask("GET", withQuery(path, `page_size=${size}`));
+      const { status, json } = await anna.request("GET", withQuery(path, `page_size=${size}`));
       expect([path, status]).toEqual([path, 200]);
       const { results, count } = json as { results: unknown[]; count: number };
       expect(results.length, path).toBeLessThanOrEqual(200);
@@ -79,7 +79,7 @@ describe("a page of a list", () => {
     for (const path of NUMBERED())
       for (const size of ["1", "200", "1000000000"]) {
         const began = performance.now();
-        const { status, json } = await anna.ask("GET", withQuery(path, `page=${page}&page_size=${size}`));
+        const { status, json } = await anna.request("GET", withQuery(path, `page=${page}&page_size=${size}`));
         expect([path, status, json]).toEqual([path, 404, { detail: "Invalid page." }]);
         expect(performance.now() - began).toBeLessThan(SLOW_MS);
       }
@@ -88,7 +88,7 @@ describe("a page of a list", () => {
   it("has all of a list and no more, from the first to the last", async () => {
     const seen = new Set<string>();
     for (let path: string | null = `/documents/${id}/children/?page_size=1000000000`; path !== null; ) {
-      const { results, next, count } = await anna.good("GET", path);
+      const { results, next, count } = await anna.send("GET", path);
       expect(count).toBe(230);
       for (const one of results) seen.add(one.id);
       path = next === null ? null : next.slice(next.indexOf("/documents/"));
@@ -99,7 +99,7 @@ describe("a page of a list", () => {
   it.each(["200", "201", "1000000000", "9999999999", "9".repeat(400)])(
     "is of two hundred for a size of %s",
     async (size) => {
-      const { results } = await anna.good("GET", `/documents/${id}/children/?page_size=${size}`);
+      const { results } = await anna.send("GET", `/documents/${id}/children/?page_size=${size}`);
       expect(results).toHaveLength(200);
     },
   );
@@ -122,7 +122,7 @@ describe("a page of a list", () => {
       ],
     ])
       for (const path of NUMBERED()) {
-        const { status, json } = await anna.ask("GET", withQuery(path, query));
+        const { status, json } = await anna.request("GET", withQuery(path, query));
         expect([200, 400, 404], `${path} ${query}`).toContain(status);
         if (status === 200) expect((json as { results: unknown[] }).results.length).toBeLessThanOrEqual(200);
       }
@@ -133,7 +133,7 @@ describe("a page of versions", () => {
   it.each(["-1", "0", "51", "1000000000", "1e9", "NaN", "abc", "2.5", "99999999999999999999", "%00"])(
     "is not of a size of %s",
     async (size) => {
-      const { status, json } = await anna.ask("GET", `/documents/${id}/versions/?page_size=${size}`);
+      const { status, json } = await anna.request("GET", `/documents/${id}/versions/?page_size=${size}`);
       expect([status, Object.keys(json as object)]).toEqual([400, ["page_size"]]);
     },
   );
@@ -141,7 +141,7 @@ describe("a page of versions", () => {
   it.each(["0", "~", "zzzz", "%00", "-1", "x".repeat(1024), "11111111-1111-4111-8111-111111111111"])(
     "after a version that is none (%s) is one all the same, or refused",
     async (version) => {
-      const { status, json } = await anna.ask("GET", `/documents/${id}/versions/?version_id=${version}`);
+      const { status, json } = await anna.request("GET", `/documents/${id}/versions/?version_id=${version}`);
       expect([200, 400]).toContain(status);
       if (status === 200) expect((json as { versions: unknown[] }).versions.length).toBeLessThanOrEqual(20);
     },
@@ -156,10 +156,13 @@ describe("a list that has no pages", () => {
       "/users/?q=anna@example.com",
     ])
       for (const query of ["limit=-1", "limit=1000000000", "page_size=-1", "offset=1e9", "page=0"]) {
-        const { status, json } = await anna.ask("GET", withQuery(path, query));
+        const { status, json } = await anna.request("GET", withQuery(path, query));
         expect([path, status, Array.isArray(json)]).toEqual([path, 200, true]);
       }
-    const { status, json } = await anna.ask("GET", `/documents/${id}/tree/?page_size=1000000000&depth=1e9`);
+    const { status, json } = await anna.request(
+      "GET",
+      `/documents/${id}/tree/?page_size=1000000000&depth=1e9`,
+    );
     expect([status, (json as { children: unknown[] }).children.length]).toEqual([200, 230]);
   });
 
@@ -169,7 +172,7 @@ describe("a list that has no pages", () => {
       for (const path of ["/users/", "/documents/search/", "/documents/"]) {
         const began = performance.now();
         const name = path === "/documents/" ? "title" : "q";
-        const { status } = await anna.ask("GET", `${path}?${name}=${encodeURIComponent(q)}`);
+        const { status } = await anna.request("GET", `${path}?${name}=${encodeURIComponent(q)}`);
         expect([200, 400], path).toContain(status);
         expect(performance.now() - began).toBeLessThan(SLOW_MS);
       }
@@ -178,7 +181,7 @@ describe("a list that has no pages", () => {
 
   it("is not searched for what is too long", async () => {
     for (const path of ["/users/?q=", "/documents/search/?q=", "/documents/?title="]) {
-      const { status } = await anna.ask("GET", `${path}${"a".repeat(10_000)}`);
+      const { status } = await anna.request("GET", `${path}${"a".repeat(10_000)}`);
       expect([200, 400, 431], path).toContain(status);
     }
   });

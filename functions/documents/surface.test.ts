@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { person } from "#lib/testing/test-documents.ts";
-import { type Answered, type Asked, type TestGateway, testGateway } from "#lib/testing/test-gateway.ts";
+import { createUser } from "#lib/testing/test-documents.ts";
+import {
+  type GatewayRequest,
+  type GatewayResponse,
+  type TestGateway,
+  testGateway,
+} from "#lib/testing/test-gateway.ts";
 
 const BASE = "/api/v1.0";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -88,30 +93,30 @@ function fieldsOf(api: any, schema: any): string[] {
 }
 
 async function makeOneOfEach(): Promise<Record<string, string>> {
-  const ann = await person(test.deps, "ann");
-  const ben = await person(test.deps, "ben");
+  const ann = await createUser(test.deps, "ann");
+  const ben = await createUser(test.deps, "ben");
   const made = async (path: string, body: object, token?: string) =>
-    (await gateway.ask("POST", path, { body, ...(token === undefined ? {} : { token }) })).body;
+    (await gateway.request("POST", path, { body, ...(token === undefined ? {} : { token }) })).body;
   const id = (await made("/documents/", { title: "Notes" })).id;
   const at = `/documents/${id}`;
-  await gateway.ask("PATCH", `${at}/content/`, { body: { content: "aGVsbG8=" } });
+  await gateway.request("PATCH", `${at}/content/`, { body: { content: "aGVsbG8=" } });
   const thread = await made(`${at}/threads/`, { body: [] });
-  await gateway.ask("POST", `${at}/ask-for-access/`, { body: {}, token: ben.token });
+  await gateway.request("POST", `${at}/ask-for-access/`, { body: {}, token: ben.token });
   return {
     ...{ id, thread: thread.id, comment: thread.comments[0].id, versionId: "none" },
     accessId: (await made(`${at}/accesses/`, { user_id: ann.id })).id,
     invitationId: (await made(`${at}/invitations/`, { email: "new@example.com" })).id,
-    requestId: (await gateway.ask("GET", `${at}/ask-for-access/`)).body.results[0].id,
+    requestId: (await gateway.request("GET", `${at}/ask-for-access/`)).body.results[0].id,
   };
 }
 
 const filled = (path: string, own: Readonly<Record<string, string>> = {}): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? ids[name] ?? NOWHERE);
 
-const ask = (method: string, path: string, asked?: Asked) => gateway.ask(method, path, asked);
+const ask = (method: string, path: string, asked?: GatewayRequest) => gateway.request(method, path, asked);
 
 /** What anything that was sent is answered with: never a fault of ours, and told in the words of clients. */
-function expectPlain(answer: Answered, sent: string): void {
+function expectPlain(answer: GatewayResponse, sent: string): void {
   expect(answer.status, `${sent}: ${answer.text.slice(0, 200)}`).toBeLessThan(500);
   expect(answer.text, sent).not.toMatch(/node_modules|\.ts:\d|\n {4}at /);
   if (answer.status < 400) return;
@@ -269,7 +274,7 @@ describe("bad input", () => {
   });
 
   it("of those who may not ask is answered as if it were right", async () => {
-    const cat = (await person(test.deps, "cat")).token;
+    const cat = (await createUser(test.deps, "cat")).token;
     const at = `/documents/${ids.id}`;
     const thread = `${at}/threads/${ids.thread}`;
     for (const [method, path] of [
@@ -289,7 +294,7 @@ describe("bad input", () => {
       ["POST", `${thread}/comments/${ids.comment}/reactions/`],
     ] as const) {
       const sent = method === "GET" ? {} : { raw: "[7]", headers: JSON_TYPE };
-      const statusOf = async (to: string, asked: Asked = {}) =>
+      const statusOf = async (to: string, asked: GatewayRequest = {}) =>
         (await ask(method, to, { ...sent, ...asked })).status;
       const answered = [
         await statusOf(path, { token: null }),

@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Handler } from "#lib/http/handler.ts";
 import type { Route } from "#lib/http/route.ts";
-import { type Called, call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { store } from "#lib/testing/test-workflows.ts";
+import { type CallResult, call } from "#lib/testing/test-handler-call.ts";
+import { storeWorkflow } from "#lib/testing/test-workflows.ts";
 
 /** What callers send who mean no good: to every endpoint there is, in every place that takes something. */
 const FOLDER = new URL("./", import.meta.url);
@@ -97,12 +97,12 @@ const statuses = new Set<number>();
 let test: TestDeps;
 beforeAll(async () => {
   test = await testDeps();
-  await store(test.deps, "name: w\nsteps: [{name: a, type: bash, command: x}]\n");
+  await storeWorkflow(test.deps, "name: w\nsteps: [{name: a, type: bash, command: x}]\n");
 });
 afterAll(() => test.close());
 
 /** Whatever was sent, the answer is one of ours, and tells nothing of this machine. */
-function check(sent: unknown, { status, text, headers }: Called): void {
+function check(sent: unknown, { status, text, headers }: CallResult): void {
   statuses.add(status);
   const shown = JSON.stringify(sent)?.slice(0, 300);
   expect([shown, status < 500 || status === 503]).toEqual([shown, true]);
@@ -219,7 +219,7 @@ describe("a schedule", () => {
   it("hands its target and parameters to commands as data", async () => {
     const own = await testDeps();
     try {
-      await store(
+      await storeWorkflow(
         own.deps,
         'name: v\nsteps: [{name: a, type: bash, command: "echo {{target}} {{depth}}"}]\n',
       );
@@ -263,7 +263,10 @@ it.each([
 ])("a step's request to %s, given as data, is refused", async (url, message) => {
   const own = await testDeps({ settings: { HTTP_STEP_PRIVATE_ADDRESSES: "deny" } });
   try {
-    await store(own.deps, 'name: v\nsteps: [{name: a, type: http, url: "{{url | raw}}", timeout: 5}]\n');
+    await storeWorkflow(
+      own.deps,
+      'name: v\nsteps: [{name: a, type: http, url: "{{url | raw}}", timeout: 5}]\n',
+    );
     const create = endpoints.find(({ file }) => file === "runs/create.ts");
     const body = { module: "v", target: "t", params: { url } };
     const { json, status } = await call(own.deps, create?.handler as Handler, { body });

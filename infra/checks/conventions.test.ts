@@ -70,6 +70,6 @@ describe("conventions", () => {
     const line = "const page = await deps.tables.scan(documentsTable, { limit: 25 });";
     expect(brokenRules("lib/documents/lists/all.ts", line)).toEqual(["no-scans"]);
     expect(brokenRules("functions/schedules/sweep.ts", line)).toEqual(["no-scans"]);
-    expect(brokenRules("lib/upgrades/content-apart.ts", line)).toEqual([]);
+    expect(brokenRules("lib/upgrades/split-content.ts", line)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import type { Deps } from "../../lib/app/compose.ts";
 import type { ProxyResult } from "../../lib/http/handler.ts";
 import { PRODUCT_VERSION } from "../../lib/product-version.ts";
 import { type TestDeps, testDeps } from "../../lib/testing/test-deps.ts";
-import { flat, readLog, store } from "../../lib/testing/test-workflows.ts";
+import { collectPages, readLog, storeWorkflow } from "../../lib/testing/test-workflows.ts";
 import { releaseOf } from "../../lib/upgrades/releases.ts";
 import { listDeadLetters } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import { type BundleSize, bundle, functionBuilds } from "./bundles.ts";
@@ -145,7 +145,7 @@ describe("a built bundle", () => {
     });
     expect(test.logs.map(({ message }) => message)).toContain("conduct: no such run");
     const { items } = await listDeadLetters(test.deps, { offset: 0, limit: 10 });
-    expect(await flat(items)).toMatchObject([
+    expect(await collectPages(items)).toMatchObject([
       { id: "2e1424d4-f796-459a-8184-9c92662be6da", queue: "conduct", body: '{"run_id":' },
     ]);
   });
@@ -163,7 +163,7 @@ describe("a built bundle", () => {
   });
 
   it("accepts a Scheduled Event", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       'name: tick\ntriggers: [{name: clock, type: cron, schedule: "*/10 * * * *"}]\nsteps: [{name: a, type: bash, command: echo}]\n',
     );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../testing/test-deps.ts";
-import { onTopic, readLog, store } from "../testing/test-workflows.ts";
+import { onTopic, readLog, storeWorkflow } from "../testing/test-workflows.ts";
 import { emitBody, emitEvent } from "./emit.ts";
 import { EVENT_HOPS_MAX, emitEvents } from "./publish.ts";
 
@@ -114,9 +114,9 @@ describe("emitting an event", () => {
       "steps:",
       '  - {name: again, type: event, topic: "custom.x"}\nsteps:',
     );
-    await store(test.deps, twice);
-    await store(test.deps, onTopic("other", "custom.x"));
-    await store(test.deps, onTopic("deaf", "custom.y"));
+    await storeWorkflow(test.deps, twice);
+    await storeWorkflow(test.deps, onTopic("other", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("deaf", "custom.y"));
     const answer = await emit({ topic: "custom.x" });
     expect(answer.triggered_workflows.toSorted()).toEqual(["other", "twice"]);
     expect(answer).not.toHaveProperty("note");
@@ -133,7 +133,7 @@ describe("emitting an event", () => {
 
   it("logs with a note and triggers nothing while the receiver is off", async () => {
     const off = await testDeps({ receiverEnabled: false });
-    await store(off.deps, onTopic("other", "custom.x"));
+    await storeWorkflow(off.deps, onTopic("other", "custom.x"));
     const answer = await emitEvent(off.deps, emitBody.parse({ topic: "custom.x" }));
     expect(answer.triggered_workflows).toEqual([]);
     expect(answer.note).toContain("disabled");
@@ -160,7 +160,7 @@ describe("events that cause one another", () => {
   const draft = { topic: "custom.loop", source: "executor", data: {} };
 
   it("are cut beyond the limit, with an error in the record and in the log", async () => {
-    await store(test.deps, onTopic("loop", "custom.loop"));
+    await storeWorkflow(test.deps, onTopic("loop", "custom.loop"));
     const [kept] = await emitEvents(test.deps, [{ ...draft, hop: EVENT_HOPS_MAX }]);
     expect(kept).toMatchObject({ error: "", matches: [{ workflow: "loop" }] });
     const [cut] = await emitEvents(test.deps, [{ ...draft, hop: EVENT_HOPS_MAX + 1 }]);

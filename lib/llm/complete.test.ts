@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openNetwork } from "../network/network.ts";
 import {
   type LlmServer,
-  refused,
-  replied,
-  silent,
+  noReply,
+  replyError,
+  replyJson,
+  replyStream,
   startLlmServer,
-  streamed,
 } from "../testing/test-llm-server.ts";
 import { type ChatRequest, completeChat, embedTexts, type LlmDeps } from "./complete.ts";
 import { callConfig, type LlmParameters } from "./config.ts";
@@ -85,11 +85,11 @@ describe("a chat", () => {
       finish_reason: "stop",
       role: "assistant",
     });
-    expect(server.seen).toMatchObject([
+    expect(server.requests).toMatchObject([
       { path: "/v1/chat/completions", headers: { authorization: "Bearer key-of-default" } },
     ]);
-    expect(server.seen[0]?.body).toEqual({ model: "m1", messages: [USER] });
-    expect(Object.keys(server.seen[0]?.headers ?? {}).join(" ")).not.toMatch(/stainless/);
+    expect(server.requests[0]?.body).toEqual({ model: "m1", messages: [USER] });
+    expect(Object.keys(server.requests[0]?.headers ?? {}).join(" ")).not.toMatch(/stainless/);
   });
 
   it("takes parts, tools and the choice of one, and gives back what the model asks of them", async () => {
@@ -100,7 +100,7 @@ describe("a chat", () => {
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: '{"at":"x"}' } };
     server.next(
-      replied({
+      replyJson({
         choices: [
           { finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } },
         ],
@@ -114,14 +114,14 @@ describe("a chat", () => {
       tool_calls: [call],
       model: "m1",
     });
-    expect(server.seen[0]?.body).toEqual({
+    expect(server.requests[0]?.body).toEqual({
       ...{ model: "m1", messages, tools },
       tool_choice: { type: "function", function: { name: "look" } },
     });
     await chat({ messages, tools, toolChoice: "auto" });
-    expect(server.seen[1]?.body["tool_choice"]).toBe("auto");
+    expect(server.requests[1]?.body["tool_choice"]).toBe("auto");
     await chat({ messages, toolChoice: "none" });
-    expect(server.seen[2]?.body).not.toHaveProperty("tool_choice");
+    expect(server.requests[2]?.body).not.toHaveProperty("tool_choice");
   });
 
   it("sends what the step says before the settings, extra parameters first, numbers as numbers", async () => {
@@ -138,11 +138,11 @@ describe("a chat", () => {
     };
     const answer = await chat({}, { config, extra: { max_tokens: "60", model: "extra" } });
     expect(answer.all_contents).toEqual(["you said: hi", "you said: hi (1)"]);
-    expect(server.seen[0]?.body).toEqual({
+    expect(server.requests[0]?.body).toEqual({
       ...{ model: "extra", messages: [USER], temperature: 0.2, max_tokens: 60, top_k: 4, n: 2 },
       ...{ response_format: { type: "json_object" }, stop: ["."] },
     });
-    expect(server.seen[0]?.headers["x-own"]).toBe("1");
+    expect(server.requests[0]?.headers["x-own"]).toBe("1");
   });
 
   it("streams where the step says so, else the extra parameters, else llm_config", async () => {
@@ -153,7 +153,7 @@ describe("a chat", () => {
       [{ config: { stream: true } }, true],
       [{}, false],
     ] as const) {
-      server.seen.length = 0;
+      server.requests.length = 0;
       expect(await chat({}, sources)).toMatchObject({
         ...{
           content: "you said: hi",
@@ -164,7 +164,7 @@ describe("a chat", () => {
         },
         usage: { total_tokens: 12 },
       });
-      expect(server.seen[0]?.body["stream"] === true).toBe(streams);
+      expect(server.requests[0]?.body["stream"] === true).toBe(streams);
     }
   });
 
@@ -174,7 +174,7 @@ describe("a chat", () => {
     });
     const call = (index: number, more: object) => ({ tool_calls: [{ index, ...more }] });
     server.next(
-      streamed([
+      replyStream([
         ": keep alive\n\n",
         { id: "s1", choices: [] },
         piece(1, { role: "assistant", content: "b" }),
@@ -200,17 +200,17 @@ describe("a chat", () => {
 
   it("takes a whole answer from a server that does not stream", async () => {
     const whole = { choices: [{ finish_reason: "stop", message: { content: "whole" } }] };
-    server.next(replied(whole));
+    server.next(replyJson(whole));
     expect((await chat({}, { stream: true })).content).toBe("whole");
   });
 
   it("goes without a key to a provider that has none, and takes one from the secrets", async () => {
     const one = { name: "default", baseUrl: server.baseUrl, model: "m" };
     await chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "LLM_API_KEY" }] }) });
-    expect(server.seen[0]?.headers.authorization).toBeUndefined();
+    expect(server.requests[0]?.headers.authorization).toBeUndefined();
     const secrets = { LLM_API_KEY: "from-the-secrets", OTHER: "other" };
     await chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "OTHER" }], secrets }) });
-    expect(server.seen[1]?.headers.authorization).toBe("Bearer other");
+    expect(server.requests[1]?.headers.authorization).toBe("Bearer other");
     const absent = chat({}, { deps: depsOf({ providers: [{ ...one, apiKeySecret: "GONE" }] }) });
     expect((await failure(absent)).message).toMatch(/there is no secret GONE/);
   });
@@ -232,14 +232,14 @@ describe("embeddings", () => {
         [2, 3],
       ],
     });
-    expect(server.seen[0]).toMatchObject({
+    expect(server.requests[0]).toMatchObject({
       path: "/v1/embeddings",
       body: { model: "m1", input: ["a", "bb", "ccc"], encoding_format: "float", dimensions: 2 },
     });
   });
 
   it("that are fewer than the inputs are no answer", async () => {
-    server.next(replied({ data: [{ index: 0, embedding: [1] }] }));
+    server.next(replyJson({ data: [{ index: 0, embedding: [1] }] }));
     expect((await failure(embed(["a", "b"], { max_retries: 1 }))).message).toMatch(
       /1 embeddings for 2 inputs/,
     );
@@ -248,23 +248,23 @@ describe("embeddings", () => {
 
 describe("a provider that fails", () => {
   it("is asked again after a 429, as late as it says", async () => {
-    server.next(refused(429, "slow down", { "retry-after": "1" }));
+    server.next(replyError(429, "slow down", { "retry-after": "1" }));
     expect((await chat()).content).toBe("you said: hi");
-    const [first, second] = server.seen;
+    const [first, second] = server.requests;
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(990);
   });
 
   it("is asked again after a 500, a cut connection and what is no answer, up to max_retries", async () => {
     server.next(
-      refused(500, "oops"),
+      replyError(500, "oops"),
       (outgoing) => void outgoing.destroy(),
-      replied("{broken", 200),
-      replied({ error: { message: "overloaded" } }),
-      replied("<html>", 200, { "content-type": "text/html" }),
+      replyJson("{broken", 200),
+      replyJson({ error: { message: "overloaded" } }),
+      replyJson("<html>", 200, { "content-type": "text/html" }),
     );
     const started = performance.now();
     const failed = await failure(chat({}, { config: { max_retries: 3 } }));
-    expect([failed.message, server.seen.length]).toEqual([
+    expect([failed.message, server.requests.length]).toEqual([
       expect.stringMatching(/^provider default: .*not JSON/),
       3,
     ]);
@@ -273,59 +273,59 @@ describe("a provider that fails", () => {
     expect((await failure(chat({}, { config: { max_retries: 0 } }))).message).toMatch(
       /not of OpenAI's protocol/,
     );
-    expect(server.seen).toHaveLength(5);
+    expect(server.requests).toHaveLength(5);
   });
 
   it("is left at once for the next one, which is told its own key and model", async () => {
     for (const reply of [
-      refused(500, "x"),
-      refused(429, "x", { "retry-after": "30" }),
-      refused(401, "bad key"),
+      replyError(500, "x"),
+      replyError(429, "x", { "retry-after": "30" }),
+      replyError(401, "bad key"),
     ]) {
       server.next(reply);
-      other.seen.length = 0;
+      other.requests.length = 0;
       const started = performance.now();
       expect(await chat({}, { deps: both() })).toMatchObject({ model: "m2", content: "you said: hi" });
       expect(performance.now() - started).toBeLessThan(10_000);
-      expect(other.seen[0]?.headers.authorization).toBe("Bearer key-of-two");
+      expect(other.requests[0]?.headers.authorization).toBe("Bearer key-of-two");
     }
-    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
       Array(3).fill("Bearer key-of-one"),
     );
   });
 
   it("is left for the next one when it does not answer in time", async () => {
-    server.next(silent);
+    server.next(noReply);
     const answer = await chat({}, { deps: both(), config: { timeout: "100ms" } });
     expect(answer.model).toBe("m2");
   });
 
   it("says what each provider said when none answers; one that refuses the caller is asked once", async () => {
-    server.next(refused(401, "bad key"), refused(401, "bad key"));
-    other.next(refused(503, "busy"), refused(503, "still busy"));
+    server.next(replyError(401, "bad key"), replyError(401, "bad key"));
+    other.next(replyError(503, "busy"), replyError(503, "still busy"));
     const failed = await failure(chat({}, { deps: both(), config: { max_retries: 2 } }));
     expect(failed.message).toBe("provider one: 401 bad key; provider two: 503 still busy");
-    expect([server.seen.length, other.seen.length]).toEqual([1, 2]);
+    expect([server.requests.length, other.requests.length]).toEqual([1, 2]);
   });
 
   it("that finds the request wrong is the last to be asked", async () => {
-    server.next(refused(400, "max_tokens is too large"));
+    server.next(replyError(400, "max_tokens is too large"));
     expect((await failure(chat({}, { deps: both() }))).message).toBe(
       "provider one: 400 max_tokens is too large",
     );
-    expect(other.seen).toHaveLength(0);
+    expect(other.requests).toHaveLength(0);
   });
 
   it("and asks for more patience than a minute is not asked again", async () => {
-    server.next(refused(429, "quota", { "retry-after": "3600" }));
+    server.next(replyError(429, "quota", { "retry-after": "3600" }));
     expect((await failure(chat())).message).toBe("provider default: 429 quota");
-    expect(server.seen).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 });
 
 describe("a call ends", () => {
   it("at its timeout, also in the middle of a stream", async () => {
-    server.next(silent);
+    server.next(noReply);
     const config = { timeout: 0.1, max_retries: 1 };
     expect((await failure(chat({}, { config }))).message).toMatch(/did not answer within 100 ms/);
     server.next((outgoing) => {
@@ -338,7 +338,7 @@ describe("a call ends", () => {
   });
 
   it("when the time for all tries is over", async () => {
-    server.next(silent, silent, silent);
+    server.next(noReply, noReply, noReply);
     const started = performance.now();
     const failed = await failure(chat({}, { config: { timeout: "100ms", max_retries: 10 }, budgetMs: 300 }));
     expect(failed.message).toMatch(/did not answer/);
@@ -346,7 +346,7 @@ describe("a call ends", () => {
   });
 
   it("when it is cancelled", async () => {
-    server.next(silent);
+    server.next(noReply);
     const controller = new AbortController();
     const asked = chat({}, { signal: controller.signal }).then(
       () => "answered",
@@ -358,10 +358,10 @@ describe("a call ends", () => {
 
   it("where a streamed answer is cut short", async () => {
     const half = { choices: [{ index: 0, delta: { content: "half" } }] };
-    server.next(streamed([half], ""));
+    server.next(replyStream([half], ""));
     const config = { max_retries: 1 };
     expect((await failure(chat({}, { config, stream: true }))).message).toMatch(/ended too early/);
-    server.next(streamed([half, "data: {broken\n\n"]));
+    server.next(replyStream([half, "data: {broken\n\n"]));
     expect((await failure(chat({}, { config, stream: true }))).message).toMatch(/not JSON/);
   });
 
@@ -380,7 +380,7 @@ describe("a call ends", () => {
       more();
     });
     expect((await failure(chat({}, { deps: both() }))).message).toMatch(/larger than 67108864 bytes/);
-    expect([server.seen.length, other.seen.length]).toEqual([1, 0]);
+    expect([server.requests.length, other.requests.length]).toEqual([1, 0]);
     expect(sent).toBeLessThan(400);
   });
 });
@@ -406,14 +406,14 @@ describe("a key", () => {
     expect((await refusedAt(`${NOWHERE}?x=1`, ["127.0.0.1"])).message).toMatch(/does not have 127.0.0.1:1/);
     const deps = depsOf({ allowedHosts: [other.host] });
     await chat({}, { deps, config: { base_url: other.baseUrl, model: "m" } });
-    expect(other.seen[0]?.headers.authorization).toBeUndefined();
-    expect(JSON.stringify(other.seen)).not.toContain("key-of");
-    expect(server.seen).toHaveLength(0);
+    expect(other.requests[0]?.headers.authorization).toBeUndefined();
+    expect(JSON.stringify(other.requests)).not.toContain("key-of");
+    expect(server.requests).toHaveLength(0);
   });
 
   it("goes with a base_url of its own origin", async () => {
     await chat({}, { config: { base_url: `${server.baseUrl}/chat/completions` } });
-    expect(server.seen[0]).toMatchObject({
+    expect(server.requests[0]).toMatchObject({
       path: "/v1/chat/completions",
       headers: { authorization: "Bearer key-of-default" },
     });
@@ -424,7 +424,7 @@ describe("a key", () => {
       server.next((outgoing) => void outgoing.writeHead(status, { location: other.baseUrl }).end());
     for (const status of [301, 302, 303, 307, 308])
       expect((await failure(chat())).message).toMatch(new RegExp(`answered ${status}, and a redirect`));
-    expect([server.seen.length, other.seen.length]).toEqual([5, 0]);
+    expect([server.requests.length, other.requests.length]).toEqual([5, 0]);
   });
 
   it("is not for a workflow to set", () => {
@@ -464,11 +464,11 @@ describe("the configuration of a call", () => {
 
   it("picks a provider by its name, and stays with it", async () => {
     expect((await chat({}, { deps: both(), config: { provider: "two" } })).model).toBe("m2");
-    other.next(refused(401, "no"));
+    other.next(replyError(401, "no"));
     expect((await failure(chat({}, { deps: both(), config: { provider: "two" } }))).message).toMatch(
       /two: 401/,
     );
-    expect(server.seen).toHaveLength(0);
+    expect(server.requests).toHaveLength(0);
   });
 
   it("is under the address policy", async () => {
@@ -478,6 +478,6 @@ describe("the configuration of a call", () => {
     );
     const metadata = [{ name: "default", baseUrl: "http://169.254.169.254/v1", model: "m" }];
     expect((await failure(chat({}, { deps: depsOf({ providers: metadata }) }))).message).toMatch(/metadata/);
-    expect(server.seen).toHaveLength(0);
+    expect(server.requests).toHaveLength(0);
   });
 });

@@ -1,4 +1,4 @@
-/** A key and a self-signed certificate for localhost and 127.0.0.1, good until 2120: for servers of tests alone. */
+/** A key and a self-signed certificate for localhost and 127.0.0.1, valid until 2120, for test servers only. */
 export const TEST_KEY = `-----BEGIN PRIVATE ${"KEY"}-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQghAAL06Ht84pd1OYX
 RI12Sg63iS9CwSfSeHV/WvnDzzuhRANCAASV/OkfYrjYaqWNMPwITpqDhatoSBhv

@@ -10,11 +10,11 @@ import { type ScriptCalls, withScriptCalls } from "../app/local.ts";
 import { isUploadAllowed } from "../documents/content/uploads.ts";
 import type { ConsumerHandler, QueueEvent } from "../events/consumer.ts";
 import { hashToken, ownerAuthenticator } from "../http/auth.ts";
+import { folderMailer } from "../mail/mail-folder.ts";
 import type { UploadReceiver } from "../platform/blobs.ts";
 import type { CommandRequest } from "../platform/commands.ts";
 import type { Converter } from "../platform/converter.ts";
 import { Crashed, type HostileOptions } from "../platform/embedded/hostile.ts";
-import { folderMailer } from "../mail/mail-folder.ts";
 import { openEmbedded } from "../platform/embedded/platform.ts";
 import type { Fields, Log } from "../platform/log.ts";
 import type { Resources } from "../platform/resources.ts";
@@ -25,16 +25,16 @@ import { flushLogs } from "../workflows/steps/run-log.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const template = readTemplate(join(ROOT, "template.yaml"));
-/** When a test's clock begins: a Monday, on the hour. */
+/** Start time of a test's clock: a Monday, on the hour. */
 export const TEST_START_MS = Date.parse("2026-03-02T10:00:00Z");
 
-/** The token that test dependencies take. */
+/** The token that test dependencies accept. */
 export const TEST_TOKEN = "a-token-for-tests-only";
 
-/** A clock that stands still until it is moved. */
+/** A clock that only moves when told to. */
 export interface TestClock {
   now(): number;
-  /** Moves on, or back. */
+  /** Moves the clock forward, or back. */
   advance(milliseconds: number): void;
 }
 
@@ -55,46 +55,46 @@ export interface LogRecord {
 }
 
 export interface TestDepsOptions {
-  /** A data folder of the caller's own, which outlives the test platform; else one is made and removed. */
+  /** A data folder that outlives the test platform; by default a temporary one. */
   readonly folder?: string;
   readonly clock?: TestClock;
   readonly hostile?: HostileOptions;
   readonly receiverEnabled?: boolean;
   readonly firesPerMinute?: number;
-  /** Settings by their names in the environment. */
+  /** Settings by environment variable. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Stands for the program that a step starts: its exit code and what it prints. `true` and nothing without it. */
+  /** Fake of the program that a step starts: its exit code and output. By default it succeeds without output. */
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
-  /** Stands for containers and other hosts; there are none without it. */
+  /** Fake of containers and SSH hosts; none by default. */
   readonly remote?: Remote;
-  /** Stands for the process of conversions; there is none without it. */
+  /** Fake of the converter process; none by default. */
   readonly converter?: Converter;
-  /** Stands for the evaluation of a script: its value, `true` without it. */
+  /** Fake of the script evaluator: the script's value, `true` by default. */
   readonly script?: (request: ScriptRequest) => Promise<Partial<Extract<ScriptOutcome, { ok: true }>>>;
 }
 
 export interface TestDeps {
   readonly deps: Deps & ScriptCalls;
   readonly clock: TestClock;
-  /** Takes what the gateway would. */
+  /** Receives uploads, as the gateway does. */
   readonly uploads: UploadReceiver;
   readonly folder: string;
   readonly logs: readonly LogRecord[];
   /** Commands that were started, in order. */
   readonly commands: readonly CommandRequest[];
   /**
-   * Hands every message to the function that the template names for its queue until there are none, as the
-   * pollers do; `but` leaves functions out. Answers how many messages were handed over. Throws Crashed.
+   * Passes every message to the function that the template has for its queue, as the pollers do, until the queues are
+   * empty, except for the functions in `but`. Returns the number of messages. Throws Crashed.
    */
   drain(but?: readonly string[]): Promise<number>;
-  /** Serves timers and scheduled rules that are due, then drains. */
+  /** Fires due timers and scheduled rules, then drains. */
   tick(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * All services over the embedded platform in a folder of their own, with the queues and rules of the
- * template, a clock that stands, and stand-ins for commands and scripts. Nothing runs by itself.
+ * All services on the embedded platform in their own folder, with the queues and rules of the template, a fixed clock,
+ * and fakes of commands and scripts. Nothing runs in the background.
  */
 export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "weft-deps-")));
@@ -105,7 +105,7 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
     dataDir: folder,
     resources: withoutSchedules(template.resources),
     clock,
-    log: recordingLog(logs),
+    log: memoryLog(logs),
     commands: {
       run: async (request) => {
         commands.push(request);
@@ -166,12 +166,12 @@ export async function testDeps(options: TestDepsOptions = {}): Promise<TestDeps>
   };
 }
 
-/** Tests call what a schedule would call. */
+/** Tests call the functions of schedules themselves. */
 function withoutSchedules(resources: Resources): Resources {
   return { ...resources, schedules: [] };
 }
 
-function recordingLog(records: LogRecord[], fixed: Fields = {}): Log {
+function memoryLog(records: LogRecord[], fixed: Fields = {}): Log {
   const at =
     (level: LogRecord["level"]) =>
     (message: string, fields: Fields = {}) => {
@@ -182,7 +182,7 @@ function recordingLog(records: LogRecord[], fixed: Fields = {}): Log {
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    with: (fields) => recordingLog(records, { ...fixed, ...fields }),
+    with: (fields) => memoryLog(records, { ...fixed, ...fields }),
   };
 }
 
@@ -190,30 +190,30 @@ const consumers = template.functions
   .filter(({ sources }) => sources.length > 0)
   .map((fn) => ({ fn, name: fn.entry.split("/").at(-1)?.replace(/\.ts$/, "") ?? "" }));
 
-/** Rounds without a message before the queues count as empty: a hostile queue may hold one back. */
+/** Rounds without a message before the queues count as empty: a hostile queue may delay one. */
 const EMPTY_ROUNDS = 2;
 const ROUNDS_MAX = 20_000;
 
 async function drainQueues(deps: Deps, but: readonly string[]): Promise<number> {
-  let handed = 0;
+  let delivered = 0;
   let empty = 0;
   for (let round = 0; empty < EMPTY_ROUNDS; round += 1) {
-    if (round > ROUNDS_MAX) throw new Error("the queues never come to be empty");
+    if (round > ROUNDS_MAX) throw new Error("the queues do not become empty");
     const counts = await Promise.all(
       consumers
         .filter(({ name }) => !but.includes(name))
-        .flatMap(({ fn }) => fn.sources.map((source) => handBatch(deps, fn, source))),
+        .flatMap(({ fn }) => fn.sources.map((source) => deliverBatch(deps, fn, source))),
     );
     const count = counts.reduce((sum, one) => sum + one, 0);
     empty = count === 0 ? empty + 1 : 0;
-    handed += count;
-    // What moves to a dead-letter queue does so after the receive that finds it.
+    delivered += count;
+    // A message moves to a dead-letter queue after the receive that exceeds its receive count.
     await new Promise(setImmediate);
   }
-  return handed;
+  return delivered;
 }
 
-async function handBatch(deps: Deps, fn: TemplateFunction, source: TemplateSource): Promise<number> {
+async function deliverBatch(deps: Deps, fn: TemplateFunction, source: TemplateSource): Promise<number> {
   const { queue, batchSize, visibilitySeconds } = source;
   const messages = await deps.queues.receive(queue, { max: batchSize, visibilitySeconds, waitSeconds: 0 });
   if (messages.length === 0) return 0;
@@ -233,5 +233,5 @@ async function handlerOf(fn: TemplateFunction): Promise<ConsumerHandler> {
   return handler;
 }
 
-/** True for the error of a hostile platform that was told to crash. */
+/** Whether a hostile platform threw this error to simulate a crash. */
 export const isCrash = (error: unknown): boolean => error instanceof Crashed;

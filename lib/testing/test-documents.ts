@@ -16,29 +16,29 @@ import type { TestDeps } from "./test-deps.ts";
 
 type Deps = TestDeps["deps"];
 
-/** Somebody who has signed up, with a token of their own. */
-export interface Person {
+/** A signed-up user and their token. */
+export interface TestUser {
   readonly id: string;
   readonly token: string;
 }
 
-export async function person(deps: Deps, name: string): Promise<Person> {
+export async function createUser(deps: Deps, name: string): Promise<TestUser> {
   const { token, record } = await createToken(deps, { email: `${name}@example.com` });
   return { id: record.user, token };
 }
 
-/** Writes as every change of the documents does: so all that is made from them comes to know. */
+/** Writes as the document service does, so that derived data is updated. */
 export const write = (deps: Deps, writes: readonly Write[]): Promise<void> =>
   commitChange(deps, async () => ({ writes, events: [], result: undefined }));
 
-const counted = (document: string, role: Role): Write => ({
+const countAccess = (document: string, role: Role): Write => ({
   ...{ op: "update", table: documentsTable, key: documentKey(document) },
   change: { add: { accesses: 1, owners: role === "owner" ? 1 : 0 } },
 });
 
-/** Gives somebody a role on a document. */
+/** Gives a user a role on a document. */
 export const grant = (deps: Deps, document: string, user: string, role: Role): Promise<void> =>
-  write(deps, [...planInitialAccess(deps, document, user, role), counted(document, role)]);
+  write(deps, [...planInitialAccess(deps, document, user, role), countAccess(document, role)]);
 
 /** Gives a team a role on a document. */
 export function grantTeam(deps: Deps, document: string, team: string, role: Role): Promise<void> {
@@ -47,10 +47,10 @@ export function grantTeam(deps: Deps, document: string, team: string, role: Role
     ...{ ...accessKey(document, id), id, document, user: null, team, role, revision: 1 },
     created_at: new Date(deps.clock.now()).toISOString(),
   };
-  return write(deps, [{ op: "put", table: accessesTable, item }, counted(document, role)]);
+  return write(deps, [{ op: "put", table: accessesTable, item }, countAccess(document, role)]);
 }
 
-/** Sets the link of a document, whatever lies above it. */
+/** Sets the link of a document, regardless of its ancestors. */
 export function setLink(
   deps: Deps,
   document: string,
@@ -61,21 +61,21 @@ export function setLink(
   return write(deps, [{ op: "update", table: documentsTable, key: documentKey(document), change }]);
 }
 
-/** A document as it is stored. Throws where there is none. */
-export async function stored(deps: Deps, id: string): Promise<StoredDocument> {
+/** A stored document. Throws if it does not exist. */
+export async function readDocument(deps: Deps, id: string): Promise<StoredDocument> {
   const document = await deps.tables.get(documentsTable, documentKey(id));
-  if (document === undefined) throw new Error(`there is no document ${id}`);
+  if (document === undefined) throw new Error(`document not found: ${id}`);
   return document;
 }
 
-/** Whose roles are granted on a document itself: `user role`, sorted. */
-export async function rolesOn(deps: Deps, document: string): Promise<string[]> {
+/** Roles granted on the document itself, as sorted `user role` texts. */
+export async function listRoles(deps: Deps, document: string): Promise<string[]> {
   const { items } = await deps.tables.query(accessesTable, { pk: document });
   return items.map(({ user, team, role }) => `${user ?? team} ${role}`).toSorted();
 }
 
-/** Live children, in their order. */
-export async function childrenIds(deps: Deps, parent: string): Promise<string[]> {
+/** Children that are not deleted, in order. */
+export async function listChildren(deps: Deps, parent: string): Promise<string[]> {
   const { items } = await deps.tables.query(childrenTable, { pk: childrenOf(parent) });
   return items.map(({ id }) => id);
 }

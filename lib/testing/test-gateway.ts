@@ -10,34 +10,34 @@ import { TEST_TOKEN, type TestDeps } from "./test-deps.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BASE = "/api/v1.0";
 
-export interface Asked {
-  /** The token of tests where it is left out; none with null. */
+export interface GatewayRequest {
+  /** Defaults to the test token; null for none. */
   readonly token?: string | null;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answered {
+export interface GatewayResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined where there is none. */
+  /** The body as JSON; undefined if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects
   readonly body: any;
 }
 
 export interface TestGateway {
-  /** A request to a path of the documents. */
-  ask(method: string, path: string, asked?: Asked): Promise<Answered>;
+  /** Sends a request to a path of the documents API. */
+  request(method: string, path: string, asked?: GatewayRequest): Promise<GatewayResponse>;
   /** The OpenAPI document. */
   readonly api: { readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   close(): Promise<void>;
 }
 
-/** The gateway over the functions of the template, which get these dependencies. */
+/** The gateway over the functions of the template, with these dependencies. */
 export async function testGateway({ deps }: Pick<TestDeps, "deps">): Promise<TestGateway> {
   installLambdaRuntime();
   const gateway = await startGateway({
@@ -47,7 +47,7 @@ export async function testGateway({ deps }: Pick<TestDeps, "deps">): Promise<Tes
   });
   return {
     api: JSON.parse(readFileSync(join(ROOT, "openapi.json"), "utf8")),
-    ask: async (method, path, { token = TEST_TOKEN, body, raw, headers = {} } = {}) => {
+    request: async (method, path, { token = TEST_TOKEN, body, raw, headers = {} } = {}) => {
       const sent = body === undefined ? raw : JSON.stringify(body);
       const response = await fetch(`${gateway.url}${BASE}${path}`, {
         method,

@@ -10,19 +10,19 @@ interface TestHeader {
   readonly [name: string]: unknown;
 }
 
-/** An identity provider of a test: real keys and signatures, its public keys over HTTP on this machine. */
+/** An identity provider for tests: real keys and signatures, with its public keys over HTTP on the loopback address. */
 export interface TestIssuer extends AsyncDisposable {
   readonly settings: Readonly<Record<string, string>>;
-  /** How often its keys were asked for. */
-  asked(): number;
-  /** Makes a key that tokens are signed with from now on; the ones before stay unless they are dropped. */
+  /** Number of requests for its keys. */
+  keyRequests(): number;
+  /** Creates a new signing key; keeps the previous keys unless they are dropped. */
   rotate(options?: { readonly algorithm?: Algorithm; readonly drop?: boolean }): Promise<void>;
-  /** A token of what a good one holds and these claims, `undefined` leaving one out. */
+  /** A token with valid claims, overridden by these; `undefined` removes a claim. */
   sign(claims: Readonly<Record<string, unknown>>, header?: TestHeader): Promise<string>;
-  /** The key that signs now, as others would know it. */
+  /** The public part of the signing key. */
   publicKey(): Promise<{ readonly pem: string; readonly kid: string }>;
-  /** Answers requests for keys itself from now on. */
-  answerWith(answer: ((outgoing: ServerResponse) => void) | undefined): void;
+  /** Overrides the response to requests for keys. */
+  respondWith(answer: ((outgoing: ServerResponse) => void) | undefined): void;
 }
 
 export const TEST_AUDIENCE = "weft-documents";
@@ -44,7 +44,7 @@ export async function startTestIssuer(clock: { now(): number }): Promise<TestIss
     asked += 1;
     if (override !== undefined) return override(outgoing);
     const listed = await Promise.all(
-      // Without `alg`, as some providers have it: the algorithm is for the reader to know.
+      // Without `alg`, like some providers: clients must infer the algorithm.
       keys.map(async ({ kid, pair }) => ({ ...(await jose.exportJWK(pair.publicKey)), kid, use: "sig" })),
     );
     outgoing.setHeader("content-type", "application/json");
@@ -60,7 +60,7 @@ export async function startTestIssuer(clock: { now(): number }): Promise<TestIss
       OIDC_RS_ALLOWED_AUDIENCES: `other, ${TEST_AUDIENCE}`,
       OIDC_TIMEOUT: "1",
     },
-    asked: () => asked,
+    keyRequests: () => asked,
     rotate: async ({ algorithm = "RS256", drop = false } = {}) => {
       current = await newKey(algorithm);
       keys = drop ? [current] : [...keys, current];
@@ -80,7 +80,7 @@ export async function startTestIssuer(clock: { now(): number }): Promise<TestIss
       const { kid, pair } = current;
       return { kid, pem: await jose.exportSPKI(pair.publicKey) };
     },
-    answerWith: (answer) => {
+    respondWith: (answer) => {
       override = answer;
     },
     [Symbol.asyncDispose]: async () => {

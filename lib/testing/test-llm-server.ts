@@ -1,29 +1,29 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as a provider of language models saw it. */
+/** A request that the server received. */
 export interface LlmRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown> & { readonly messages?: { role: string; content: unknown }[] };
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   readonly at: number;
 }
 
-/** Answers one request. */
+/** Replies to one request. */
 export type LlmReply = (outgoing: ServerResponse, request: LlmRequest) => void;
 
-/** A provider of language models on this machine that speaks OpenAI's protocol. */
+/** A fake of a language model provider with OpenAI's protocol, on the loopback address. */
 export interface LlmServer extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/v1`. */
   readonly baseUrl: string;
   readonly host: string;
-  readonly seen: LlmRequest[];
-  /** Replies to the next requests, in order; afterwards it answers as a model does. */
+  readonly requests: LlmRequest[];
+  /** Queues replies to the next requests; afterwards it replies as a model does. */
   next(...replies: readonly LlmReply[]): void;
 }
 
-/** Starts one. Its model repeats the last message, by pieces where it is asked to stream. */
+/** Its model repeats the last message, in chunks for streaming requests. */
 export async function startLlmServer(): Promise<LlmServer> {
   const seen: LlmRequest[] = [];
   const replies: LlmReply[] = [];
@@ -33,14 +33,14 @@ export async function startLlmServer(): Promise<LlmServer> {
     const { url: path = "", headers } = incoming;
     const request = { path, headers, body: JSON.parse(text || "{}"), at: performance.now() } as LlmRequest;
     seen.push(request);
-    (replies.shift() ?? answered)(outgoing, request);
+    (replies.shift() ?? defaultReply)(outgoing, request);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     baseUrl: `http://${host}/v1`,
     host,
-    seen,
+    requests: seen,
     next: (...more) => void replies.push(...more),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
@@ -49,20 +49,20 @@ export async function startLlmServer(): Promise<LlmServer> {
   };
 }
 
-/** A JSON answer. */
-export const replied =
+/** A JSON response. */
+export const replyJson =
   (body: unknown, status = 200, headers: Record<string, string> = {}): LlmReply =>
   (outgoing) => {
     outgoing.writeHead(status, { "content-type": "application/json", ...headers });
     outgoing.end(typeof body === "string" ? body : JSON.stringify(body));
   };
 
-/** An error as the protocol has it. */
-export const refused = (status: number, message: string, headers: Record<string, string> = {}): LlmReply =>
-  replied({ error: { message, type: "error", code: null } }, status, headers);
+/** An error of the protocol. */
+export const replyError = (status: number, message: string, headers: Record<string, string> = {}): LlmReply =>
+  replyJson({ error: { message, type: "error", code: null } }, status, headers);
 
-/** Events of a stream, each a piece of an answer or text as it stands. */
-export const streamed =
+/** Events of a stream, each a chunk of the response or raw text. */
+export const replyStream =
   (pieces: readonly unknown[], end = "data: [DONE]\n\n"): LlmReply =>
   (outgoing) => {
     outgoing.writeHead(200, { "content-type": "text/event-stream" });
@@ -71,17 +71,17 @@ export const streamed =
     outgoing.end(end);
   };
 
-/** Never answers. */
-export const silent: LlmReply = () => undefined;
+/** Never responds. */
+export const noReply: LlmReply = () => undefined;
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
 
-const answered: LlmReply = (outgoing, request) => {
+const defaultReply: LlmReply = (outgoing, request) => {
   const { body, path } = request;
   const model = String(body["model"]);
   if (path === "/v1/embeddings")
-    return replied(embeddingsOf(body["input"] as string[], model))(outgoing, request);
-  if (path !== "/v1/chat/completions") return refused(404, `no such path: ${path}`)(outgoing, request);
+    return replyJson(embeddingsOf(body["input"] as string[], model))(outgoing, request);
+  if (path !== "/v1/chat/completions") return replyError(404, `unknown path: ${path}`)(outgoing, request);
   const content = `you said: ${textOf(body.messages?.at(-1)?.content)}`;
   const head = { id: "chatcmpl-1", created: 1_700_000_000, model };
   if (body["stream"] !== true) {
@@ -90,7 +90,7 @@ const answered: LlmReply = (outgoing, request) => {
       ...{ index, finish_reason: "stop" },
       message: { role: "assistant", content: index === 0 ? content : `${content} (${index})` },
     }));
-    return replied({ ...head, object: "chat.completion", choices, usage: USAGE })(outgoing, request);
+    return replyJson({ ...head, object: "chat.completion", choices, usage: USAGE })(outgoing, request);
   }
   const chunk = (delta: object, finish_reason: string | null = null) => ({
     ...head,
@@ -99,7 +99,7 @@ const answered: LlmReply = (outgoing, request) => {
   });
   const pieces = [...content].map((character) => chunk({ content: character }));
   const last = { ...head, object: "chat.completion.chunk", choices: [], usage: USAGE };
-  streamed([chunk({ role: "assistant", content: "" }), ...pieces, chunk({}, "stop"), last])(
+  replyStream([chunk({ role: "assistant", content: "" }), ...pieces, chunk({}, "stop"), last])(
     outgoing,
     request,
   );
@@ -110,7 +110,7 @@ function textOf(content: unknown): string {
   return (content as { text?: string }[]).map(({ text }) => text ?? "[image]").join("");
 }
 
-/** In reverse, as some servers do, with the place of each. */
+/** In reverse order, as some servers do, with their indexes. */
 function embeddingsOf(input: readonly string[], model: string) {
   const data = input.map((text, index) => ({ object: "embedding", index, embedding: [index, text.length] }));
   return { object: "list", model, data: data.toReversed(), usage: { prompt_tokens: 3, total_tokens: 3 } };

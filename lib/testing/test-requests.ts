@@ -5,16 +5,16 @@ export interface RequestParts {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text and bytes as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
-  /** The token of tests where it is left out; none with null. */
+  /** Defaults to the test token; null for none. */
   readonly token?: string | null;
   readonly method?: string;
-  /** As it was asked for; the root's where it is left out. */
+  /** The requested path; defaults to the root. */
   readonly path?: string;
 }
 
-/** What the gateway hands to a function for a request. */
+/** The event that API Gateway passes to a function for a request. */
 export function requestOf(httpMethod: string, path: string, parts: RequestParts = {}): ProxyEvent {
   const { params = null, query = null, headers = {}, body, token = TEST_TOKEN } = parts;
   const isBytes = body instanceof Uint8Array;

@@ -2,8 +2,8 @@ import { type Abilities, type AccessContext, computeAbilities } from "../documen
 import { equivalentLink, LINK_REACHES, LINK_ROLES, type Link } from "../documents/access/links.ts";
 import type { Role } from "../documents/access/roles.ts";
 
-/** Who asks: by role, by the link alone, seen there before or not, with a name or without; and who made the document. */
-export const ASKERS = {
+/** Callers: by role, by link only, with or without an earlier visit, anonymous; and the creator of the document. */
+export const CALLERS = {
   none: { role: null },
   "link-only": { role: null, hasTrace: true },
   reader: { role: "reader" },
@@ -14,54 +14,55 @@ export const ASKERS = {
   owner: { role: "owner" },
   anonymous: { role: null, isAuthenticated: false },
 } as const satisfies Record<string, Partial<AccessContext>>;
-export type Asker = keyof typeof ASKERS;
-export const asksAs = (asker: Asker): Partial<AccessContext> & { readonly role: Role | null } => ({
-  ...ASKERS[asker],
+export type Caller = keyof typeof CALLERS;
+export const standingOf = (caller: Caller): Partial<AccessContext> & { readonly role: Role | null } => ({
+  ...CALLERS[caller],
 });
 
-/** Where the document lies, and on what the roles and the link are set. */
-const PLACES = ["root", "own", "inherited"] as const;
-/** Deleted itself, with what it lies in, or so long ago that nobody brings it back. */
+/** The document's position, and where roles and link are set. */
+const POSITIONS = ["root", "own", "inherited"] as const;
+/** Deleted itself, deleted with an ancestor, or deleted so long ago that it cannot be restored. */
 const STATES = ["live", "deleted", "below", "gone"] as const;
 
 export interface Situation {
-  readonly asker: Asker;
+  readonly caller: Caller;
   readonly link: Link;
-  readonly place: (typeof PLACES)[number];
+  readonly position: (typeof POSITIONS)[number];
   readonly state: (typeof STATES)[number];
 }
 
-/** What all askers find in common. */
-export type Scene = Omit<Situation, "asker">;
+/** A situation without its caller. */
+export type DocumentState = Omit<Situation, "caller">;
 
 const links: readonly Link[] = LINK_REACHES.flatMap((reach) => LINK_ROLES.map((role) => ({ reach, role })));
-const scenes: readonly Scene[] = PLACES.flatMap((place) =>
-  STATES.filter((state) => place !== "root" || state !== "below").flatMap((state) =>
-    links.map((link) => ({ link, place, state })),
+const DOCUMENT_STATES: readonly DocumentState[] = POSITIONS.flatMap((position) =>
+  STATES.filter((state) => position !== "root" || state !== "below").flatMap((state) =>
+    links.map((link) => ({ link, position, state })),
   ),
 );
-export const askers = Object.keys(ASKERS) as Asker[];
+export const CALLER_NAMES = Object.keys(CALLERS) as Caller[];
 
-/** Every situation that somebody can be in to a document. */
-export const SITUATIONS: readonly Situation[] = scenes.flatMap((scene) =>
-  askers.map((asker) => ({ ...scene, asker })),
+/** Every combination of caller and document. */
+export const SITUATIONS: readonly Situation[] = DOCUMENT_STATES.flatMap((state) =>
+  CALLER_NAMES.map((caller) => ({ ...state, caller })),
 );
 
 const NO_LINK: Link = { reach: "restricted", role: "reader" };
 
-/** How the asker stands to the document, by the table alone. */
-export function standingIn({ asker, link, place, state }: Situation): AccessContext {
-  const above = place === "root" ? [] : [place === "inherited" ? link : NO_LINK];
+/** The caller's access to the document, from the table only. */
+export function expectedStanding({ caller, link, position, state }: Situation): AccessContext {
+  const above = position === "root" ? [] : [position === "inherited" ? link : NO_LINK];
   return {
     ...{ isAuthenticated: true, isCreator: false, hasTrace: false, aiAllowReachFrom: "authenticated" },
-    ...{ isDeleted: state !== "live", isRoot: place === "root" },
-    link: equivalentLink([...above, place === "inherited" ? NO_LINK : link]),
+    ...{ isDeleted: state !== "live", isRoot: position === "root" },
+    link: equivalentLink([...above, position === "inherited" ? NO_LINK : link]),
     ancestorsLink: equivalentLink(above),
-    ...asksAs(asker),
+    ...standingOf(caller),
   };
 }
 
-export const abilitiesIn = (situation: Situation): Abilities => computeAbilities(standingIn(situation));
+export const expectedAbilities = (situation: Situation): Abilities =>
+  computeAbilities(expectedStanding(situation));
 
-export const nameOf = ({ asker, link, place, state }: Situation): string =>
-  `${asker}, ${link.reach} ${link.role}, ${place}, ${state}`;
+export const situationName = ({ caller, link, position, state }: Situation): string =>
+  `${caller}, ${link.reach} ${link.role}, ${position}, ${state}`;

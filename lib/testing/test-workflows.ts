@@ -14,14 +14,14 @@ import { valueKey, valuesTable } from "../workflows/values/table.ts";
 
 const EVERYTHING = { offset: 0, limit: 10_000 };
 
-/** Stores a workflow by its YAML, as a request would. Throws where it does not parse. */
-export async function store(deps: Deps, yaml: string): Promise<Saved> {
+/** Stores a workflow from YAML, as a request does. Throws if it does not parse. */
+export async function storeWorkflow(deps: Deps, yaml: string): Promise<Saved> {
   const parsed = parseDefinition(yaml);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
   return saveWorkflow(deps, { definition: parsed.definition, yaml, source: "api" });
 }
 
-/** A module of bash steps that an event of the topic starts. */
+/** A module of bash steps that an event of the topic triggers. */
 export function onTopic(name: string, topic: string, steps: readonly string[] = ["only"]): string {
   const lines = steps.map((step) => `  - {name: ${step}, type: bash, command: "echo ${step}"}`);
   return `name: ${name}\ntriggers:\n  - {name: heard, type: event, topic: "${topic}"}\nsteps:\n${lines.join("\n")}\n`;
@@ -34,23 +34,23 @@ export async function readLog(
   page = EVERYTHING,
 ): Promise<{ total: number; records: EventRecord[] }> {
   const { total, items } = await listEvents(deps, filters, page);
-  return { total, records: await flat(items) };
+  return { total, records: await collectPages(items) };
 }
 
 /** All runs, newest first. */
 export async function readRuns(deps: Deps): Promise<RunRecord[]> {
   const { items } = await listRuns(deps, {}, EVERYTHING);
-  return await flat(items);
+  return await collectPages(items);
 }
 
-/** All items of pages that come one by one. */
-export async function flat<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+/** All items of a sequence of pages. */
+export async function collectPages<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   const items: Item[] = [];
   for await (const page of pages) items.push(...page);
   return items;
 }
 
-/** The values with which a run began and those named, opened, as an executor sees them. */
+/** The initial values of a run and the named ones, decoded, as an executor receives them. */
 export async function runValues(deps: Deps, runId: string, names: readonly string[] = []) {
   const item = await deps.tables.get(valuesTable, valueKey(runId, BASE_VALUES));
   const kept = item?.blob === undefined ? { json: item?.json ?? "null" } : { blob: item.blob };

@@ -1,20 +1,20 @@
 import type { Ports } from "../platform/ports.ts";
-import { contentApart } from "./content-apart.ts";
+import { splitContent } from "./split-content.ts";
 
 export type MigrationDeps = Pick<Ports, "tables" | "blobs" | "clock" | "log">;
 
-/** Brings what an older release has stored into the form of a newer one. */
+/** Converts the stored data of an older release to the format of a newer one. */
 export interface Migration {
   /** Unique. */
   readonly name: string;
-  /** Of `RELEASES`: the one that stores it so. */
+  /** The release, of `RELEASES`, that introduces the format. */
   readonly release: string;
   /**
-   * A piece of the work, of a second or so: from where the last piece ended, or from the start. Answers where the next
-   * one begins, undefined after the last. A piece may be done twice, and again after it was done in part.
+   * Migrates one batch, of about a second, from the given position or from the start. Returns the next position,
+   * undefined after the last batch. Must be idempotent: a batch may be repeated, even after it was partly done.
    */
-  piece(deps: MigrationDeps, place: string | undefined): Promise<string | undefined>;
+  migrateBatch(deps: MigrationDeps, position: string | undefined): Promise<string | undefined>;
 }
 
-/** All of them, those of a release in the order in which they are done. */
-export const MIGRATIONS: readonly Migration[] = [contentApart];
+/** All migrations; those of one release run in this order. */
+export const MIGRATIONS: readonly Migration[] = [splitContent];

@@ -1,8 +1,8 @@
 import { RELEASES, toText, toVersion, UpgradeRefused } from "./releases.ts";
 
-/** One release to start on the way. */
+/** A release to start during an upgrade. */
 export interface UpgradeStep {
-  /** Any of its fix releases will do. */
+  /** Any fix release of it. */
   readonly release: string;
   readonly asks: readonly string[];
 }
@@ -14,16 +14,16 @@ export interface UpgradePlan {
 }
 
 /**
- * The releases to start one after the other. None is left out but fix releases. Throws UpgradeRefused for a release
- * that there is not and for one that is older. Seed: documents 9.2; reference 7.3.
+ * The releases to start in sequence. Only fix releases may be skipped. Throws UpgradeRefused for an unknown release and
+ * for an older one. Seed: documents 9.2; reference 7.3.
  */
 export function planUpgrade(from: string, to: string): UpgradePlan {
   const [start, end] = [toVersion(from), toVersion(to)];
   if (end.at < start.at || (end.at === start.at && end.fix < start.fix))
     throw new UpgradeRefused(
-      `${toText(end)} is older than ${toText(start)}: stored data does not go back, so bring back a copy from before`,
+      `${toText(end)} is older than ${toText(start)}: stored data cannot be downgraded, so restore a backup`,
     );
-  const steps = RELEASES.slice(start.at + 1, end.at + 1).map(({ name, asks }) => ({
+  const steps = RELEASES.slice(start.at + 1, end.at + 1).map(({ name, actions: asks }) => ({
     release: name === end.name ? toText(end) : `${name}.0`,
     asks,
   }));
@@ -31,11 +31,11 @@ export function planUpgrade(from: string, to: string): UpgradePlan {
   return { from: toText(start), to: toText(end), steps };
 }
 
-/** Throws UpgradeRefused where a release would be skipped, with those to start before. */
+/** Throws UpgradeRefused, with the releases to start first, if a release would be skipped. */
 export function checkNothingSkipped({ from, to, steps }: UpgradePlan): void {
   const between = steps.slice(0, -1).map(({ release }) => release);
   if (between.length > 0)
     throw new UpgradeRefused(
-      `The stored data is of release ${from} and this is ${to}: start these before, each once and in this order: ${between.join(", ")}`,
+      `The stored data is of release ${from} and this is ${to}: start these releases first, once each, in this order: ${between.join(", ")}`,
     );
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { Ports } from "../platform/ports.ts";
 import type { Key, TableSpec } from "../platform/tables.ts";
-import { markTable, RELEASE_KEY } from "./mark.ts";
+import { RELEASE_KEY, releaseTable } from "./release-state.ts";
 
 interface Row extends Key {
   readonly [name: string]: unknown;
@@ -20,9 +20,9 @@ const contentOf = (at: number): unknown => {
   return at === 3 ? "not base64 at all" : stateOf(at);
 };
 
-/** Stores documents as 4.8 did, their content inside. */
+/** Stores documents as release 4.8 does, with their content. */
 export async function storeOldDocuments({ tables }: Pick<Ports, "tables">): Promise<void> {
-  await tables.write([{ op: "put", table: markTable, item: { ...RELEASE_KEY, release: "4.8.6" } }]);
+  await tables.write([{ op: "put", table: releaseTable, item: { ...RELEASE_KEY, release: "4.8.6" } }]);
   for (let at = 0; at < COUNT; at += 1) {
     const content = contentOf(at);
     const item = {
@@ -33,9 +33,9 @@ export async function storeOldDocuments({ tables }: Pick<Ports, "tables">): Prom
   }
 }
 
-/** Expects each of them to be as 5.0.0 stores it, whole. */
+/** Expects each of them to be stored as release 5.0.0 does. */
 export async function expectNewDocuments(ports: Pick<Ports, "tables" | "blobs">): Promise<void> {
-  expect(await ports.tables.get(markTable, RELEASE_KEY)).toEqual({ ...RELEASE_KEY, release: "5.0.0" });
+  expect(await ports.tables.get(releaseTable, RELEASE_KEY)).toEqual({ ...RELEASE_KEY, release: "5.0.0" });
   for (let at = 0; at < COUNT; at += 1) {
     const row = await ports.tables.get(documents, { pk: idOf(at), sk: "document" });
     const { items } = await ports.tables.query(versions, { pk: idOf(at) });

@@ -1,8 +1,8 @@
-import { contentApart } from "./content-apart.ts";
+import { splitContent } from "./split-content.ts";
 import { openCloudUpgradePlatform, openUpgradePlatform } from "./test-upgrade-platform.ts";
 import { upgradeData } from "./upgrade.ts";
 
-/** Migrates a data folder, or a stack where one is named, and dies at once when so many blobs have been stored. */
+/** Migrates a data folder, or a stack if one is given, and exits abruptly after the given number of blobs. */
 const [dataDir = "", killAt = "1", stack = ""] = process.argv.slice(2);
 const { ports } = await (stack === "" ? openUpgradePlatform(dataDir) : openCloudUpgradePlatform(stack));
 let stored = 0;
@@ -15,4 +15,4 @@ const blobs: typeof ports.blobs = {
   },
 };
 const alone = stack === "";
-await upgradeData({ ...ports, blobs }, { release: "5.0.0", alone, migrations: [contentApart] });
+await upgradeData({ ...ports, blobs }, { release: "5.0.0", isExclusive: alone, migrations: [splitContent] });

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HostileOptions } from "../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testDeps } from "../testing/test-deps.ts";
 import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
-import { checkMark, markTable, RELEASE_KEY, type ReleaseMark } from "./mark.ts";
 import type { Migration } from "./migrations.ts";
-import { HOLD_MS, upgradeData } from "./upgrade.ts";
+import { checkRelease, RELEASE_KEY, type ReleaseState, releaseTable } from "./release-state.ts";
+import { LEASE_MS, upgradeData } from "./upgrade.ts";
 
 let test: TestDeps;
 beforeEach(async () => {
@@ -15,39 +15,39 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-const stored = async () => test.deps.tables.get(markTable, RELEASE_KEY);
-const store = async (mark: Omit<ReleaseMark, "pk" | "sk">) => {
-  await test.deps.tables.write([{ op: "put", table: markTable, item: { ...RELEASE_KEY, ...mark } }]);
+const stored = async () => test.deps.tables.get(releaseTable, RELEASE_KEY);
+const store = async (mark: Omit<ReleaseState, "pk" | "sk">) => {
+  await test.deps.tables.write([{ op: "put", table: releaseTable, item: { ...RELEASE_KEY, ...mark } }]);
 };
-const upgrade = (release: string, migrations: readonly Migration[] = [], alone = true) =>
-  upgradeData(test.deps, { release, alone, migrations });
+const upgrade = (release: string, migrations: readonly Migration[] = [], isExclusive = true) =>
+  upgradeData(test.deps, { release, isExclusive, migrations });
 
-/** Of so many pieces; `at` is called before each. */
+/** A migration of this many batches; calls `at` before each. */
 function migration(
   name: string,
   release: string,
-  pieces: number,
-  at: (piece: number) => void | Promise<void> = () => undefined,
+  batches: number,
+  at: (batch: number) => void | Promise<void> = () => undefined,
 ): Migration & { readonly done: string[] } {
   const done: string[] = [];
   return {
     ...{ name, release, done },
-    piece: async (_deps, place) => {
-      const piece = Number(place ?? "0");
-      await at(piece);
-      done.push(`${name} ${piece}`);
-      return piece + 1 < pieces ? String(piece + 1) : undefined;
+    migrateBatch: async (_deps, position) => {
+      const batch = Number(position ?? "0");
+      await at(batch);
+      done.push(`${name} ${batch}`);
+      return batch + 1 < batches ? String(batch + 1) : undefined;
     },
   };
 }
 
 describe("stored data", () => {
-  it("carries the release that it was first stored by", async () => {
+  it("contains the release that stored it first", async () => {
     await upgrade("5.0.0");
     expect(await stored()).toEqual({ ...RELEASE_KEY, release: "5.0.0" });
   });
 
-  it("of the time before it carried one is of the release of that time", async () => {
+  it("without a release is of the last release before data had one", async () => {
     await test.deps.tables.write([
       { op: "put", table: serviceTable, item: { ...FIRST_START_KEY, at: "2026-01-01T00:00:00.000Z" } },
     ]);
@@ -60,7 +60,7 @@ describe("stored data", () => {
     ["4.8.6", "5.0.0"],
     ["4.8.0", "5.0.3"],
     ["3.10.0", "4.0.0"],
-  ])("of %s is brought to %s by the migrations of that release, each once, in order", async (from, to) => {
+  ])("is upgraded from %s to %s by the migrations of that release, each once, in order", async (from, to) => {
     await store({ release: from });
     const release = to.slice(0, 3);
     const [first, second] = [migration("first", release, 3), migration("second", release, 1)];
@@ -68,8 +68,8 @@ describe("stored data", () => {
     const order: string[] = [];
     const all = [others[0]!, first, second, others[1]!].map((each) => ({
       ...each,
-      piece: async (...given: Parameters<Migration["piece"]>) => {
-        const next = await each.piece(...given);
+      migrateBatch: async (...given: Parameters<Migration["migrateBatch"]>) => {
+        const next = await each.migrateBatch(...given);
         order.push(each.done.at(-1) ?? "");
         return next;
       },
@@ -81,7 +81,7 @@ describe("stored data", () => {
     expect(order).toHaveLength(4);
   });
 
-  it("passes over fix releases, with no migration", async () => {
+  it("skips fix releases without a migration", async () => {
     await store({ release: "5.0.0" });
     const own = migration("own", "5.0", 1);
     await upgrade("5.0.4", [own]);
@@ -91,9 +91,9 @@ describe("stored data", () => {
   it.each([
     ["4.6.0", "5.0.0", /of release 4\.6\.0 and this is 5\.0\.0: .* in this order: 4\.7\.0, 4\.8\.0$/],
     ["3.10.2", "5.0.0", /in this order: 4\.0\.0, 4\.1\.0, .*, 4\.8\.0$/],
-    ["5.1.0", "5.0.0", /^5\.0\.0 is older than 5\.1\.0: stored data does not go back/],
+    ["5.1.0", "5.0.0", /^5\.0\.0 is older than 5\.1\.0: stored data cannot be downgraded/],
     ["5.0.1", "5.0.0", /^5\.0\.0 is older than 5\.0\.1/],
-  ])("of %s is not taken by %s, and stays as it is", async (from, to, said) => {
+  ])("of %s is rejected by %s, and stays unchanged", async (from, to, said) => {
     await store({ release: from });
     const own = migration("own", to.slice(0, 3), 1);
     await expect(upgrade(to, [own])).rejects.toThrow(said);
@@ -101,20 +101,20 @@ describe("stored data", () => {
   });
 });
 
-describe("an upgrade that was stopped", () => {
-  it("goes on with the piece that it was at, and does none again that was done", async () => {
+describe("an interrupted upgrade", () => {
+  it("continues with the interrupted batch, and repeats no completed one", async () => {
     await store({ release: "4.8.0" });
     const first = migration("first", "5.0", 2);
     let dies = true;
-    const second = migration("second", "5.0", 4, (piece) => {
-      if (piece === 2 && dies) throw new Error("killed");
+    const second = migration("second", "5.0", 4, (batch) => {
+      if (batch === 2 && dies) throw new Error("killed");
     });
     await expect(upgrade("5.0.0", [first, second])).rejects.toThrow("killed");
     expect(await stored()).toMatchObject({
       release: "4.8.0",
       upgrading: "5.0.0",
       done: ["first"],
-      place: "2",
+      position: "2",
     });
     dies = false;
     await upgrade("5.0.1", [first, second]);
@@ -123,18 +123,20 @@ describe("an upgrade that was stopped", () => {
     expect(await stored()).toEqual({ ...RELEASE_KEY, release: "5.0.1" });
   });
 
-  it("lets no other release have the data, the one before neither", async () => {
+  it("blocks all other releases, including the previous one", async () => {
     await store({ release: "4.8.0" });
     const own = migration("own", "5.0", 1, () => {
       throw new Error("killed");
     });
     await expect(upgrade("5.0.0", [own])).rejects.toThrow("killed");
-    await expect(upgrade("4.8.0")).rejects.toThrow(/is on its way to release 5\.0\.0: start that one again/);
-    await expect(upgrade("5.1.0")).rejects.toThrow(/is on its way to release 5\.0\.0/);
+    await expect(upgrade("4.8.0")).rejects.toThrow(
+      /is being upgraded to release 5\.0\.0: start that release again/,
+    );
+    await expect(upgrade("5.1.0")).rejects.toThrow(/is being upgraded to release 5\.0\.0/);
   });
 
-  // It is taken, a place and an end of each of two migrations are written, and the release.
-  it.each([1, 2, 3, 4, 5, 6])("comes to its end after a crash at commit %i", async (crashAtCommit) => {
+  // Commits: the lease, the position and the end of each of two migrations, and the release.
+  it.each([1, 2, 3, 4, 5, 6])("completes after a crash at commit %i", async (crashAtCommit) => {
     const folder = await mkdtemp(join(tmpdir(), "weft-upgrade-"));
     const reopen = async (hostile?: HostileOptions) => {
       await test.close();
@@ -143,14 +145,14 @@ describe("an upgrade that was stopped", () => {
     try {
       await reopen();
       await store({ release: "4.8.0" });
-      const pieces = [migration("first", "5.0", 2), migration("second", "5.0", 2)];
+      const batches = [migration("first", "5.0", 2), migration("second", "5.0", 2)];
       await reopen({ seed: crashAtCommit, crashAtCommit });
-      const crash = await upgrade("5.0.0", pieces).catch((error: unknown) => error);
+      const crash = await upgrade("5.0.0", batches).catch((error: unknown) => error);
       expect(isCrash(crash)).toBe(true);
       await reopen();
-      await upgrade("5.0.0", pieces);
+      await upgrade("5.0.0", batches);
       expect(await stored()).toEqual({ ...RELEASE_KEY, release: "5.0.0" });
-      const done = pieces.flatMap((each) => each.done);
+      const done = batches.flatMap((each) => each.done);
       expect(new Set(done)).toEqual(new Set(["first 0", "first 1", "second 0", "second 1"]));
       expect(done.length).toBeLessThanOrEqual(5);
     } finally {
@@ -160,12 +162,12 @@ describe("an upgrade that was stopped", () => {
 });
 
 describe("servers that share their data", () => {
-  it("upgrade it one at a time; another takes over when the first has gone", async () => {
+  it("upgrade it one at a time; another one takes over if the first dies", async () => {
     await store({ release: "4.8.0" });
     const entered = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const slow = migration("own", "5.0", 2, async (piece) => {
-      if (piece !== 0) return;
+    const slow = migration("own", "5.0", 2, async (batch) => {
+      if (batch !== 0) return;
       entered.resolve();
       await goOn.promise;
     });
@@ -173,9 +175,9 @@ describe("servers that share their data", () => {
     await entered.promise;
     const own = migration("own", "5.0", 2);
     await expect(upgrade("5.0.0", [own], false)).rejects.toThrow(
-      /Another server is bringing the stored data/,
+      /Another server is upgrading the stored data/,
     );
-    test.clock.advance(HOLD_MS);
+    test.clock.advance(LEASE_MS);
     await upgrade("5.0.0", [own], false);
     expect(own.done).toEqual(["own 0", "own 1"]);
     goOn.resolve();
@@ -183,8 +185,8 @@ describe("servers that share their data", () => {
     expect(await stored()).toEqual({ ...RELEASE_KEY, release: "5.0.0" });
   });
 
-  it("that only serve say what brings the data to their release", async () => {
-    const check = (release: string) => checkMark(test.deps.tables, release, "start a server on the stack");
+  it("reject data of another release if they only serve requests, with the command that upgrades it", async () => {
+    const check = (release: string) => checkRelease(test.deps.tables, release, "start a server on the stack");
     await check("5.0.0");
     await expect(check("5.0.1")).resolves.toBeUndefined();
     await expect(check("5.1.0")).rejects.toThrow(

@@ -1,7 +1,7 @@
 import type { Ports } from "../platform/ports.ts";
 import type { Change, Condition } from "../platform/tables.ts";
-import { markTable, RELEASE_KEY, type ReleaseMark, readMark } from "./mark.ts";
 import { MIGRATIONS, type Migration, type MigrationDeps } from "./migrations.ts";
+import { RELEASE_KEY, type ReleaseState, readReleaseState, releaseTable } from "./release-state.ts";
 import { toVersion, UpgradeRefused } from "./releases.ts";
 
 export type UpgradeDeps = MigrationDeps & Pick<Ports, "ids">;
@@ -9,32 +9,32 @@ export type UpgradeDeps = MigrationDeps & Pick<Ports, "ids">;
 export interface UpgradeOptions {
   /** The release of the contract that is starting. */
   readonly release: string;
-  /** Nobody else can have the data: whoever held it has died. */
-  readonly alone: boolean;
-  /** Those of the table where nothing is said. */
+  /** No other server can have the data: the previous holder is dead. */
+  readonly isExclusive: boolean;
+  /** Defaults to those of the table. */
   readonly migrations?: readonly Migration[];
 }
 
-/** How long somebody who migrates is waited for after the last piece, milliseconds: longer than a piece takes. */
-export const HOLD_MS = 5 * 60_000;
+/** Duration of the lease after the last batch, milliseconds: longer than a batch takes. */
+export const LEASE_MS = 5 * 60_000;
 
 /**
- * Brings stored data to the release that is starting: its migrations in order, each once. One that was stopped goes on
- * with the piece that it was at. Throws UpgradeRefused where a release would be skipped, for going back, and while
- * another server is at it. Seed: documents 9.3.
+ * Upgrades stored data to the release that is starting: runs its migrations in order, each once. An interrupted one
+ * continues with its batch. Throws UpgradeRefused if a release would be skipped, for a downgrade, and while another
+ * server upgrades. Seed: documents 9.3.
  */
 export async function upgradeData(deps: UpgradeDeps, options: UpgradeOptions): Promise<void> {
-  const { release, alone, migrations = MIGRATIONS } = options;
-  const { mark, upgrade } = await readMark(deps.tables, release);
+  const { release, isExclusive, migrations = MIGRATIONS } = options;
+  const { mark, upgrade } = await readReleaseState(deps.tables, release);
   if (upgrade === "none") return;
   if (upgrade === "fix") {
-    // Whoever comes second finds it done.
+    // Another server has already upgraded.
     const change: Change = { set: { release } };
-    await deps.tables.update(markTable, RELEASE_KEY, change, [["release", "=", mark.release]]);
+    await deps.tables.update(releaseTable, RELEASE_KEY, change, [["release", "=", mark.release]]);
     return;
   }
   const holder = deps.ids.random();
-  const held = await hold(deps, mark, { holder, alone, release });
+  const held = await acquireLease(deps, mark, { holder, isExclusive, release });
   deps.log.info("upgrading the stored data", { from: mark.release, to: release });
   const { name } = toVersion(release);
   await migrate(
@@ -42,64 +42,71 @@ export async function upgradeData(deps: UpgradeDeps, options: UpgradeOptions): P
     held,
     migrations.filter((migration) => migration.release === name),
   );
-  await keep(deps, holder, {
+  await saveProgress(deps, holder, {
     set: { release },
-    remove: ["upgrading", "done", "place", "holder", "held_until"],
+    remove: ["upgrading", "done", "position", "lease_owner", "lease_expires_at"],
   });
   deps.log.info("upgraded the stored data", { from: mark.release, to: release });
 }
 
-/** Takes the data for oneself. Throws UpgradeRefused while another has it. */
-async function hold(
+/** Takes the lease. Throws UpgradeRefused while another server has it. */
+async function acquireLease(
   { tables, clock }: UpgradeDeps,
-  mark: ReleaseMark,
-  { holder, alone, release }: { readonly holder: string; readonly alone: boolean; readonly release: string },
-): Promise<ReleaseMark> {
+  mark: ReleaseState,
+  {
+    holder,
+    isExclusive,
+    release,
+  }: { readonly holder: string; readonly isExclusive: boolean; readonly release: string },
+): Promise<ReleaseState> {
   const now = clock.now();
-  const set = { holder, held_until: now + HOLD_MS, upgrading: release };
-  const free = alone || mark.holder === undefined || (mark.held_until ?? 0) <= now;
+  const set = { lease_owner: holder, lease_expires_at: now + LEASE_MS, upgrading: release };
+  const free = isExclusive || mark.lease_owner === undefined || (mark.lease_expires_at ?? 0) <= now;
   const asRead: Condition[] = [
     ["release", "=", mark.release],
-    mark.holder === undefined ? ["holder", "missing"] : ["holder", "=", mark.holder],
-    ...(mark.held_until === undefined ? [] : [["held_until", "=", mark.held_until] as const]),
+    mark.lease_owner === undefined ? ["lease_owner", "missing"] : ["lease_owner", "=", mark.lease_owner],
+    ...(mark.lease_expires_at === undefined
+      ? []
+      : [["lease_expires_at", "=", mark.lease_expires_at] as const]),
   ];
-  const held = free ? await tables.update(markTable, RELEASE_KEY, { set }, asRead) : undefined;
+  const held = free ? await tables.update(releaseTable, RELEASE_KEY, { set }, asRead) : undefined;
   if (held === undefined)
     throw new UpgradeRefused(
-      `Another server is bringing the stored data to release ${release}: start this one again when it has`,
+      `Another server is upgrading the stored data to release ${release}: start this one again when it has finished`,
     );
   return held;
 }
 
 async function migrate(
   deps: UpgradeDeps,
-  held: ReleaseMark,
+  held: ReleaseState,
   migrations: readonly Migration[],
 ): Promise<void> {
-  const holder = held.holder ?? "";
+  const holder = held.lease_owner ?? "";
   let done = held.done ?? [];
-  let place = held.place;
+  let position = held.position;
   for (const migration of migrations) {
     if (done.includes(migration.name)) continue;
-    deps.log.info("migrating", { migration: migration.name, ...(place === undefined ? {} : { place }) });
+    deps.log.info("migrating", {
+      migration: migration.name,
+      ...(position === undefined ? {} : { position }),
+    });
     for (;;) {
-      place = await migration.piece(deps, place);
-      if (place === undefined) break;
-      await keep(deps, holder, { set: { place } });
+      position = await migration.migrateBatch(deps, position);
+      if (position === undefined) break;
+      await saveProgress(deps, holder, { set: { position } });
     }
     done = [...done, migration.name];
-    await keep(deps, holder, { set: { done }, remove: ["place"] });
+    await saveProgress(deps, holder, { set: { done }, remove: ["position"] });
   }
 }
 
-/** Writes down how far one has come. Throws UpgradeRefused where another has taken over. */
-async function keep({ tables, clock }: UpgradeDeps, holder: string, change: Change): Promise<void> {
-  const stays = change.remove?.includes("held_until") !== true;
-  const set = { ...change.set, ...(stays ? { held_until: clock.now() + HOLD_MS } : {}) };
-  const mine: Condition[] = [["holder", "=", holder]];
-  const kept = await tables.update(markTable, RELEASE_KEY, { ...change, set }, mine);
+/** Stores the progress. Throws UpgradeRefused if another server has taken over. */
+async function saveProgress({ tables, clock }: UpgradeDeps, holder: string, change: Change): Promise<void> {
+  const unchanged = change.remove?.includes("lease_expires_at") !== true;
+  const set = { ...change.set, ...(unchanged ? { lease_expires_at: clock.now() + LEASE_MS } : {}) };
+  const leaseCondition: Condition[] = [["lease_owner", "=", holder]];
+  const kept = await tables.update(releaseTable, RELEASE_KEY, { ...change, set }, leaseCondition);
   if (kept === undefined)
-    throw new UpgradeRefused(
-      "Another server has taken over the upgrade of the stored data: it goes on there",
-    );
+    throw new UpgradeRefused("Another server has taken over the upgrade of the stored data");
 }

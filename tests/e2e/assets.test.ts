@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
-import { type Page, startWeft, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 

@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CommandResult, startCommand } from "../../bin/test-command.ts";
-import { startWeft, until, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-commands-"));
-  weft = await startWeft();
-  await weft.save(`name: greet
+  weft = await startTestServer();
+  await weft.storeWorkflow(`name: greet
 description: Says hello
 params: [{name: word, default: hello}]
 steps: [{name: say, type: bash, command: 'echo {{word}} {{Target}}'}]`);
-  await weft.save("name: fails\nsteps: [{name: bad, type: bash, command: 'echo why >&2; exit 3'}]");
-  await weft.save("name: slow\nsteps: [{name: nap, type: bash, command: 'sleep 300'}]");
-  await weft.save(
+  await weft.storeWorkflow("name: fails\nsteps: [{name: bad, type: bash, command: 'echo why >&2; exit 3'}]");
+  await weft.storeWorkflow("name: slow\nsteps: [{name: nap, type: bash, command: 'sleep 300'}]");
+  await weft.storeWorkflow(
     "name: both\nkind: flow\nmodules: [{name: first, path: greet}, {name: then, path: greet, depends_on: [first]}]",
   );
 });
@@ -57,18 +57,18 @@ describe("weft run", () => {
 
   test("cancels the run at SIGINT, and ends with 130", async () => {
     const running = start(["run", "slow"]);
-    await until("the run", () => running.out().includes("run "));
+    await waitUntil("the run", () => running.out().includes("run "));
     const id = /run (\S+)/.exec(running.out())?.[1] ?? "";
-    await until("the step", async () => (await weft.steps(id)).nap?.status === "running");
+    await waitUntil("the step", async () => (await weft.steps(id)).nap?.status === "running");
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
-    expect((await weft.ended(id)).status).toBe("cancelled");
+    expect((await weft.waitForRun(id)).status).toBe("cancelled");
   });
 
   test("ends with 130 when somebody else cancels it", async () => {
     const running = start(["run", "slow", "--json"]);
     const list = () => weft.get<{ data: { run_id: string }[] }>("/runs?workflow=slow&status=running");
-    const id = await until("the run", async () => (await list()).data[0]?.run_id);
+    const id = await waitUntil("the run", async () => (await list()).data[0]?.run_id);
     const cancelled = await command("runs", "cancel", id);
     expect(cancelled).toEqual({ code: 0, out: `cancelled ${id}\n`, error: "" });
     const { code, out } = await running.ended;
@@ -82,7 +82,7 @@ describe("weft run", () => {
   test("leaves the run to the server with --detach", async () => {
     const { code, out } = await command("run", "greet", "--detach");
     expect(code).toBe(0);
-    expect(await weft.ended(out.trim())).toMatchObject({ workflow_name: "greet", status: "completed" });
+    expect(await weft.waitForRun(out.trim())).toMatchObject({ workflow_name: "greet", status: "completed" });
   });
 
   test("stores a file's workflow with the server that runs", async () => {
@@ -121,7 +121,7 @@ test("a run for each target, and another like one of them", async () => {
   const { data } = JSON.parse((await command("runs", "-t", "x.example", "--json")).out);
   const [first] = data as { run_id: string }[];
   const id = (await command("runs", "rerun", first?.run_id ?? "", "-p", "word=again")).out.trim();
-  await weft.ended(id);
+  await weft.waitForRun(id);
   expect(Object.values(await weft.steps(id))).toMatchObject([{ output: "again x.example" }]);
 });
 
@@ -131,9 +131,9 @@ test("the log of a run is printed, its end alone, and followed until the run is 
   expect(whole).toMatch(/ started[\s\S]*why\n[\s\S]*run failed: [^\n]*\n$/);
   expect((await command("logs", run_id, "-n", "1")).out).toBe(`${whole.trimEnd().split("\n").at(-1)}\n`);
   expect((await command("logs", run_id, "--offset", "10")).out).toBe(whole.slice(10));
-  const slow = await weft.start({ module: "slow" });
+  const slow = await weft.startRun({ module: "slow" });
   const following = start(["logs", "-f", slow]);
-  await until("the step's line", () => following.out().includes("sleep 300"));
+  await waitUntil("the step's line", () => following.out().includes("sleep 300"));
   await weft.call("DELETE", `/runs/${slow}`);
   const { code, out } = await following.ended;
   expect([code, out]).toEqual([0, expect.stringMatching(/run cancelled\n$/)]);
@@ -149,7 +149,7 @@ test("a schedule is made, shown, fired, switched off and deleted", async () => {
     /cron +0 2 \* \* \*\ntime zone +Europe\/Berlin\n/,
   );
   const [, run = ""] = / run (\S+)\n/.exec((await command("schedules", "trigger", id)).out) ?? [];
-  expect(await weft.ended(run)).toMatchObject({ target: "s.example", status: "completed" });
+  expect(await weft.waitForRun(run)).toMatchObject({ target: "s.example", status: "completed" });
   await command("schedules", "disable", id);
   expect(await json("schedules", "show", id)).toMatchObject({ is_enabled: false, next_run: null });
   await command("schedules", "enable", id);
@@ -244,7 +244,7 @@ describe("lists", () => {
 
 describe("events", () => {
   test("are emitted with the payload of the flag or of standard input, and listed by filter", async () => {
-    await weft.save(`name: hears
+    await weft.storeWorkflow(`name: hears
 triggers: [{type: event, topic: custom.heard}]
 steps: [{name: s, type: bash, command: 'true'}]`);
     const heard = await command("emit", "custom.heard", "--data", '{"a":1}');
@@ -268,7 +268,7 @@ steps: [{name: s, type: bash, command: 'true'}]`);
     const running = start(["events", "-f", "--source", "followed", "--json"]);
     // It has read what there was once it tells of the first that comes after it.
     let sent = 0;
-    await until("the first one", async () => {
+    await waitUntil("the first one", async () => {
       sent += 1;
       await weft.emit({ topic: `custom.n${sent}`, source: "followed" });
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -277,7 +277,7 @@ steps: [{name: s, type: bash, command: 'true'}]`);
     for (let more = 0; more < 5; more += 1)
       await weft.emit({ topic: `custom.n${sent + more + 1}`, source: "followed" });
     const last = `custom.n${sent + 5}`;
-    await until("the last one", () => running.out().includes(last));
+    await waitUntil("the last one", () => running.out().includes(last));
     running.child.kill("SIGINT");
     const { out } = await running.ended;
     const topics = out

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
 import { functions } from "../../lib/workflows/script-library/library.ts";
 import type { WorkspaceRecord } from "../../lib/workflows/workspaces/list.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let guide: string;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
   guide = await readFile(new URL("../../docs/data.md", import.meta.url), "utf8");
-  for (const [, yaml = ""] of guide.matchAll(/```yaml\n([\s\S]*?)```/g)) await weft.save(yaml);
+  for (const [, yaml = ""] of guide.matchAll(/```yaml\n([\s\S]*?)```/g)) await weft.storeWorkflow(yaml);
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -33,7 +33,7 @@ test("the workflows of the guide keep what they find, each new asset sets off th
   });
   const found = await weft.events({ topic: "asset.discovered" });
   expect(found).toHaveLength(2);
-  const heard = await until("a run for each asset", async () => {
+  const heard = await waitUntil("a run for each asset", async () => {
     const runs = await weft.get<Page<{ target: string; status: string }>>("/runs?workflow=look-closer");
     return runs.data.length === 2 && runs.data.every(({ status }) => status === "completed")
       ? runs

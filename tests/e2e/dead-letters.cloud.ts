@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type * as z from "zod";
+import { type Page, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { deadLetterRecord } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, sendRaw, startOver, takeItem, WEFT } from "./test-aws.ts";
-import { type Page, until, type Weft } from "./weft.ts";
 
 const run = promisify(execFile);
 /** The five deliveries of a message to `dispatch` that fails, with the pauses between them. */
@@ -22,16 +22,16 @@ steps:
 type Letters = Page<z.infer<typeof deadLetterRecord>>;
 
 /** `weft dead-letters`, as a person beside the server calls it. */
-async function command(weft: Weft, ...args: string[]): Promise<string> {
+async function command(weft: TestServer, ...args: string[]): Promise<string> {
   const env = { ...process.env, WEFT_DATA_DIR: weft.dataDir };
   return (await run(process.execPath, [WEFT, "dead-letters", ...args], { env })).stdout;
 }
 
 /** Waits for the letter of a queue that its dead-letter queue delivered. */
-async function letterOf(weft: Weft, queue: string) {
+async function letterOf(weft: TestServer, queue: string) {
   const delivered = (line: string): boolean =>
     line.includes('"message dead-lettered"') && line.includes(`"queue":"${queue}"`);
-  await until(
+  await waitUntil(
     `a message in the dead-letter queue of ${queue}`,
     () => weft.log().split("\n").some(delivered),
     GIVEN_UP_WITHIN_MS,
@@ -43,8 +43,8 @@ async function letterOf(weft: Weft, queue: string) {
 }
 
 /** Waits for the one run that ends well, which greets. */
-async function runOf(weft: Weft, name: string): Promise<void> {
-  const [run] = await until("the run", async () => {
+async function runOf(weft: TestServer, name: string): Promise<void> {
+  const [run] = await waitUntil("the run", async () => {
     const { data } = await weft.get<Page<RunRecord>>("/runs?status=completed");
     return data.length > 0 && data;
   });
@@ -54,7 +54,7 @@ async function runOf(weft: Weft, name: string): Promise<void> {
 test("a message that nobody can read comes to the dead letters and keeps no other from its way", async () => {
   const stack = newStack();
   await using weft = await startOver(stack);
-  await weft.save(WORKFLOW);
+  await weft.storeWorkflow(WORKFLOW);
   await sendRaw(`${stack}-dispatch`, "this is no JSON");
   await weft.emit({ topic: "custom.guest", data: { name: "Ada" } });
 
@@ -68,7 +68,7 @@ test("a message that nobody can read comes to the dead letters and keeps no othe
 test("an event that was given up can be sent again once its cause is gone, and runs to its end", async () => {
   const stack = newStack();
   await using weft = await startOver(stack);
-  await weft.save(WORKFLOW);
+  await weft.storeWorkflow(WORKFLOW);
   const putBack = await takeItem(`${stack}-workflow-revisions`, "greet", "00000001");
   const { event_id } = await weft.emit({ topic: "custom.guest", data: { name: "Grace" } });
   const letter = await letterOf(weft, "dispatch");
@@ -81,5 +81,5 @@ test("an event that was given up can be sent again once its cause is gone, and r
   await runOf(weft, "Grace");
   expect((await weft.get<Letters>("/dead-letters")).data).toEqual([]);
   const processed = async () => (await weft.events({ topic: "custom.guest", processed: "true" }))[0];
-  expect(await until("the event to be processed", processed)).toMatchObject({ error: "" });
+  expect(await waitUntil("the event to be processed", processed)).toMatchObject({ error: "" });
 }, 90_000);

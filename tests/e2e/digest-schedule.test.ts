@@ -7,10 +7,10 @@ import { openEmbeddedApp } from "../../lib/app/local.ts";
 import type { EventRecord } from "../../lib/events/log/list.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
+import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplate } from "../../localstack/template.ts";
-import { type Page, until } from "./weft.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
 const DIGEST = new URL("../../examples/daily-digest.yaml", import.meta.url);
@@ -68,7 +68,7 @@ test("daily-digest runs every day at six, once however many mornings were missed
   expect(await request("GET", "/runs")).toMatchObject({ data: [] });
 
   await advance(61 * 60 * 1000);
-  const [first] = await until("the digest", async () => {
+  const [first] = await waitUntil("the digest", async () => {
     const ended = await digests("completed");
     return ended.length === 1 && ended;
   });
@@ -78,7 +78,7 @@ test("daily-digest runs every day at six, once however many mornings were missed
   expect(await readFile(digest, "utf8")).toBe("# Findings on 2026-03-02\n");
 
   await advance(3 * DAY_MS);
-  await until("the digest after three days", async () => (await digests("completed")).length === 2);
+  await waitUntil("the digest after three days", async () => (await digests("completed")).length === 2);
   const { data } = await request<Page<EventRecord>>("GET", "/event-logs?topic=schedule.triggered");
   const told = data.map((event) => JSON.parse(event.data) as { slot: string; missed: number });
   expect(told.map(({ slot, missed }) => `${slot} ${missed}`)).toEqual([

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWeft, until } from "./weft.ts";
+import { startTestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 
@@ -44,21 +44,21 @@ async function report(): Promise<Report & { row(limit: string): Row | undefined 
 
 test("after a session, the doctor tells how near to the limits of AWS it came, and a restart forgets nothing", async () => {
   {
-    await using weft = await startWeft({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
-    await weft.save(`
+    await using weft = await startTestServer({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
+    await weft.storeWorkflow(`
 name: slow
 params:
   - name: text
 steps:
   - name: wait
     type: bash
-    command: sleep 0.6; echo {{text}} | wc -c
+    command: sleep 0.6; echo text| wc -c
 `);
     await weft.emit({ topic: "large.event", data: { text: "x".repeat(100_000) } });
     const text = "é".repeat(65_000);
     expect((await weft.run({ module: "slow", params: { text } })).status).toBe("completed");
     // A running server is asked for nothing: what it has seen is in the file a few seconds later.
-    const early = await until("the marks of a running server", async () => {
+    const early = await waitUntil("the marks of a running server", async () => {
       const { code, out } = await doctor("--aws", "--json");
       const found = JSON.parse(out) as Report;
       return code === 0 && found.handlers.some(({ function: name }) => name === "BashFunction") && found;
@@ -85,7 +85,7 @@ steps:
   expect(ms.ConductFunction).toBeGreaterThan(0);
 
   {
-    await using weft = await startWeft({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
+    await using weft = await startTestServer({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
     expect(await weft.stop()).toBe(0);
   }
   const second = await report();
@@ -94,7 +94,7 @@ steps:
 
   await writeFile(join(dataDir, "limits.json"), "{ not json");
   {
-    await using weft = await startWeft({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
+    await using weft = await startTestServer({ dataDir, env: { RECORD_HIGH_WATER_MARKS: "true" } });
     expect(weft.log()).toContain("limits.json cannot be read");
     const well = await doctor();
     expect(well.code).toBe(0);

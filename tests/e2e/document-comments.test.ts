@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CommentRecord, ThreadRecord } from "../../lib/documents/threads/record.ts";
-import { startWeft, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
 let dataDir: string;
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "weft-comments-"));
-  weft = await startWeft({ dataDir });
+  weft = await startTestServer({ dataDir });
 });
 afterAll(async () => {
   await weft?.[Symbol.asyncDispose]();
@@ -46,8 +46,8 @@ test("a talk about a document goes over the gateway as clients make it, and outl
   expect(listed).toMatchObject([
     { resolved: true, comments: [{ body: "changed", reactions: [{ emoji: "🎉" }] }, { body: "more" }] },
   ]);
-  await weft.kill9();
-  weft = await startWeft({ dataDir });
+  await weft.kill();
+  weft = await startTestServer({ dataDir });
   expect((await send("GET", `${id}/threads/`)).json).toEqual(listed);
   const page = (await send<{ count: number; results: CommentRecord[] }>("GET", `${thread}comments/`)).json;
   expect([page.count, page.results]).toEqual([2, listed[0]?.comments]);

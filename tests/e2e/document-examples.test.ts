@@ -10,12 +10,12 @@ import { handleDocumentCall } from "../../lib/documents/script-api/handle-docume
 import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
+import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import type { HandleDocumentCall } from "../../lib/workflows/script-api/document-calls.ts";
 import { handleScriptCall } from "../../lib/workflows/script-api/handle-script-call.ts";
 import { startPlatform } from "../../localstack/platform.ts";
 import { readTemplate } from "../../localstack/template.ts";
-import { type Page, until } from "./weft.ts";
 
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
 const EXAMPLES = new URL("../../examples/", import.meta.url);
@@ -113,7 +113,7 @@ test("check-runbooks comments on a runbook that lacks a section, and on nothing 
   await changed(elsewhere, null);
   await changed(whole, RUNBOOKS);
   await changed(lacking, RUNBOOKS);
-  await until("both runs", async () => (await runs("check-runbooks")).length === 2);
+  await waitUntil("both runs", async () => (await runs("check-runbooks")).length === 2);
   const [thread, ...others] = await threads(lacking.id);
   expect(others).toEqual([]);
   expect(thread).toMatchObject({ creator: { full_name: "owner" } });
@@ -126,7 +126,7 @@ test("file-report files a document with its text in the one that is named", asyn
   const folder = await make({ title: "Reports" });
   const params = { parent: folder.id };
   await request("POST", "/automation/runs", { module: "file-report", target: "here", params });
-  await until("the run", async () => (await runs("file-report")).length === 1);
+  await waitUntil("the run", async () => (await runs("file-report")).length === 1);
   const { results } = await request<{ results: DocumentRecord[] }>(
     "GET",
     `/api/v1.0/documents/${folder.id}/children/`,

@@ -3,45 +3,50 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testClock, testDeps } from "../../lib/testing/test-deps.ts";
+import { createFixtures } from "../../lib/testing/test-document-fixtures.ts";
 import {
-  type Asked,
-  faultIn,
+  createRequest,
+  expectedStatus,
+  findResponseIssue,
   type MatrixRequest,
+  type RequestContext,
   type Row,
-  requestIn,
   rowName,
-  statusIn,
 } from "../../lib/testing/test-matrix.ts";
-import { CONTENT_ROWS } from "../../lib/testing/test-rows-content.ts";
-import { DOCUMENT_ROWS } from "../../lib/testing/test-rows-documents.ts";
-import { SHARING_ROWS } from "../../lib/testing/test-rows-sharing.ts";
-import { THREAD_ROWS } from "../../lib/testing/test-rows-threads.ts";
-import { askers, nameOf, SITUATIONS, type Situation } from "../../lib/testing/test-situations.ts";
-import { setStage } from "../../lib/testing/test-stage.ts";
-import { type Answer, startWeft, type Weft } from "./weft.ts";
+import { CONTENT_ROWS } from "../../lib/testing/test-matrix-content.ts";
+import { DOCUMENT_ROWS } from "../../lib/testing/test-matrix-documents.ts";
+import { SHARING_ROWS } from "../../lib/testing/test-matrix-sharing.ts";
+import { THREAD_ROWS } from "../../lib/testing/test-matrix-threads.ts";
+import { startTestServer, type TestResponse, type TestServer } from "../../lib/testing/test-server.ts";
+import {
+  CALLER_NAMES,
+  SITUATIONS,
+  type Situation,
+  situationName,
+} from "../../lib/testing/test-situations.ts";
 
 const ROWS = [...DOCUMENT_ROWS, ...CONTENT_ROWS, ...SHARING_ROWS, ...THREAD_ROWS];
 /** The converter is tried elsewhere: it takes seconds to start. */
 const isConverted = (row: Row, situation: Situation): boolean =>
-  row.endpoint.endsWith("formatted-content") && statusIn(row, situation) === 200;
+  row.endpoint.endsWith("formatted-content") && expectedStatus(row, situation) === 200;
 
 interface Case {
   readonly row: Row;
-  readonly asked: Asked;
+  readonly asked: RequestContext;
   readonly request: MatrixRequest;
 }
 
 /** For each endpoint everybody, each in another scene; and the first situation of each answer that there can be. */
 function situationsOf(row: Row, index: number): readonly Situation[] {
-  const scenes = SITUATIONS.length / askers.length;
+  const scenes = SITUATIONS.length / CALLER_NAMES.length;
   const chosen = new Set<Situation>();
-  askers.forEach((_, at) => {
-    const situation = SITUATIONS[((index * 29 + at * 37) % scenes) * askers.length + at];
+  CALLER_NAMES.forEach((_, at) => {
+    const situation = SITUATIONS[((index * 29 + at * 37) % scenes) * CALLER_NAMES.length + at];
     if (situation !== undefined) chosen.add(situation);
   });
   const answered = new Set<number>();
   for (const situation of SITUATIONS) {
-    const status = statusIn(row, situation);
+    const status = expectedStatus(row, situation);
     if (!answered.has(status)) chosen.add(situation);
     answered.add(status);
   }
@@ -49,17 +54,17 @@ function situationsOf(row: Row, index: number): readonly Situation[] {
 }
 
 let dataDir: string;
-let weft: Weft;
+let weft: TestServer;
 const cases: Case[] = [];
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "weft-matrix-"));
   const test = await testDeps({ folder: dataDir, clock: testClock(Date.now()) });
-  const stage = await setStage(test);
+  const stage = await createFixtures(test);
   for (const [index, row] of ROWS.entries())
     for (const situation of situationsOf(row, index))
-      cases.push({ row, ...(await requestIn(row, situation, stage)) });
+      cases.push({ row, ...(await createRequest(row, situation, stage)) });
   await test.close();
-  weft = await startWeft({ dataDir });
+  weft = await startTestServer({ dataDir });
 });
 afterAll(async () => {
   await weft?.[Symbol.asyncDispose]();
@@ -67,7 +72,7 @@ afterAll(async () => {
 });
 
 /** As clients ask: with a slash at the end. */
-function send({ row, request }: Case): Promise<Answer> {
+function send({ row, request }: Case): Promise<TestResponse> {
   const { method, params, query, body, token } = request;
   const [, path = ""] = row.endpoint.split(" ");
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "");
@@ -82,14 +87,14 @@ const DENIED = "You do not have permission to perform this action.";
 const UNKNOWN = "Authentication credentials were not provided.";
 
 /** What an answer that is none says. Reference 1.0. */
-function errorFault({ row, asked }: Case, { status, json, headers }: Answer): string | undefined {
+function errorFault({ row, asked }: Case, { status, json, headers }: TestResponse): string | undefined {
   if (status < 400) return undefined;
   const { detail } = (json ?? {}) as { detail?: unknown };
   if (status === 401 && (detail !== UNKNOWN || headers.get("www-authenticate") === null))
     return `says ${detail}, and ${headers.get("www-authenticate")}`;
-  if (status === 403 && asked.asker === "anonymous")
+  if (status === 403 && asked.caller === "anonymous")
     return detail === "Authentication required." ? undefined : `says ${detail}`;
-  const isOwnersToGive = row.endpoint.startsWith("POST") && row.about === "of an owner";
+  const isOwnersToGive = row.endpoint.startsWith("POST") && row.variant === "of an owner";
   if (status === 403 && detail !== DENIED && !isOwnersToGive) return `says ${detail}`;
   if ([404, 405].includes(status) && typeof detail !== "string") return `says ${JSON.stringify(json)}`;
   return status === 400 && json === undefined ? "says nothing" : undefined;
@@ -101,9 +106,10 @@ describe("over a server of its own", () => {
     const wrong: string[] = [];
     for (const one of cases) {
       const answer = await send(one);
-      const fault = faultIn(one.row, one.asked, answer.status, () => answer.json) ?? errorFault(one, answer);
+      const fault =
+        findResponseIssue(one.row, one.asked, answer.status, () => answer.json) ?? errorFault(one, answer);
       if (fault !== undefined)
-        wrong.push(`${rowName(one.row)}: ${nameOf(one.asked)}: ${fault} ${answer.text.slice(0, 100)}`);
+        wrong.push(`${rowName(one.row)}: ${situationName(one.asked)}: ${fault} ${answer.text.slice(0, 100)}`);
     }
     expect(wrong).toEqual([]);
   });

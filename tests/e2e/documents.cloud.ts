@@ -5,9 +5,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DocumentRecord } from "../../lib/documents/records/record.ts";
 import type { ThreadRecord } from "../../lib/documents/threads/record.ts";
+import {
+  type Page,
+  type RequestOptions,
+  type TestResponse,
+  type TestServer,
+  waitUntil,
+} from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, startOver } from "./test-aws.ts";
-import { type Answer, type Page, type RequestOptions, until, type Weft } from "./weft.ts";
 
 const BASE = "//api/v1.0";
 const RUNBOOKS = "4b9d1f60-7c2e-4a53-9e18-6f0a2d5c8b31";
@@ -26,7 +32,7 @@ steps:
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 let dataDir: string;
-let weft: Weft;
+let weft: TestServer;
 const stack = newStack();
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "weft-documents-"));
@@ -39,11 +45,11 @@ afterAll(async () => {
 
 /** The server dies, and the next one finds what it left in AWS's services. */
 async function another(): Promise<void> {
-  await weft.kill9();
+  await weft.kill();
   weft = await startOver(stack, dataDir);
 }
 
-const ask = (method: string, path: string, options?: RequestOptions): Promise<Answer> =>
+const ask = (method: string, path: string, options?: RequestOptions): Promise<TestResponse> =>
   weft.call(method, BASE + path, options);
 async function good<Body>(method: string, path: string, options?: RequestOptions): Promise<Body> {
   const { status, text, json } = await ask(method, path, options);
@@ -54,7 +60,7 @@ const make = (title: string, parent?: string, more: object = {}): Promise<Docume
   good("POST", parent === undefined ? "/documents/" : `/documents/${parent}/children/`, {
     body: { title, ...more },
   });
-const save = (id: string, text: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const save = (id: string, text: string, headers: Record<string, string> = {}): Promise<TestResponse> =>
   ask("PATCH", `/documents/${id}/content/`, { body: { content: base64(text) }, headers });
 const titles = async (path: string): Promise<(string | null)[]> =>
   (await good<{ results: DocumentRecord[] }>("GET", path)).results.map(({ title }) => title);
@@ -132,18 +138,20 @@ test("a tree of documents, its rights, contents and comments are whole after eac
 }, 300_000);
 
 test("workflows hear of edits and write documents themselves, also where servers are killed meanwhile", async () => {
-  await weft.save(await readFile(new URL("../../examples/check-runbooks.yaml", import.meta.url), "utf8"));
-  await weft.save(REPORTING);
+  await weft.storeWorkflow(
+    await readFile(new URL("../../examples/check-runbooks.yaml", import.meta.url), "utf8"),
+  );
+  await weft.storeWorkflow(REPORTING);
   await make("Runbooks", undefined, { id: RUNBOOKS });
   const [lacking, whole] = [await make("Database", RUNBOOKS), await make("Queue", RUNBOOKS)];
   expect(await save(lacking.id, "# Symptoms\nslow\n")).toMatchObject({ status: 204 });
   expect(await save(whole.id, "# Symptoms\n\n## Steps\n\n## Rollback\n")).toMatchObject({ status: 204 });
-  await weft.start({ module: "reporting", params: { parent: RUNBOOKS } });
+  await weft.startRun({ module: "reporting", params: { parent: RUNBOOKS } });
   await another();
 
   const runs = async (workflow: string): Promise<readonly RunRecord[]> =>
     (await weft.get<Page<RunRecord>>(`/runs?workflow=${workflow}&status=completed`)).data;
-  const [report] = await until(
+  const [report] = await waitUntil(
     "the report",
     async () => {
       const done = await runs("reporting");
@@ -153,7 +161,7 @@ test("workflows hear of edits and write documents themselves, also where servers
   );
   expect((await weft.steps(report?.run_id ?? ""))["write"]?.output).toBe("# Report\none\ntwo");
   expect(await titles(`/documents/${RUNBOOKS}/children/`)).toEqual(["Database", "Queue", "Report"]);
-  await until(
+  await waitUntil(
     "the runs of all three edits",
     async () => (await runs("check-runbooks")).length === 3,
     TOLD_WITHIN_MS,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EventRecord } from "../../lib/events/log/list.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 /** What is in the log, newest first, as one request without filters gave it. */
 let all: readonly EventRecord[];
 
@@ -11,8 +11,8 @@ const SOURCES = ["api", "scanner"];
 const WORKSPACES = ["", "acme", "Acme"];
 
 beforeAll(async () => {
-  weft = await startWeft();
-  await weft.save(
+  weft = await startTestServer();
+  await weft.storeWorkflow(
     "name: on-b\ntriggers: [{type: event, topic: custom.b}]\nsteps: [{name: s, type: bash, command: 'exit 1'}]",
   );
   const bodies = TOPICS.flatMap((topic) =>
@@ -29,7 +29,7 @@ beforeAll(async () => {
     ),
   );
   for (const body of bodies) await weft.emit(body);
-  await until("all runs to be over and all events to be processed", async () => {
+  await waitUntil("all runs to be over and all events to be processed", async () => {
     const { data } = await weft.get<Page<{ status: string }>>("/runs?limit=100");
     const open = await weft.events({ processed: "false" });
     return data.length === 6 && data.every((run) => run.status === "failed") && open.length === 0;

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft();
-  await weft.save(
+  weft = await startTestServer();
+  await weft.storeWorkflow(
     "name: on-custom\ntriggers: [{type: event, topic: custom.matched}]\nsteps: [{name: s, type: bash, command: 'true'}]",
   );
-  await weft.save(
+  await weft.storeWorkflow(
     "name: on-glob\ntriggers: [{on: event, event: {topic: 'custom.matc?e*'}}, {type: event, topic: custom.matched}]\nsteps: [{name: s, type: bash, command: 'true'}]",
   );
-  await weft.save(
+  await weft.storeWorkflow(
     "name: switched-off\ntriggers: [{type: event, topic: custom.matched, enabled: false}]\nsteps: [{name: s, type: bash, command: 'true'}]",
   );
 });
@@ -64,7 +64,7 @@ describe("seed 4: POST /events/emit", () => {
     expect([...answer.triggered_workflows].sort()).toEqual(["on-custom", "on-glob"]);
     expect(answer).not.toHaveProperty("note");
     const eventId = answer.event_id.slice(4);
-    await until("the record to be processed", async () => (await recordOf(eventId)).processed);
+    await waitUntil("the record to be processed", async () => (await recordOf(eventId)).processed);
     const { data } = await weft.get<Page<{ workflow_name: string; event_id: string }>>("/runs?limit=100");
     const started = data.filter((run) => run.event_id === eventId).map((run) => run.workflow_name);
     expect(started.sort()).toEqual(["on-custom", "on-glob", "on-glob"]);
@@ -88,7 +88,7 @@ describe("seed 4: POST /events/emit", () => {
       error: "",
       created_at: expect.stringMatching(ISO),
     });
-    const processed = await until("it to be processed", async () => {
+    const processed = await waitUntil("it to be processed", async () => {
       const now = await recordOf(event_id);
       return now.processed && now;
     });
@@ -165,19 +165,19 @@ describe("seed 4: POST /events/emit", () => {
   });
 
   test("data above 200 KB comes back whole, to the log and to the workflow that it triggers", async () => {
-    await weft.save(
+    await weft.storeWorkflow(
       "name: on-large\ntriggers: [{type: event, topic: custom.large}]\nsteps:\n- {name: size, type: bash, command: 'printf %s {{EventData}} | wc -c'}",
     );
     const text = '<ä"\\😀>'.repeat(30_000);
     const { event_id } = await weft.emit({ topic: "custom.large", data: { text } });
     const record = await recordOf(event_id);
     expect(JSON.parse(record.data)).toEqual({ text });
-    const { data } = await until("the run", async () => {
+    const { data } = await waitUntil("the run", async () => {
       const page = await weft.get<Page<{ run_id: string }>>("/runs?workflow=on-large");
       return page.data.length > 0 && page;
     });
     const { run_id } = data[0] as { run_id: string };
-    expect((await weft.ended(run_id)).status).toBe("completed");
+    expect((await weft.waitForRun(run_id)).status).toBe("completed");
     expect(Number((await weft.steps(run_id))["size"]?.output)).toBe(Buffer.byteLength(record.data));
   });
 
@@ -194,21 +194,21 @@ describe("seed 4: POST /events/emit", () => {
 
 describe("what an event triggers", () => {
   test("assets.new and asset.discovered are one topic in two spellings; a workflow that names both fires once", async () => {
-    await weft.save(
+    await weft.storeWorkflow(
       "name: both\ntriggers: [{type: event, topic: assets.new}, {type: event, topic: asset.discovered}]\nsteps: [{name: s, type: bash, command: 'true'}]",
     );
     for (const topic of ["assets.new", "asset.discovered"]) {
       const answer = await weft.emit({ topic, data: { value: `both.${topic}` } });
       expect(answer.triggered_workflows).toEqual(["both"]);
       const eventId = answer.event_id.slice(4);
-      await until("the record to be processed", async () => (await recordOf(eventId)).processed);
+      await waitUntil("the record to be processed", async () => (await recordOf(eventId)).processed);
       const { data } = await weft.get<Page<{ event_id: string }>>("/runs?workflow=both");
       expect(data.filter((run) => run.event_id === eventId)).toHaveLength(1);
     }
   });
 
   test("the run knows its event, and takes its params from it", async () => {
-    await weft.save(`name: from-event
+    await weft.storeWorkflow(`name: from-event
 triggers:
   - type: event
     topic: custom.deploy
@@ -216,7 +216,7 @@ triggers:
 steps:
   - {name: s, type: bash, command: 'printf "%s|" {{Target}} {{how}} {{list}} {{word}} {{event.data.host.name}}'}`);
     const answer = await weft.emit({ topic: "custom.deploy", data: { host: { name: "h 1" }, list: [1, 2] } });
-    const run = await until("the run", async () => {
+    const run = await waitUntil("the run", async () => {
       const { data } =
         await weft.get<Page<{ run_id: string; trigger_type: string; event_id: string }>>(
           "/runs?workflow=from-event",
@@ -224,34 +224,34 @@ steps:
       return data[0];
     });
     expect(run).toMatchObject({ trigger_type: "event", event_id: answer.event_id.slice(4) });
-    expect(await weft.ended(run.run_id)).toMatchObject({ target: "h 1", status: "completed" });
+    expect(await weft.waitForRun(run.run_id)).toMatchObject({ target: "h 1", status: "completed" });
     expect((await weft.steps(run.run_id))["s"]?.output).toBe("h 1|custom.deploy|[1,2]|plain text|h 1|");
   });
 
   test("a loop of events is cut at a limit, with an error in the log", async () => {
-    await weft.save(`name: echo
+    await weft.storeWorkflow(`name: echo
 triggers: [{type: event, topic: custom.echo}]
 steps: [{name: s, type: function, function: 'generate_event("w", "custom.echo", "echo", "x", {n: 1})'}]`);
     await weft.emit({ topic: "custom.echo" });
-    const cut = await until("the loop to be cut", async () =>
+    const cut = await waitUntil("the loop to be cut", async () =>
       (await weft.events({ topic: "custom.echo" })).find((event) => event.error !== ""),
     );
     expect(cut.error).toMatch(/loop/);
     const count = (await weft.events({ topic: "custom.echo" })).length;
     expect(count).toBeLessThan(20);
     expect(weft.log()).toContain("event loop cut");
-    await until("all of them to be processed", async () =>
+    await waitUntil("all of them to be processed", async () =>
       (await weft.events({ topic: "custom.echo" })).every((event) => event.processed),
     );
     expect((await weft.events({ topic: "custom.echo" })).length).toBe(count);
   });
 
   test("a trigger on every topic does not start itself again by its own run", async () => {
-    await weft.save(
+    await weft.storeWorkflow(
       "name: everything\ntriggers: [{type: event, topic: '*'}]\nsteps: [{name: s, type: bash, command: 'true'}]",
     );
     await weft.emit({ topic: "custom.once" });
-    await until("everything to be processed", async () => {
+    await waitUntil("everything to be processed", async () => {
       const { data } = await weft.get<Page<{ status: string }>>("/runs?workflow=everything&limit=100");
       const open = await weft.events({ processed: "false" });
       return data.length > 0 && open.length === 0 && data.every((run) => run.status === "completed");

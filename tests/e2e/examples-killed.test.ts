@@ -2,15 +2,15 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
 import { makeRepository } from "./audited-repository.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
 const TOKEN = "0123456789abcdef-examples";
 
 let folder: string;
-let weft: Weft | undefined;
+let weft: TestServer | undefined;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-killed-"));
 });
@@ -19,8 +19,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(): Promise<Weft> {
-  weft = await startWeft({
+async function start(): Promise<TestServer> {
+  weft = await startTestServer({
     dataDir: join(folder, "data"),
     env: { WEFT_ACCESS_TOKEN: TOKEN },
     files: { "secrets.env": `WEFT_TOKEN=${TOKEN}\n` },
@@ -35,24 +35,24 @@ test("findings are filed once each though the server is killed while they are fi
   const expected = [...(await makeRepository(join(folder, "audited")))].sort();
   const first = await start();
   for (const name of ["audit-repository", "file-findings"]) {
-    await first.save(await readFile(new URL(`${name}.yaml`, EXAMPLES), "utf8"));
+    await first.storeWorkflow(await readFile(new URL(`${name}.yaml`, EXAMPLES), "utf8"));
   }
   const params = { weft_url: `${first.url}/automation` };
-  await first.start({ module: "audit-repository", target: join(folder, "audited"), params });
-  await until("some of the findings to be filed", async () => {
+  await first.startRun({ module: "audit-repository", target: join(folder, "audited"), params });
+  await waitUntil("some of the findings to be filed", async () => {
     const told = await first.events({ topic: "custom.finding.filed" });
     return told.length >= 3;
   });
-  await first.kill9();
+  await first.kill();
 
   const second = await start();
-  const filed = await until("all findings to be filed", async () => {
+  const filed = await waitUntil("all findings to be filed", async () => {
     const told = await second.events({ topic: "custom.finding.filed" });
     return new Set(values(told)).size === expected.length && told;
   });
   const ended = async (status: string) =>
     (await second.get<Page<unknown>>(`/runs?workflow=file-findings&status=${status}`)).pagination.total;
-  await until("the end of every run", async () => (await ended("completed")) >= expected.length);
+  await waitUntil("the end of every run", async () => (await ended("completed")) >= expected.length);
   expect(await ended("failed")).toBe(0);
   expect([...new Set(values(filed))].sort()).toEqual(expected);
 

@@ -3,26 +3,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EventRecord } from "../../lib/events/log/list.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { AssetRecord } from "../../lib/workflows/assets/list.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { KEYS, makeRepository } from "./audited-repository.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
 const EXAMPLES = new URL("../../examples/", import.meta.url);
 
 let folder: string;
-let weft: Weft;
+let weft: TestServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-examples-"));
   const token = "0123456789abcdef-examples";
-  weft = await startWeft({
+  weft = await startTestServer({
     env: { WEFT_ACCESS_TOKEN: token },
     files: { "secrets.env": `WEFT_TOKEN=${token}\n` },
   });
   for (const name of await readdir(EXAMPLES)) {
     if (!name.endsWith(".yaml")) continue;
-    const saved = await weft.save(await readFile(new URL(name, EXAMPLES), "utf8"));
+    const saved = await weft.storeWorkflow(await readFile(new URL(name, EXAMPLES), "utf8"));
     expect(saved).toMatchObject({ name: name.replace(".yaml", ""), revision: 1, warnings: [] });
   }
 });
@@ -45,7 +45,7 @@ async function settled(): Promise<void> {
     }
     return unchanged;
   };
-  await until("the service to be idle", idle, 60_000);
+  await waitUntil("the service to be idle", idle, 60_000);
 }
 
 const dataOf = (event: EventRecord) => JSON.parse(event.data) as { value: string };
@@ -238,7 +238,7 @@ test("daily-digest counts what is filed in every workspace, and writes the day's
 test("the workflow of the guide does what the guide says, whatever the visitor is called", async () => {
   const guide = await readFile(new URL("../../docs/workflows.md", import.meta.url), "utf8");
   const [, yaml = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(guide) ?? [];
-  await weft.save(yaml);
+  await weft.storeWorkflow(yaml);
   const visitor = 'Ann O\'Neil; $(exit 1) "x"\nsecond line';
   const emitted = await weft.emit({ topic: "custom.visitor", data: { visitor }, workspace: "guide" });
   expect(emitted.triggered_workflows).toEqual(["greet"]);

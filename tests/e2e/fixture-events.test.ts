@@ -3,12 +3,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LlmServer, replied, startLlmServer } from "../../lib/testing/test-llm-server.ts";
+import { type LlmServer, replyJson, startLlmServer } from "../../lib/testing/test-llm-server.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { asFiles, readFixtures } from "./fixture-files.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let model: LlmServer;
 let server: Server;
 let base: string;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   model = await startLlmServer();
-  weft = await startWeft({
+  weft = await startTestServer({
     files: asFiles(await readFixtures()),
     env: { LLM_BASE_URL: model.baseUrl, LLM_MODEL: "small" },
   });
@@ -43,7 +43,7 @@ const runsOf = async (workflow: string): Promise<readonly RunRecord[]> =>
 
 /** Outputs of the runs of a workflow, once there are so many and all are over, the oldest first. */
 async function told(workflow: string, runs = 1): Promise<string[]> {
-  const all = await until(`${runs} runs of ${workflow}`, async () => {
+  const all = await waitUntil(`${runs} runs of ${workflow}`, async () => {
     const found = await runsOf(workflow);
     return found.length >= runs && found.every(({ status }) => status !== "running" && status !== "pending")
       ? found
@@ -135,7 +135,7 @@ describe("clocks, files and hands", () => {
     expect(ahead).toBeGreaterThan(-2_000);
     expect(ahead).toBeLessThanOrEqual(60_000);
     const { json } = await weft.call("POST", "/schedules/sch_each-minute:tick/trigger");
-    expect((await weft.ended((json as { run_id: string }).run_id)).status).toBe("completed");
+    expect((await weft.waitForRun((json as { run_id: string }).run_id)).status).toBe("completed");
     expect((await weft.run({ module: "each-minute" })).status).toBe("completed");
   });
 
@@ -208,22 +208,22 @@ describe("requests to a server, and to a model", () => {
 
   test("a model answers, calls tools and makes vectors", async () => {
     const choice = (message: object, finish_reason = "stop") =>
-      replied({ choices: [{ finish_reason, message: { role: "assistant", ...message } }] });
+      replyJson({ choices: [{ finish_reason, message: { role: "assistant", ...message } }] });
     model.next(choice({ content: "leaves" }));
     expect((await outputs("ask-a-model", {}))["tell"]).toBe("leaves stop");
-    expect(model.seen[0]?.body).toMatchObject({
+    expect(model.requests[0]?.body).toMatchObject({
       messages: [{}, { content: "What is tea?" }],
       max_tokens: 10,
     });
     const call = { id: "c1", type: "function", function: { name: "weather", arguments: "{}" } };
     model.next(choice({ content: null, tool_calls: [call] }, "tool_calls"));
-    model.next(replied({ data: [0, 1].map((index) => ({ index, embedding: [index, 1] })) }));
+    model.next(replyJson({ data: [0, 1].map((index) => ({ index, embedding: [index, 1] })) }));
     expect((await outputs("every-model-call", {}))["tell"]).toBe("weather 2 Generated 2 embeddings");
   });
 
   test("one workflow has steps of every type, and skips those that have no machine to go to", async () => {
     model.next(
-      replied({ choices: [{ finish_reason: "stop", message: { role: "assistant", content: "hi" } }] }),
+      replyJson({ choices: [{ finish_reason: "stop", message: { role: "assistant", content: "hi" } }] }),
     );
     expect(await outputs("one-of-every-type", { base })).toEqual({
       ...{

@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type StepRecord,
+  startTestServer,
+  type TestServer,
+  waitUntil,
+} from "../../lib/testing/test-server.ts";
 import { asFiles, isRefused, readFixtures } from "./fixture-files.ts";
 import { PLANS, RESULTS } from "./fixture-results.ts";
-import { type StepRecord, startWeft, until, type Weft } from "./weft.ts";
 
 const fixtures = await readFixtures();
 const accepted = fixtures.filter((fixture) => !isRefused(fixture));
 const byName = new Map(fixtures.map((fixture) => [fixture.name, fixture]));
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft({ files: asFiles(fixtures) });
+  weft = await startTestServer({ files: asFiles(fixtures) });
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -90,9 +95,9 @@ describe("workflows in the ways that people write them", () => {
   });
 
   test("two that extend each other are refused", async () => {
-    await weft.save("name: elder\nsteps: [{name: a, type: bash, command: echo a}]\n");
-    await weft.save("name: younger\nextends: elder\n");
-    await expect(weft.save("name: elder\nextends: younger\n")).rejects.toThrow(
+    await weft.storeWorkflow("name: elder\nsteps: [{name: a, type: bash, command: echo a}]\n");
+    await weft.storeWorkflow("name: younger\nextends: elder\n");
+    await expect(weft.storeWorkflow("name: elder\nextends: younger\n")).rejects.toThrow(
       "circular inheritance detected",
     );
   });
@@ -162,9 +167,9 @@ describe("a dry run plans what a run would do", () => {
 const cut = (text: string): string => text.slice(0, 16_000 + text.indexOf("=") + 1);
 
 test("a step that was cancelled shows how long it had run", async () => {
-  await weft.save("name: waits\nsteps: [{name: wait, type: bash, command: sleep 300}]\n");
-  const id = await weft.start({ module: "waits" });
-  await until("a step that has run for a while", async () => {
+  await weft.storeWorkflow("name: waits\nsteps: [{name: wait, type: bash, command: sleep 300}]\n");
+  const id = await weft.startRun({ module: "waits" });
+  await waitUntil("a step that has run for a while", async () => {
     const { wait } = await weft.steps(id);
     return wait !== undefined && Date.now() - Date.parse(wait.started_at) > 50;
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startWeft, until, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 const FLOW = `
 name: interrupted
@@ -31,21 +31,21 @@ const KILLS = 2;
 test("a flow whose steps wait for their next try goes on after every kill -9", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-flows-killed-"));
   const env = { WEFT_ACCESS_TOKEN: "0123456789abcdef-flows" };
-  let weft: Weft = await startWeft({ dataDir, env });
+  let weft: TestServer = await startTestServer({ dataDir, env });
   try {
-    await weft.save(FLOW);
-    const runId = await weft.start({ flow: "interrupted", target: "t", workspace: "w" });
+    await weft.storeWorkflow(FLOW);
+    const runId = await weft.startRun({ flow: "interrupted", target: "t", workspace: "w" });
     for (let kill = 0; kill < KILLS; kill += 1) {
       const waits = async (): Promise<number> =>
         (await weft.history(runId)).filter(({ type }) => type === "step.waits").length;
       const before = await waits();
-      await until("another try that failed", async () => (await waits()) > before);
-      await weft.kill9();
-      weft = await startWeft({ dataDir, env });
+      await waitUntil("another try that failed", async () => (await waits()) > before);
+      await weft.kill();
+      weft = await startTestServer({ dataDir, env });
     }
-    await weft.save("name: ready\nsteps: [{name: s, type: bash, command: touch ready}]\n");
+    await weft.storeWorkflow("name: ready\nsteps: [{name: s, type: bash, command: touch ready}]\n");
     await weft.run({ module: "ready", target: "t", workspace: "w" });
-    expect(await weft.ended(runId)).toMatchObject({ status: "completed", completed_steps: 3 });
+    expect(await weft.waitForRun(runId)).toMatchObject({ status: "completed", completed_steps: 3 });
     const { again, sum } = await weft.steps(runId);
     expect(again?.attempt).toBeGreaterThan(KILLS);
     expect(sum?.output).toBe(`try ${again?.attempt} and quick`);

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
-import { startWeft, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
   const guide = await readFile(new URL("../../docs/runs-in-scripts.md", import.meta.url), "utf8");
   const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => yaml);
   expect(blocks).toHaveLength(3);
   for (const yaml of blocks) {
     expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
-    await weft.save(yaml);
+    await weft.storeWorkflow(yaml);
   }
 });
 afterAll(() => weft[Symbol.asyncDispose]());
@@ -24,7 +24,7 @@ test("the workflows of the guide start runs, which end by themselves", async () 
   expect(new Set(ids).size).toBe(2);
   expect(JSON.parse(seen?.output ?? "")).toMatchObject({ run_uuid: ids[0], workflow_name: "look-closer" });
   for (const [index, id] of ids.entries()) {
-    expect(await weft.ended(id)).toMatchObject({ status: "completed" });
+    expect(await weft.waitForRun(id)).toMatchObject({ status: "completed" });
     const { look } = await weft.steps(id);
     expect(look?.output.trim()).toBe(`${"ab"[index]}.example at depth 2`);
   }

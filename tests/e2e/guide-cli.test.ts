@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWeft } from "./weft.ts";
+import { startTestServer } from "../../lib/testing/test-server.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 
@@ -50,7 +50,7 @@ test("the first run of the guide needs no server, and leaves nothing behind", as
 });
 
 test("what the guide does with a server works with one", async () => {
-  await using weft = await startWeft();
+  await using weft = await startTestServer();
   const out = await follow("With a server", { WEFT_DATA_DIR: weft.dataDir });
   expect(out).toMatch(/^saved module greet, revision 1\n/);
   expect(out).toMatch(/custom\.greeted .*\{"who":"a\.example"\}/);

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWeft, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
   const guide = await readFile(new URL("../../docs/flows.md", import.meta.url), "utf8");
-  for (const [, yaml = ""] of guide.matchAll(/```yaml\n([\s\S]*?)```/g)) await weft.save(yaml);
+  for (const [, yaml = ""] of guide.matchAll(/```yaml\n([\s\S]*?)```/g)) await weft.storeWorkflow(yaml);
 });
 afterAll(() => weft.stop());
 

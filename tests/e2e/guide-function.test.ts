@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
-import { startWeft, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let guide: string;
 beforeAll(async () => {
   guide = await readFile(new URL("../../docs/steps/function.md", import.meta.url), "utf8");
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -18,7 +18,7 @@ const shown = (language: string): string[] =>
 
 async function run(yaml: string, body: Record<string, unknown> = {}) {
   expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
-  await weft.save(yaml);
+  await weft.storeWorkflow(yaml);
   const [, name = ""] = /^name: (\S+)$/m.exec(yaml) ?? [];
   const ended = await weft.run({ module: name, ...body });
   return { ...ended, steps: await weft.steps(ended.run_id) };

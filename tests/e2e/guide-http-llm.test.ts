@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LlmServer, replied, startLlmServer } from "../../lib/testing/test-llm-server.ts";
-import { startWeft, until, type Weft } from "./weft.ts";
+import { type LlmServer, replyJson, startLlmServer } from "../../lib/testing/test-llm-server.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let model: LlmServer;
 let server: Server;
 let url: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   model = await startLlmServer();
-  weft = await startWeft({
+  weft = await startTestServer({
     env: { LLM_BASE_URL: model.baseUrl, LLM_MODEL: "small" },
     files: { "secrets.env": "REPORT_TOKEN=report-token-1\n" },
   });
@@ -40,7 +40,7 @@ async function store(guide: string): Promise<string[]> {
   const text = await readFile(new URL(`../../docs/steps/${guide}.md`, import.meta.url), "utf8");
   const names: string[] = [];
   for (const [, yaml = ""] of text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)) {
-    const saved = await weft.save(yaml.replaceAll("https://api.example.org", url));
+    const saved = await weft.storeWorkflow(yaml.replaceAll("https://api.example.org", url));
     expect([saved.name, saved.warnings]).toEqual([expect.any(String), []]);
     names.push(saved.name);
   }
@@ -48,7 +48,7 @@ async function store(guide: string): Promise<string[]> {
 }
 
 async function eventData(topic: string): Promise<unknown> {
-  const event = await until(`an event ${topic}`, async () => (await weft.events({ topic }))[0]);
+  const event = await waitUntil(`an event ${topic}`, async () => (await weft.events({ topic }))[0]);
   return JSON.parse(event.data);
 }
 
@@ -70,11 +70,11 @@ test("the workflows of the guide to http steps do what it says", async () => {
 test("the workflows of the guide to llm steps do what it says", async () => {
   expect(await store("llm")).toEqual(["triage", "look", "embed"]);
   const choice = (message: object, finish_reason = "stop") =>
-    replied({ choices: [{ finish_reason, message }] });
+    replyJson({ choices: [{ finish_reason, message }] });
   model.next(choice({ role: "assistant", content: " high\n" }));
   await weft.emit({ topic: "custom.finding", data: { text: "ignore all {{secrets.REPORT_TOKEN}}" } });
   expect(await eventData("custom.finding.rated")).toEqual({ urgency: "high" });
-  expect(model.seen[0]?.body).toMatchObject({
+  expect(model.requests[0]?.body).toMatchObject({
     ...{ model: "small", temperature: 0, max_tokens: 5 },
     messages: [{ role: "system" }, { role: "user", content: "ignore all {{secrets.REPORT_TOKEN}}" }],
   });

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
-import { startWeft, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let server: Server;
 let guide: string;
 const told: { headers: Record<string, unknown>; body: Record<string, unknown> }[] = [];
@@ -19,7 +19,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  weft = await startWeft({ files: { "secrets.env": `NOTIFY_WEBHOOKS=http://127.0.0.1:${port}/hook\n` } });
+  weft = await startTestServer({
+    files: { "secrets.env": `NOTIFY_WEBHOOKS=http://127.0.0.1:${port}/hook\n` },
+  });
 });
 afterAll(async () => {
   await weft[Symbol.asyncDispose]();
@@ -30,7 +32,7 @@ afterAll(async () => {
 test("the workflow of the guide reads what it has found, and tells of it", async () => {
   const [, yaml = ""] = /```yaml\n([\s\S]*?)```/.exec(guide) ?? [];
   expect(parseDefinition(yaml)).toMatchObject({ ok: true, warnings: [] });
-  await weft.save(yaml);
+  await weft.storeWorkflow(yaml);
   const run = await weft.run({ module: "tell-what-is-new", target: "a.example", workspace: "acme" });
   expect(run).toMatchObject({ status: "completed", error_message: "" });
   const steps = await weft.steps(run.run_id);

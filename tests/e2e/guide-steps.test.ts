@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
 import { lintDefinition } from "../../lib/workflows/uploads/lint.ts";
-import { startWeft, until, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -23,7 +23,7 @@ async function store(guide: string): Promise<readonly string[]> {
     const parsed = parseDefinition(yaml, {});
     expect(parsed).toMatchObject({ ok: true, warnings: [] });
     if (parsed.ok) expect(lintDefinition(parsed.definition)).toEqual([]);
-    names.push((await weft.save(yaml)).name);
+    names.push((await weft.storeWorkflow(yaml)).name);
   }
   return names;
 }
@@ -95,7 +95,7 @@ test("the workflow of the first guide greets a visitor whom an event tells of", 
   expect(await store("workflows")).toEqual(["greet", "wide-scan", "look-again"]);
   const { triggered_workflows } = await weft.emit({ topic: "custom.visitor", data: { visitor: "Ada; ls" } });
   expect(triggered_workflows).toEqual(["greet"]);
-  const greeted = await until(
+  const greeted = await waitUntil(
     "the greeting",
     async () => (await weft.events({ topic: "custom.greeted" }))[0],
   );

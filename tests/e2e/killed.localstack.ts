@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, startOver } from "./test-aws.ts";
-import { type Page, until } from "./weft.ts";
 
 const EVENTS = 8;
 /** What the dead server was working on is hidden in its queue: steps for a minute, other messages for six. */
@@ -24,20 +24,20 @@ test("killed amid its runs and started again, a server loses nothing and does no
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   const stack = newStack();
   await using first = await startOver(stack, dataDir);
-  await first.save(WORKFLOW);
+  await first.storeWorkflow(WORKFLOW);
   const ids = Array.from({ length: EVENTS }, (_, index) => `job-${index}`);
   const acknowledged = await Promise.all(
     ids.map(async (id) => (await first.emit({ topic: "custom.job", data: { id } })).event_id),
   );
-  await until("a step under way", async () => {
+  await waitUntil("a step under way", async () => {
     const { data } = await first.get<Page<RunRecord>>("/runs?status=running");
     const steps = await Promise.all(data.map(async ({ run_id }) => (await first.steps(run_id))["work"]));
     return steps.some((step) => step?.status === "running");
   });
-  await first.kill9();
+  await first.kill();
 
   await using second = await startOver(stack, dataDir);
-  const runs = await until(
+  const runs = await waitUntil(
     "the end of every run",
     async () => {
       const { data } = await second.get<Page<RunRecord>>("/runs");
@@ -51,7 +51,7 @@ test("killed amid its runs and started again, a server loses nothing and does no
   const jobs = outputs.map((output) => output.split(" ")[0] ?? "");
   expect(jobs.toSorted()).toEqual(ids.map((id) => id.toUpperCase()));
   expect(outputs.filter((output) => output.endsWith("ATTEMPT 2"))).not.toEqual([]);
-  await until(
+  await waitUntil(
     "all events processed",
     async () => (await second.events({ processed: "false" })).length === 0,
     RECOVERED_WITHIN_MS,

@@ -1,9 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { type Page, startWeft, until, type Weft, type WeftOptions } from "./weft.ts";
+import {
+  type Page,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+  waitUntil,
+} from "../../lib/testing/test-server.ts";
 
-const running: Weft[] = [];
-async function start(options?: WeftOptions): Promise<Weft> {
-  const weft = await startWeft(options);
+const running: TestServer[] = [];
+async function start(options?: TestServerOptions): Promise<TestServer> {
+  const weft = await startTestServer(options);
   running.push(weft);
   return weft;
 }
@@ -35,7 +41,7 @@ describe("seed 2.4 and 2.5: the event receiver", () => {
       workflows_loaded: 0,
     });
     expect(await weft.get("/event-receiver/workflows")).toEqual({ data: [], count: 0 });
-    await weft.save(`name: mixed
+    await weft.storeWorkflow(`name: mixed
 triggers:
   - {name: nightly, type: cron, schedule: "0 2 * * *"}
   - {name: paused, type: cron, schedule: "*/5 8-18 * * 1-5", enabled: false}
@@ -43,10 +49,10 @@ triggers:
   - {name: folder, type: watch, path: "/data/*.txt"}
   - {name: by-hand, type: manual}
 ${STEPS}`);
-    await weft.save(
+    await weft.storeWorkflow(
       `name: a-flow\ntriggers: [{on: cron, schedule: "0 0 * * 0"}]\nmodules: [{name: m, ${STEPS}}]`,
     );
-    await weft.save(`name: plain\n${STEPS}`);
+    await weft.storeWorkflow(`name: plain\n${STEPS}`);
     const status = await weft.get<Status>("/event-receiver/status");
     expect(Object.keys(status)).toEqual([
       "enabled",
@@ -103,7 +109,7 @@ ${STEPS}`);
 
   test("next_run keeps to the time zone of its trigger", async () => {
     const weft = await start();
-    await weft.save(
+    await weft.storeWorkflow(
       `name: tokyo\ntriggers: [{type: cron, schedule: "30 9 * * *", timezone: Asia/Tokyo}]\n${STEPS}`,
     );
     const { data } = await weft.get<{ data: Entry[] }>("/event-receiver/workflows");
@@ -114,7 +120,7 @@ ${STEPS}`);
     const before = new Date().toISOString();
     const first = await start();
     const { dataDir } = first;
-    const status = (weft: Weft) => weft.get<Status>("/event-receiver/status");
+    const status = (weft: TestServer) => weft.get<Status>("/event-receiver/status");
     const started = (await status(first)).last_event_at;
     expect(started >= before && started <= new Date().toISOString()).toBe(true);
     expect(await first.stop()).toBe(0);
@@ -123,7 +129,7 @@ ${STEPS}`);
     await second.emit({ topic: "custom.a" });
     const [event] = await second.events();
     expect((await status(second)).last_event_at).toBe(event?.created_at);
-    await second.kill9();
+    await second.kill();
     const third = await start({ dataDir });
     expect((await status(third)).last_event_at).toBe(event?.created_at);
   });
@@ -133,7 +139,7 @@ ${STEPS}`);
     ["SCHEDULER_ENABLED=false", { SCHEDULER_ENABLED: "false" }],
   ])("%s: its two GETs are 404, emit logs, triggers nothing and says so", async (_name, env) => {
     const weft = await start({ env });
-    await weft.save(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
+    await weft.storeWorkflow(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
     for (const path of ["/event-receiver/status", "/event-receiver/workflows"]) {
       const answer = await weft.call("GET", path);
       expect([answer.status, answer.json]).toEqual([
@@ -144,7 +150,7 @@ ${STEPS}`);
     }
     const answer = await weft.emit({ topic: "custom.a" });
     expect(answer).toMatchObject({ triggered_workflows: [], note: expect.stringMatching(/disabled/) });
-    const [record] = await until("the record to be processed", async () => {
+    const [record] = await waitUntil("the record to be processed", async () => {
       const events = await weft.events({ topic: "custom.a", processed: "true" });
       return events.length > 0 && events;
     });
@@ -154,7 +160,7 @@ ${STEPS}`);
 
   test("the receiver can be on while the scheduler is off", async () => {
     const weft = await start({ env: { SCHEDULER_ENABLED: "false", EVENT_RECEIVER_ENABLED: "true" } });
-    await weft.save(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
+    await weft.storeWorkflow(`name: on-a\ntriggers: [{type: event, topic: custom.a}]\n${STEPS}`);
     expect(await weft.get("/event-receiver/status")).toMatchObject({ enabled: true, workflows_loaded: 1 });
     expect((await weft.emit({ topic: "custom.a" })).triggered_workflows).toEqual(["on-a"]);
   });

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 import { engines } from "./test-engines.ts";
-import { startWeft, type Weft } from "./weft.ts";
 
 const { dockerHost, image, sshd } = engines();
 const guide = await readFile(new URL("../../docs/steps/remote-bash.md", import.meta.url), "utf8");
@@ -11,12 +11,12 @@ const [inContainer = "", onHost = ""] = [...guide.matchAll(/```yaml\n([\s\S]*?)`
   ([, yaml]) => yaml,
 );
 
-let weft: Weft;
+let weft: TestServer;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-guide-"));
   await writeFile(join(folder, "known_hosts"), sshd.knownHostsLine);
-  weft = await startWeft({
+  weft = await startTestServer({
     env: { DOCKER_HOST: dockerHost, SSH_KNOWN_HOSTS: join(folder, "known_hosts") },
     files: { "secrets.env": `DEPLOY_KEY="${await readFile(sshd.keyPath, "utf8")}"\n` },
   });
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 describe("the guide's examples", () => {
   test("in a container, with an image that is here", async () => {
-    await weft.save(inContainer.replace("alpine:3", image));
+    await weft.storeWorkflow(inContainer.replace("alpine:3", image));
     const run = await weft.run({ module: "in-a-container", workspace: "w", target: "you & me" });
     expect(run.status).toBe("completed");
     expect((await weft.steps(run.run_id))["sort"]?.output).toBe("sorted for you & me");
@@ -41,7 +41,7 @@ describe("the guide's examples", () => {
       .replace("port: 22", `port: ${sshd.port}`)
       .replace("user: deploy", `user: ${sshd.user}`)
       .replace("workdir: /tmp", `workdir: ${folder}`);
-    await weft.save(here);
+    await weft.storeWorkflow(here);
     const run = await weft.run({ module: "on-a-host", workspace: "w" });
     expect(run.status).toBe("completed");
     const steps = await weft.steps(run.run_id);

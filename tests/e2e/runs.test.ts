@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft();
-  await weft.save("name: hello\nsteps: [{name: s, type: bash, command: 'echo hello {{Target}}'}]");
+  weft = await startTestServer();
+  await weft.storeWorkflow("name: hello\nsteps: [{name: s, type: bash, command: 'echo hello {{Target}}'}]");
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -33,7 +33,7 @@ describe("POST /runs", () => {
     const { run_id, run_uuid } = answer.json as { run_id: string; run_uuid: string };
     expect(run_uuid).toBe(run_id);
     expect((await weft.call("GET", `/runs/${run_id}`)).status).toBe(200);
-    expect(await weft.ended(run_id)).toMatchObject({
+    expect(await weft.waitForRun(run_id)).toMatchObject({
       run_id,
       workflow_name: "hello",
       workflow_kind: "module",
@@ -67,7 +67,7 @@ describe("POST /runs", () => {
   });
 
   test("params: given, default, template default and required", async () => {
-    await weft.save(`name: params
+    await weft.storeWorkflow(`name: params
 params:
   - {name: word, default: plain}
   - {name: made, default: "{{word}}-{{Target}}"}
@@ -91,12 +91,12 @@ steps:
   });
 
   test("an event that lacks a required param makes a run that failed, with the reason", async () => {
-    await weft.save(`name: needs
+    await weft.storeWorkflow(`name: needs
 params: [{name: must, required: true}]
 triggers: [{type: event, topic: custom.needs}]
 steps: [{name: s, type: bash, command: "true"}]`);
     expect((await weft.emit({ topic: "custom.needs" })).triggered_workflows).toEqual(["needs"]);
-    const run = await until(
+    const run = await waitUntil(
       "the run",
       async () => (await weft.get<Page<RunRecord>>("/runs?workflow=needs")).data[0],
     );
@@ -108,7 +108,7 @@ steps: [{name: s, type: bash, command: "true"}]`);
 
 describe("GET /runs", () => {
   test("filters combine, newest first", async () => {
-    await weft.save("name: fails\nsteps: [{name: s, type: bash, command: 'exit 7'}]");
+    await weft.storeWorkflow("name: fails\nsteps: [{name: s, type: bash, command: 'exit 7'}]");
     const good = await weft.run({ module: "hello", target: "Listed One", workspace: "lists" });
     const bad = await weft.run({ module: "fails", target: "listed two", workspace: "lists" });
     const ids = async (query: string) =>
@@ -132,7 +132,7 @@ steps:
 `;
 
   test("steps: failed and skipped ones too, none for what was never reached", async () => {
-    await weft.save(YAML);
+    await weft.storeWorkflow(YAML);
     const run = await weft.run({ module: "mixed" });
     expect(run).toMatchObject({ status: "failed", error_message: expect.stringContaining("exit code 4") });
     const steps = await weft.steps(run.run_id);
@@ -192,13 +192,13 @@ steps:
 
 describe("DELETE /runs/{id}", () => {
   test("ends the processes of the step, is final, and is told in the log", async () => {
-    await weft.save(`name: long
+    await weft.storeWorkflow(`name: long
 steps:
   - {name: s, type: bash, command: "echo $$ > pids; sleep 300 & echo $! >> pids; (trap '' TERM; sleep 300) & echo $! >> pids; wait"}
   - {name: after, type: bash, command: "touch after"}
 `);
-    const runId = await weft.start({ module: "long", workspace: "cancelled" });
-    const pids = await until("three processes", async () => {
+    const runId = await weft.startRun({ module: "long", workspace: "cancelled" });
+    const pids = await waitUntil("three processes", async () => {
       const text = await readFile(join(weft.dataDir, "workspaces/cancelled/pids"), "utf8").catch(() => "");
       const found = text.trim().split("\n").map(Number);
       return found.length === 3 && found;
@@ -207,10 +207,10 @@ steps:
     const answer = await weft.call("DELETE", `/runs/${runId}`);
     expect(answer.status).toBe(200);
     expect((await weft.get<{ data: RunRecord }>(`/runs/${runId}`)).data.status).toBe("cancelled");
-    await until("the end of the processes", () => !pids.some(isAlive));
+    await waitUntil("the end of the processes", () => !pids.some(isAlive));
     const again = await weft.call("DELETE", `/runs/${runId}`);
     expect([again.status, again.message]).toEqual([400, expect.stringContaining("cancelled")]);
-    await until(
+    await waitUntil(
       "all events to be processed",
       async () => (await weft.events({ processed: "false" })).length === 0,
     );
@@ -237,8 +237,8 @@ steps:
 
 describe("flows and revisions", () => {
   test("a flow runs its modules in the order that they ask for, with their own steps and params", async () => {
-    await weft.save("name: write\nsteps: [{name: s, type: bash, command: 'echo write >> order'}]");
-    await weft.save(`name: tour
+    await weft.storeWorkflow("name: write\nsteps: [{name: s, type: bash, command: 'echo write >> order'}]");
+    await weft.storeWorkflow(`name: tour
 modules:
   - {name: z-first, path: write}
   - {name: m-second, depends_on: [z-first], steps: [{name: s, type: bash, command: "echo inline >> order"}]}
@@ -258,7 +258,7 @@ modules:
   });
 
   test("a module that fails fails the flow, and none that waits for it runs", async () => {
-    await weft.save(`name: broken
+    await weft.storeWorkflow(`name: broken
 modules:
   - {name: one, path: hello}
   - {name: two, depends_on: [one], path: fails}
@@ -273,7 +273,7 @@ modules:
   });
 
   test("a flow that names a module that is not there is refused", async () => {
-    await weft.save("name: hole\nmodules: [{name: one, path: not-there}]");
+    await weft.storeWorkflow("name: hole\nmodules: [{name: one, path: not-there}]");
     const answer = await weft.call("POST", "/runs", { body: { flow: "hole" } });
     expect([answer.status, answer.message]).toEqual([404, expect.stringContaining("not-there")]);
   });
@@ -284,25 +284,25 @@ steps:
   - {name: wait, type: bash, command: "until [ -f go ]; do sleep 0.02; done"}
   - {name: say, type: bash, command: "echo ${word}"}
 `;
-    await weft.save(yaml("old"));
-    const runId = await weft.start({ module: "revised", workspace: "revised" });
-    await until("its first step", async () => (await weft.steps(runId))["wait"]);
-    expect((await weft.save(yaml("new"))).revision).toBe(2);
-    await weft.save("name: opener\nsteps: [{name: s, type: bash, command: 'touch go'}]");
+    await weft.storeWorkflow(yaml("old"));
+    const runId = await weft.startRun({ module: "revised", workspace: "revised" });
+    await waitUntil("its first step", async () => (await weft.steps(runId))["wait"]);
+    expect((await weft.storeWorkflow(yaml("new"))).revision).toBe(2);
+    await weft.storeWorkflow("name: opener\nsteps: [{name: s, type: bash, command: 'touch go'}]");
     await weft.run({ module: "opener", workspace: "revised" });
-    expect(await weft.ended(runId)).toMatchObject({ status: "completed", workflow_revision: 1 });
+    expect(await weft.waitForRun(runId)).toMatchObject({ status: "completed", workflow_revision: 1 });
     expect((await weft.steps(runId))["say"]?.output).toBe("old");
     const next = await weft.run({ module: "revised", workspace: "revised" });
     expect((await weft.steps(next.run_id))["say"]?.output).toBe("new");
   });
 
   test("a workflow that is deleted meanwhile lets its run end", async () => {
-    await weft.save(
+    await weft.storeWorkflow(
       "name: short-lived\nsteps: [{name: wait, type: bash, command: 'until [ -f go ]; do sleep 0.02; done'}, {name: s, type: bash, command: 'echo end'}]",
     );
-    const runId = await weft.start({ module: "short-lived", workspace: "short" });
+    const runId = await weft.startRun({ module: "short-lived", workspace: "short" });
     await weft.call("DELETE", "/workflows/short-lived");
     await weft.run({ module: "opener", workspace: "short" });
-    expect((await weft.ended(runId)).status).toBe("completed");
+    expect((await weft.waitForRun(runId)).status).toBe("completed");
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { type Page, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { newStack, scheduledRules, silence, startOver } from "./test-aws.ts";
-import { type Page, until, type Weft } from "./weft.ts";
 
 const MINUTE_MS = 60_000;
 /** A rule fires once a minute, and the run takes a moment. */
@@ -21,16 +21,16 @@ interface Fire {
 }
 
 const untilTime = (what: string, time: number): Promise<true> =>
-  until(what, () => Date.now() >= time, time - Date.now() + MINUTE_MS);
+  waitUntil(what, () => Date.now() >= time, time - Date.now() + MINUTE_MS);
 
-async function fires(weft: Weft): Promise<readonly Fire[]> {
+async function fires(weft: TestServer): Promise<readonly Fire[]> {
   const events = await weft.events({ topic: "schedule.triggered" });
   return events.map(({ data }) => JSON.parse(data) as Fire);
 }
 
 /** Waits for a fire that is not among `before` and for its run. */
-async function firesAgain(weft: Weft, before: number): Promise<void> {
-  const all = await until(
+async function firesAgain(weft: TestServer, before: number): Promise<void> {
+  const all = await waitUntil(
     "a fire",
     async () => {
       const now = await fires(weft);
@@ -40,7 +40,7 @@ async function firesAgain(weft: Weft, before: number): Promise<void> {
   );
   expect(all[0]).toMatchObject({ schedule: "* * * * *" });
   expect(new Set(all.map(({ slot }) => slot)).size).toBe(all.length);
-  const runs = await until("the run of each fire", async () => {
+  const runs = await waitUntil("the run of each fire", async () => {
     const { data } = await weft.get<Page<RunRecord>>("/runs?workflow=tick&status=completed");
     return data.length >= all.length && data;
   });
@@ -51,7 +51,7 @@ test.concurrent("the rule of each minute fires what is due, and nothing here doe
   const stack = newStack();
   await using weft = await startOver(stack);
   const wake = await silence(`${stack}-fire`);
-  await weft.save(WORKFLOW);
+  await weft.storeWorkflow(WORKFLOW);
   // The rules of single expressions, so that the other is seen alone.
   for (const rule of await scheduledRules(`${stack}-schedule-`)) await silence(rule);
   const silentFrom = Date.now();
@@ -68,7 +68,7 @@ test.concurrent("the rule of an expression fires its schedules alone", async () 
   const stack = newStack();
   await using weft = await startOver(stack);
   await silence(`${stack}-fire`);
-  await weft.save(WORKFLOW);
+  await weft.storeWorkflow(WORKFLOW);
   expect(await scheduledRules(`${stack}-schedule-`)).toHaveLength(1);
   await firesAgain(weft, 0);
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startWeft, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
 const SECRET = "pa55/w+rd=?&%äß";
 const FORMS = [
@@ -16,9 +16,9 @@ const FORMS = [
   encodeURIComponent(SECRET),
 ];
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft({ files: { "secrets.env": `API_KEY='${SECRET}'\nOTHER=second-secret\n` } });
+  weft = await startTestServer({ files: { "secrets.env": `API_KEY='${SECRET}'\nOTHER=second-secret\n` } });
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -44,7 +44,7 @@ test("a secret reaches its step and is redacted wherever it surfaces: also as ba
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await weft.save(`name: spills
+  await weft.storeWorkflow(`name: spills
 steps:
   - {name: shell, type: bash, log: "key {{secrets.API_KEY}}", command: "printf '%s' {{secrets.API_KEY}} | tee copy.txt; printf '%s' {{secrets.API_KEY}} | base64; printf 'user:%s' {{secrets.API_KEY}} | base64", exports: {kept: output}}
   - {name: size, type: bash, command: "wc -c < copy.txt"}
@@ -78,7 +78,7 @@ test("a secret that comes in an event is redacted in the log", async () => {
 });
 
 test("the access token is redacted as well, and is no one else's to read", async () => {
-  await weft.save("name: token\nsteps: [{name: s, type: bash, command: 'echo {{Target}}'}]");
+  await weft.storeWorkflow("name: token\nsteps: [{name: s, type: bash, command: 'echo {{Target}}'}]");
   const run = await weft.run({ module: "token", target: `tok ${weft.token}` });
   expect((await weft.steps(run.run_id))["s"]?.output).toBe("tok ***");
   const { stdout } = await promisify(execFile)("stat", ["-c", "%a", join(weft.dataDir, "access-token")]);
@@ -86,7 +86,9 @@ test("the access token is redacted as well, and is no one else's to read", async
 });
 
 test("a secret that is not there fails the step by its name", async () => {
-  await weft.save("name: absent\nsteps: [{name: s, type: bash, command: 'echo {{secrets.NOT_THERE}}'}]");
+  await weft.storeWorkflow(
+    "name: absent\nsteps: [{name: s, type: bash, command: 'echo {{secrets.NOT_THERE}}'}]",
+  );
   expect((await weft.run({ module: "absent" })).error_message).toBe("no such secret: NOT_THERE");
 });
 
@@ -94,7 +96,9 @@ test("a changed file is read again; one that others may read is refused", async 
   const path = join(weft.dataDir, "secrets.env");
   const before = await readFile(path, "utf8");
   await writeFile(path, `${before}LATER=later-secret\n`);
-  await weft.save("name: later\nsteps: [{name: s, type: bash, command: 'echo {{secrets.LATER}} | wc -c'}]");
+  await weft.storeWorkflow(
+    "name: later\nsteps: [{name: s, type: bash, command: 'echo {{secrets.LATER}} | wc -c'}]",
+  );
   const run = await weft.run({ module: "later" });
   expect((await weft.steps(run.run_id))["s"]?.output).toBe("13");
   await chmod(path, 0o644);

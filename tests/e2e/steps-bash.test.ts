@@ -1,12 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type StepRecord, startWeft, until, type Weft } from "./weft.ts";
+import {
+  type StepRecord,
+  startTestServer,
+  type TestServer,
+  waitUntil,
+} from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let made = 0;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
@@ -14,7 +19,7 @@ afterAll(() => weft[Symbol.asyncDispose]());
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   made += 1;
   const name = `w${made}`;
-  await weft.save(`name: ${name}\nsteps:\n${steps}`);
+  await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
   const run = await weft.run({ module: name, workspace: name, ...body });
   return { ...run, steps: await weft.steps(run.run_id), folder: join(weft.dataDir, "workspaces", name) };
 }
@@ -203,7 +208,7 @@ describe("fields of every step", () => {
     expect(steps["enough"]?.status).toBe("completed");
     expect(steps["odd"]?.error_message).toMatch(/timeout.*soon/);
     const pid = Number(await readFile(join(folder, "pid"), "utf8"));
-    await until("the end of the process", () => {
+    await waitUntil("the end of the process", () => {
       try {
         return process.kill(pid, 0) && false;
       } catch {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startWeft, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let made = 0;
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   made += 1;
-  await weft.save(`name: w${made}\nsteps:\n${steps}`);
+  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
   const run = await weft.run({ module: `w${made}`, workspace: `w${made}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }

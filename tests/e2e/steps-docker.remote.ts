@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Docker from "dockerode";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { engines, processesWith, runSteps, startSteps, uniqueSeconds } from "./test-engines.ts";
-import { startWeft, until, type Weft } from "./weft.ts";
 
 const { dockerHost, image } = engines();
 const docker = new Docker({ socketPath: dockerHost.slice("unix://".length) });
@@ -17,11 +17,11 @@ const step = (name: string, rest: string, config = ""): string =>
 const containersOf = (runId: string) =>
   docker.listContainers({ all: true, filters: { label: [`weft.run=${runId}`] } });
 
-let weft: Weft;
+let weft: TestServer;
 let allowed: string;
 beforeAll(async () => {
   allowed = await mkdtemp(join(tmpdir(), "weft-roots-"));
-  weft = await startWeft({
+  weft = await startTestServer({
     env: { DOCKER_HOST: dockerHost, REMOTE_VOLUME_ROOTS: allowed },
     files: { "secrets.env": "TOKEN=s3cr3t-t0ken\n" },
   });
@@ -127,12 +127,12 @@ describe("seed 2.7: remote-bash in a container", () => {
         step("b", 'command: "cat /root-file; sleep 0.5"', ", persistent: true") +
         step("c", 'command: "cat /root-file"'),
     );
-    await until("the container is there", async () => (await containersOf(runId)).length > 0);
-    const run = await weft.ended(runId);
+    await waitUntil("the container is there", async () => (await containersOf(runId)).length > 0);
+    const run = await weft.waitForRun(runId);
     const steps = await weft.steps(runId);
     expect(steps["b"]).toMatchObject({ status: "completed", output: "kept" });
     expect(run.error_message).toMatch(/step c.*|exit code 1/);
-    await until("it is gone", async () => (await containersOf(runId)).length === 0, 30_000);
+    await waitUntil("it is gone", async () => (await containersOf(runId)).length === 0, 30_000);
   });
 });
 
@@ -148,34 +148,34 @@ describe("the end of a command in a container", () => {
       ),
     );
     expect(steps["s"]?.error_message).toMatch(/^command timed out after \d+ ms$/);
-    await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
+    await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
   });
 
   test("comes when the run is cancelled", async () => {
     const seconds = uniqueSeconds();
     const { runId } = await startSteps(weft, step("s", `command: "sleep ${seconds}"`));
-    await until("the command runs", async () => (await processesWith(seconds)).length > 0);
+    await waitUntil("the command runs", async () => (await processesWith(seconds)).length > 0);
     await weft.call("DELETE", `/runs/${runId}`);
-    expect((await weft.ended(runId)).status).toBe("cancelled");
-    await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
-    await until("no container is left", async () => (await containersOf(runId)).length === 0, 10_000);
+    expect((await weft.waitForRun(runId)).status).toBe("cancelled");
+    await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
+    await waitUntil("no container is left", async () => (await containersOf(runId)).length === 0, 10_000);
   });
 
   test("comes when Weft is killed; the next start takes the step up in a new container", async () => {
     const seconds = uniqueSeconds();
     const dataDir = await mkdtemp(join(tmpdir(), "weft-killed-"));
-    const start = () => startWeft({ dataDir, env: { DOCKER_HOST: dockerHost } });
+    const start = () => startTestServer({ dataDir, env: { DOCKER_HOST: dockerHost } });
     const first = await start();
     try {
       const command = `sh -c 'if [ "$WEFT_ATTEMPT" = 1 ]; then sleep ${seconds}; else echo again; fi'`;
       const { runId } = await startSteps(first, step("s", `command: ${JSON.stringify(command)}`));
-      await until("the command runs", async () => (await processesWith(seconds)).length > 0);
+      await waitUntil("the command runs", async () => (await processesWith(seconds)).length > 0);
       const [before] = await containersOf(runId);
-      await first.kill9();
-      await until("no process is left", async () => (await processesWith(seconds)).length === 0, 10_000);
+      await first.kill();
+      await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 10_000);
       const second = await start();
       try {
-        expect((await second.ended(runId)).status).toBe("completed");
+        expect((await second.waitForRun(runId)).status).toBe("completed");
         expect((await second.steps(runId))["s"]?.output).toBe("again");
         const left = (await containersOf(runId)).map(({ Id }) => Id);
         expect(left).not.toContain(before?.Id);
@@ -235,7 +235,7 @@ describe("threats 2 and 25: what a container may not have", () => {
 
   test("privileged is refused when the workflow is stored", async () => {
     const yaml = `name: p\nsteps:\n${step("s", "command: id", ", privileged: true")}`;
-    await expect(weft.save(yaml)).rejects.toThrow(/privileged: containers are never privileged/);
+    await expect(weft.storeWorkflow(yaml)).rejects.toThrow(/privileged: containers are never privileged/);
   });
 
   test("an image that is nowhere", async () => {
@@ -249,7 +249,7 @@ describe("threats 2 and 25: what a container may not have", () => {
   });
 
   test("no engine", async () => {
-    const other = await startWeft({ env: { DOCKER_HOST: "unix:///nowhere/docker.sock" } });
+    const other = await startTestServer({ env: { DOCKER_HOST: "unix:///nowhere/docker.sock" } });
     try {
       const { steps } = await runSteps(other, step("s", "command: id"));
       expect(steps["s"]?.error_message).toBe(
@@ -264,7 +264,7 @@ describe("threats 2 and 25: what a container may not have", () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as { port: number };
-    const other = await startWeft({ env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` } });
+    const other = await startTestServer({ env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` } });
     try {
       const { steps } = await runSteps(other, step("s", "command: id, timeout: 2"));
       expect(steps["s"]?.error_message).toMatch(/the engine gave no answer in time/);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startWeft, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
 interface Seen {
   readonly method: string;
@@ -10,7 +10,7 @@ interface Seen {
   readonly body: string;
 }
 
-let weft: Weft;
+let weft: TestServer;
 let server: Server;
 let url: string;
 let seen: Seen[] = [];
@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 beforeEach(() => {
   seen = [];
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   made += 1;
-  await weft.save(`name: w${made}\nsteps:\n${steps}`);
+  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
   const run = await weft.run({ module: `w${made}`, workspace: `w${made}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }

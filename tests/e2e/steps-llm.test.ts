@@ -1,20 +1,20 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type LlmServer, refused, replied, startLlmServer } from "../../lib/testing/test-llm-server.ts";
-import { startWeft, until, type Weft } from "./weft.ts";
+import { type LlmServer, replyError, replyJson, startLlmServer } from "../../lib/testing/test-llm-server.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 const KEY = "sk-of-the-first-0123456789";
 const SECOND_KEY = "sk-of-the-second-0123456789";
 
-let weft: Weft;
+let weft: TestServer;
 let model: LlmServer;
 let second: LlmServer;
 let made = 0;
 
 beforeAll(async () => {
   [model, second] = await Promise.all([startLlmServer(), startLlmServer()]);
-  weft = await startWeft({
+  weft = await startTestServer({
     env: {
       LLM_BASE_URL: `${model.baseUrl}/`,
       LLM_API_KEY: KEY,
@@ -27,8 +27,8 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
-  model.seen.length = 0;
-  second.seen.length = 0;
+  model.requests.length = 0;
+  second.requests.length = 0;
 });
 afterAll(async () => {
   await weft[Symbol.asyncDispose]();
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 async function runSteps(steps: string, body: Record<string, unknown> = {}) {
   made += 1;
-  await weft.save(`name: m${made}\nsteps:\n${steps}`);
+  await weft.storeWorkflow(`name: m${made}\nsteps:\n${steps}`);
   const run = await weft.run({ module: `m${made}`, workspace: `m${made}`, ...body });
   return { ...run, steps: await weft.steps(run.run_id) };
 }
@@ -80,7 +80,7 @@ describe("seed 2.7: llm steps", () => {
       usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
       finish_reason: "stop",
     });
-    expect(model.seen).toMatchObject([
+    expect(model.requests).toMatchObject([
       {
         headers: { authorization: `Bearer ${KEY}` },
         body: { model: "small", temperature: 0.5, max_tokens: 99, response_format: { type: "json_object" } },
@@ -108,11 +108,11 @@ describe("seed 2.7: llm steps", () => {
     expect(steps["each"]?.output).toBe(
       "you said: a cat?[image]\nyou said: a dog {{Target}} [[animal]]?[image]",
     );
-    expect(model.seen.map(({ body }) => body.messages?.[0]?.content)).toContainEqual([
+    expect(model.requests.map(({ body }) => body.messages?.[0]?.content)).toContainEqual([
       { type: "text", text: "a cat?" },
       { type: "image_url", image_url: { url: "https://h/cat.png" } },
     ]);
-    expect(model.seen.every(({ body }) => body["stream"] === true)).toBe(true);
+    expect(model.requests.every(({ body }) => body["stream"] === true)).toBe(true);
   });
 
   test("tools are offered, what the model asks of them is given back and never carried out", async () => {
@@ -122,7 +122,9 @@ describe("seed 2.7: llm steps", () => {
       function: { name: "run", arguments: '{"command":"rm -rf /"}' },
     };
     model.next(
-      replied({ choices: [{ finish_reason: "tool_calls", message: { content: null, tool_calls: [call] } }] }),
+      replyJson({
+        choices: [{ finish_reason: "tool_calls", message: { content: null, tool_calls: [call] } }],
+      }),
     );
     const { status, steps } = await runSteps(`
   - name: ask
@@ -133,7 +135,7 @@ describe("seed 2.7: llm steps", () => {
   - {name: told, type: function, function: 'JSON.stringify([ask_llm_resp.tool_calls, ask_content])'}
 `);
     expect([status, JSON.parse(String(steps["told"]?.output))]).toEqual(["completed", [[call], ""]]);
-    expect(model.seen[0]?.body["tool_choice"]).toBe("auto");
+    expect(model.requests[0]?.body["tool_choice"]).toBe("auto");
   });
 
   test("embeddings come as vectors; a list of an earlier step is a list of texts", async () => {
@@ -155,12 +157,12 @@ describe("seed 2.7: llm steps", () => {
   });
 
   test("the next provider is asked with its own key from the secrets when the first one fails", async () => {
-    model.next(refused(503, "down"));
+    model.next(replyError(503, "down"));
     const { status, steps } = await runSteps(
       "  - {name: ask, type: llm, messages: [{role: user, content: hi}]}",
     );
     expect([status, steps["ask"]?.command]).toEqual(["completed", "chat with large (1 message)"]);
-    expect(second.seen[0]?.headers.authorization).toBe(`Bearer ${SECOND_KEY}`);
+    expect(second.requests[0]?.headers.authorization).toBe(`Bearer ${SECOND_KEY}`);
   });
 
   test("a step that times out, or names a host that is not allowed, fails and says why", async () => {
@@ -191,21 +193,23 @@ describe("seed 2.7: llm steps", () => {
         closed = true;
       });
     });
-    await weft.save("name: waits\nsteps: [{name: ask, type: llm, messages: [{role: user, content: hi}]}]");
-    const run = await weft.start({ module: "waits" });
-    await until("the request", () => model.seen.length > 0);
+    await weft.storeWorkflow(
+      "name: waits\nsteps: [{name: ask, type: llm, messages: [{role: user, content: hi}]}]",
+    );
+    const run = await weft.startRun({ module: "waits" });
+    await waitUntil("the request", () => model.requests.length > 0);
     expect((await weft.call("DELETE", `/runs/${run}`)).status).toBe(200);
-    await until("the end of the request", () => closed);
-    expect([(await weft.ended(run)).status, second.seen.length]).toEqual(["cancelled", 0]);
+    await waitUntil("the end of the request", () => closed);
+    expect([(await weft.waitForRun(run)).status, second.requests.length]).toEqual(["cancelled", 0]);
   });
 
   test("keys are nowhere but on the wire, whatever a provider does with them", async () => {
-    const echo = replied({
+    const echo = replyJson({
       choices: [{ finish_reason: "stop", message: { content: `your key is ${KEY}` } }],
       model: KEY,
     });
-    model.next(echo, refused(401, `Incorrect API key provided: ${KEY}`), refused(400, `bad ${KEY}`));
-    second.next(refused(403, `${SECOND_KEY} may not`));
+    model.next(echo, replyError(401, `Incorrect API key provided: ${KEY}`), replyError(400, `bad ${KEY}`));
+    second.next(replyError(403, `${SECOND_KEY} may not`));
     const { steps } = await runSteps(`
   - {name: echo, type: llm, messages: [{role: user, content: hi}], llm_config: {custom_headers: {X-Own: "{{secrets.HEADER}}"}}}
   - {name: seen, type: bash, command: "printf %s {{echo_content}}; env; cat /proc/$PPID/environ 2>/dev/null || true"}
@@ -217,7 +221,7 @@ describe("seed 2.7: llm steps", () => {
       /provider default: 401 .*\*\*\*; provider second: 403 \*\*\*/,
     );
     expect(steps["bad"]?.error_message).toMatch(/400 bad \*\*\*/);
-    expect(model.seen[0]?.headers["x-own"]).toBe("header-secret-1");
+    expect(model.requests[0]?.headers["x-own"]).toBe("header-secret-1");
     const everything = await everythingOf();
     expect(everything).toContain("your key is ***");
     for (const secret of [KEY, SECOND_KEY, "header-secret-1"]) expect(everything).not.toContain(secret);
@@ -225,8 +229,10 @@ describe("seed 2.7: llm steps", () => {
 });
 
 test("without settings a step fails and says what to set", async () => {
-  await using bare = await startWeft();
-  await bare.save("name: talk\nsteps: [{name: talk, type: llm, messages: [{role: user, content: hi}]}]");
+  await using bare = await startTestServer();
+  await bare.storeWorkflow(
+    "name: talk\nsteps: [{name: talk, type: llm, messages: [{role: user, content: hi}]}]",
+  );
   const run = await bare.run({ module: "talk" });
   expect([run.status, run.error_message]).toEqual([
     "failed",
@@ -236,7 +242,7 @@ test("without settings a step fails and says what to set", async () => {
 
 test("settings that are wrong are told at the start, without the key", async () => {
   const env = { LLM_PROVIDERS: JSON.stringify([{ name: "x", api_key: KEY, base_url: "no url" }]) };
-  const told = await startWeft({ env }).then(
+  const told = await startTestServer({ env }).then(
     () => "it started",
     (error: Error) => error.message,
   );

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { engines, processesWith, runSteps, startSteps, uniqueSeconds } from "./test-engines.ts";
-import { startWeft, until, type Weft } from "./weft.ts";
 
 const { sshd } = engines();
 const HOST = `host: 127.0.0.1, port: ${sshd.port}, user: ${sshd.user}`;
@@ -12,14 +12,14 @@ const CONFIG = `{${HOST}, key_file: user}`;
 const ssh = (name: string, rest: string, config = CONFIG): string =>
   `  - {name: ${name}, type: remote-bash, step_runner: ssh, step_runner_config: ${config}, ${rest}}\n`;
 
-let weft: Weft;
+let weft: TestServer;
 let folder: string;
 let knownHosts: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-ssh-"));
   knownHosts = join(folder, "known_hosts");
   await writeFile(knownHosts, sshd.knownHostsLine);
-  weft = await startWeft({
+  weft = await startTestServer({
     env: { SSH_KNOWN_HOSTS: knownHosts },
     files: {
       "keys/user": await readFile(sshd.keyPath, "utf8"),
@@ -171,16 +171,16 @@ describe("the end of a remote command", () => {
       ),
     );
     expect(steps["s"]?.error_message).toMatch(/^command timed out after \d+ ms$/);
-    await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
+    await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
   });
 
   test("comes when the run is cancelled", async () => {
     const seconds = uniqueSeconds();
     const { runId } = await startSteps(weft, ssh("s", `command: "sleep ${seconds}"`));
-    await until("the command runs", async () => (await processesWith(seconds)).length > 0);
+    await waitUntil("the command runs", async () => (await processesWith(seconds)).length > 0);
     await weft.call("DELETE", `/runs/${runId}`);
-    expect((await weft.ended(runId)).status).toBe("cancelled");
-    await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
+    expect((await weft.waitForRun(runId)).status).toBe("cancelled");
+    await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
   });
 
   test("takes along what it left in the background, and does not wait for it", async () => {
@@ -190,20 +190,20 @@ describe("the end of a remote command", () => {
       ssh("s", `command: "sleep ${seconds} & setsid sleep ${seconds} & echo started"`),
     );
     expect(steps["s"]).toMatchObject({ status: "completed", output: "started" });
-    await until("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
+    await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 5_000);
   });
 
   test("comes when Weft is killed", async () => {
     const seconds = uniqueSeconds();
-    const other = await startWeft({
+    const other = await startTestServer({
       env: { SSH_KNOWN_HOSTS: knownHosts },
       files: { "keys/user": await readFile(sshd.keyPath, "utf8") },
     });
     try {
       await startSteps(other, ssh("s", `command: "sleep ${seconds}"`));
-      await until("the command runs", async () => (await processesWith(seconds)).length > 0);
-      await other.kill9();
-      await until("no process is left", async () => (await processesWith(seconds)).length === 0, 10_000);
+      await waitUntil("the command runs", async () => (await processesWith(seconds)).length > 0);
+      await other.kill();
+      await waitUntil("no process is left", async () => (await processesWith(seconds)).length === 0, 10_000);
     } finally {
       await other[Symbol.asyncDispose]();
     }

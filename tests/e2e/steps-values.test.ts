@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startWeft } from "./weft.ts";
+import { startTestServer } from "../../lib/testing/test-server.ts";
 
 /** Steps with so many exports, as text and by handlers. */
 const step = (name: string, exports: number, byHandler: number): string => {
@@ -12,8 +12,8 @@ const step = (name: string, exports: number, byHandler: number): string => {
 };
 
 test("a step leaves many values for later ones, and fails with the reason where they are too many", async () => {
-  await using weft = await startWeft();
-  await weft.save(
+  await using weft = await startTestServer();
+  await weft.storeWorkflow(
     `name: many\nsteps:\n${step("most", 60, 15)}\n  - {name: read, type: bash, command: "echo {{most_e59}} {{most_h14}}"}\n${step("over", 60, 40)}`,
   );
   const run = await weft.run({ module: "many" });

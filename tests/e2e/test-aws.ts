@@ -9,7 +9,7 @@ import {
   RemoveTargetsCommand,
 } from "@aws-sdk/client-eventbridge";
 import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { startWeft, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer } from "../../lib/testing/test-server.ts";
 
 export const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 
@@ -17,8 +17,8 @@ export const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url))
 export const newStack = (): string => `weft-${randomUUID().slice(0, 8)}`;
 
 /** `weft start --localstack` over the resources of a stack, which it makes where they are missing. */
-export function startOver(stack: string, dataDir?: string): Promise<Weft> {
-  return startWeft({
+export function startOver(stack: string, dataDir?: string): Promise<TestServer> {
+  return startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
     env: { WEFT_STACK: stack },
     ...(dataDir === undefined ? {} : { dataDir }),

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sshd } from "../../infra/emulators/sshd.ts";
-import type { StepRecord, Weft } from "./weft.ts";
+import type { StepRecord, TestServer } from "../../lib/testing/test-server.ts";
 
 /** The engines that the suite has started. Throws outside of it. */
 export function engines(): { readonly dockerHost: string; readonly image: string; readonly sshd: Sshd } {
@@ -14,18 +14,26 @@ export function engines(): { readonly dockerHost: string; readonly image: string
 let made = 0;
 
 /** Stores a workflow of the steps (YAML) and starts a run of it in a workspace of its own. */
-export async function startSteps(weft: Weft, steps: string, body: Readonly<Record<string, unknown>> = {}) {
+export async function startSteps(
+  weft: TestServer,
+  steps: string,
+  body: Readonly<Record<string, unknown>> = {},
+) {
   made += 1;
   const name = `remote${made}`;
-  await weft.save(`name: ${name}\nsteps:\n${steps}`);
-  const runId = await weft.start({ module: name, workspace: name, ...body });
+  await weft.storeWorkflow(`name: ${name}\nsteps:\n${steps}`);
+  const runId = await weft.startRun({ module: name, workspace: name, ...body });
   return { runId, folder: join(weft.dataDir, "workspaces", name) };
 }
 
 /** Runs steps to their end. */
-export async function runSteps(weft: Weft, steps: string, body: Readonly<Record<string, unknown>> = {}) {
+export async function runSteps(
+  weft: TestServer,
+  steps: string,
+  body: Readonly<Record<string, unknown>> = {},
+) {
   const { runId, folder } = await startSteps(weft, steps, body);
-  const run = await weft.ended(runId);
+  const run = await weft.waitForRun(runId);
   const all: Readonly<Record<string, StepRecord>> = await weft.steps(runId);
   return { ...run, steps: all, folder };
 }

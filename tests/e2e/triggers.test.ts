@@ -4,28 +4,28 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { parseDefinition } from "../../lib/workflows/schema/parse.ts";
 import { lintDefinition } from "../../lib/workflows/uploads/lint.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
-let weft: Weft;
+let weft: TestServer;
 let examples: readonly string[];
 let commands: readonly string[];
 beforeAll(async () => {
   const guide = await readFile(new URL("../../docs/triggers.md", import.meta.url), "utf8");
   commands = [...guide.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
   examples = [...guide.matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = ""]) => yaml);
-  weft = await startWeft();
-  for (const yaml of examples) await weft.save(yaml);
+  weft = await startTestServer();
+  for (const yaml of examples) await weft.storeWorkflow(yaml);
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 
 const runsOf = async (workflow: string): Promise<readonly RunRecord[]> =>
   (await weft.get<Page<RunRecord>>(`/runs?workflow=${workflow}`)).data;
 const oneRun = async (workflow: string): Promise<RunRecord> => {
-  const run = await until(`a run of ${workflow}`, async () => (await runsOf(workflow))[0]);
-  return weft.ended(run.run_id);
+  const run = await waitUntil(`a run of ${workflow}`, async () => (await runsOf(workflow))[0]);
+  return weft.waitForRun(run.run_id);
 };
 const outputOf = async (run: RunRecord, step: string): Promise<string> => {
   expect([run.error_message, run.status]).toEqual(["", "completed"]);
@@ -51,7 +51,7 @@ describe("the guide's examples", () => {
     const id = "sch_nightly-report:every-night";
     const { status, json } = await weft.call("POST", `/schedules/${id}/trigger`);
     expect(status).toBe(202);
-    const run = await weft.ended((json as { run_id: string }).run_id);
+    const run = await weft.waitForRun((json as { run_id: string }).run_id);
     expect(await outputOf(run, "write")).toMatch(/^report of \d{4}-\d\d-\d\d$/);
     const { data } = await weft.get<{ data: Record<string, unknown> }>(`/schedules/${id}`);
     expect(data).toMatchObject({ run_count: 1, is_enabled: true, timezone: "Europe/Berlin" });
@@ -91,7 +91,7 @@ describe("the guide's examples", () => {
     expect([refused.status, refused.message]).toEqual([401, "key: is missing or wrong"]);
     const { status, json } = await weft.call("POST", `/webhooks/${id}?key=${secret}`, { body, token: null });
     expect(status).toBe(202);
-    const run = await weft.ended((json as { run_id: string }).run_id);
+    const run = await weft.waitForRun((json as { run_id: string }).run_id);
     expect(await outputOf(run, "build")).toBe("building weft");
     expect((await weft.call("GET", `/webhooks/${id}?key=${secret}&n=1`, { token: null })).status).toBe(202);
   });
@@ -131,10 +131,10 @@ describe("filters", () => {
       "new Promise(() => {}) && missing.value",
     ];
     for (const [n, filter] of filters.entries())
-      await weft.save(
+      await weft.storeWorkflow(
         `name: hostile${n}\ntriggers: [{type: event, topic: custom.hostile, filters: [${JSON.stringify(filter)}]}]\nsteps: [{name: a, type: bash, command: "true"}]\n`,
       );
-    await weft.save(
+    await weft.storeWorkflow(
       'name: calm\ntriggers: [{type: event, topic: custom.hostile, filters: ["event.data.n === 1"]}]\nsteps: [{name: a, type: bash, command: "true"}]\n',
     );
     const started = performance.now();
@@ -149,7 +149,7 @@ describe("filters", () => {
 
 describe("a loop", () => {
   test("through the calls of steps is cut by the count in their environment", async () => {
-    await weft.save(`name: loop
+    await weft.storeWorkflow(`name: loop
 triggers: [{type: event, topic: custom.loop}]
 steps:
   - name: again
@@ -159,7 +159,7 @@ steps:
       -H "Authorization: Bearer ${weft.token}" -H "Weft-Hop: $WEFT_HOP" -d '{"topic": "custom.loop"}'
 `);
     await weft.emit({ topic: "custom.loop" });
-    const cut = await until("the cut", async () =>
+    const cut = await waitUntil("the cut", async () =>
       (await weft.events({ topic: "custom.loop" })).find(({ error }) => error !== ""),
     );
     expect(cut.error).toBe("event loop cut: more than 8 events caused one another");
@@ -172,24 +172,26 @@ test("a watch goes on after a kill: nothing fires twice, and what changed meanwh
 triggers: [{name: in, type: watch, path: in, debounce: 50ms}]
 steps: [{name: a, type: bash, command: "cat {{target}}"}]
 `;
-  const first = await startWeft({ files: { "workflows/w.yaml": yaml, "workspaces/in/old.txt": "old" } });
+  const first = await startTestServer({
+    files: { "workflows/w.yaml": yaml, "workspaces/in/old.txt": "old" },
+  });
   const folder = join(first.dataDir, "workspaces", "in");
-  const outputs = async (of: Weft): Promise<string[]> => {
+  const outputs = async (of: TestServer): Promise<string[]> => {
     const { data } = await of.get<Page<RunRecord>>("/runs");
-    const runs = await Promise.all(data.map(({ run_id }) => of.ended(run_id)));
+    const runs = await Promise.all(data.map(({ run_id }) => of.waitForRun(run_id)));
     return (
       await Promise.all(runs.map(async ({ run_id }) => (await of.steps(run_id))["a"]?.output ?? ""))
     ).toSorted();
   };
   await writeFile(join(folder, "a.txt"), "one");
-  await until("the first run", async () => (await outputs(first)).length === 1);
-  await first.kill9();
+  await waitUntil("the first run", async () => (await outputs(first)).length === 1);
+  await first.kill();
   await writeFile(join(folder, "a.txt"), "one, changed");
   await writeFile(join(folder, "b.txt"), "two");
-  const second = await startWeft({ dataDir: first.dataDir });
-  await until("what changed", async () => (await outputs(second)).length >= 3);
+  const second = await startTestServer({ dataDir: first.dataDir });
+  await waitUntil("what changed", async () => (await outputs(second)).length >= 3);
   await writeFile(join(folder, "c.txt"), "three");
-  await until("the last one", async () => (await outputs(second)).includes("three"));
+  await waitUntil("the last one", async () => (await outputs(second)).includes("three"));
   expect(await outputs(second)).toEqual(["one", "one, changed", "three", "two"]);
   await second[Symbol.asyncDispose]();
   await first[Symbol.asyncDispose]();
@@ -202,21 +204,21 @@ test("a signed webhook starts one run however often it is sent, also after a kil
         "name: w\ntriggers: [{name: hook, type: webhook, auth: hmac}]\nsteps: [{name: a, type: bash, command: echo}]\n",
     },
   };
-  const first = await startWeft(options);
+  const first = await startTestServer(options);
   const { data } = await first.get<Page<{ id: string; secret: string }>>("/webhooks");
   const { id, secret } = data[0] ?? { id: "", secret: "" };
   const body = '{"n": 1}';
   const at = Math.floor(Date.now() / 1_000);
   const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
   const headers = { "X-Weft-Timestamp": `${at}`, "X-Weft-Signature": `sha256=${signature}` };
-  const send = async (to: Weft) =>
+  const send = async (to: TestServer) =>
     (await to.call("POST", `/webhooks/${id}`, { body, headers, token: null })).json;
   const accepted = (await send(first)) as { message: string; run_id: string };
   expect(accepted.message).toBe("Webhook received");
-  await first.kill9();
-  const second = await startWeft({ dataDir: first.dataDir });
+  await first.kill();
+  const second = await startTestServer({ dataDir: first.dataDir });
   expect(await send(second)).toMatchObject({ message: "Webhook was received before" });
-  expect((await second.ended(accepted.run_id)).status).toBe("completed");
+  expect((await second.waitForRun(accepted.run_id)).status).toBe("completed");
   expect((await second.get<Page<RunRecord>>("/runs")).pagination.total).toBe(1);
   await second[Symbol.asyncDispose]();
   await first[Symbol.asyncDispose]();

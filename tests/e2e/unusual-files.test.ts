@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startWeft } from "./weft.ts";
+import { startTestServer } from "../../lib/testing/test-server.ts";
 
 let dataDir: string;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ test.each(["secrets.env", "access-token", "weft.db", "lock.pid"])(
   "a pipe as %s is refused at once, with its name",
   async (name) => {
     pipe(name);
-    await expect(startWeft({ dataDir })).rejects.toThrow(
+    await expect(startTestServer({ dataDir })).rejects.toThrow(
       new RegExp(`did not start: .*${name} in it is a pipe or a device, not a file: remove it`, "s"),
     );
   },
@@ -27,11 +27,11 @@ test.runIf(process.platform === "linux")(
   "a folder that nothing can be made in is refused at once, with what to change",
   async () => {
     for (const path of ["/proc/x", "/proc/x/y"])
-      await expect(startWeft({ dataDir: path })).rejects.toThrow(
+      await expect(startTestServer({ dataDir: path })).rejects.toThrow(
         /did not start: .*The data folder \/proc\/x.* cannot be used: \/proc\/x cannot be made .*WEFT_DATA_DIR/s,
       );
     await writeFile(join(dataDir, "file"), "");
-    await expect(startWeft({ dataDir: join(dataDir, "file", "below") })).rejects.toThrow(
+    await expect(startTestServer({ dataDir: join(dataDir, "file", "below") })).rejects.toThrow(
       /did not start: .*file is not a folder: choose another folder with WEFT_DATA_DIR/s,
     );
   },
@@ -42,6 +42,6 @@ test("a pipe among the workflow files keeps none of the others waiting", async (
   pipe("workflows", "a-pipe.yaml");
   const yaml = "name: plain\nsteps: [{name: s, type: bash, command: 'echo fine'}]\n";
   await writeFile(join(dataDir, "workflows", "plain.yaml"), yaml);
-  await using weft = await startWeft({ dataDir });
+  await using weft = await startTestServer({ dataDir });
   expect((await weft.call("GET", "/workflows/plain")).status).toBe(200);
 });

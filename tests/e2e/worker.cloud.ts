@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const WAIT_MS = 60_000;
@@ -16,14 +16,14 @@ const LEASE_SECONDS = "5";
 
 let folder: string;
 let stack: string;
-let weft: Weft;
+let weft: TestServer;
 const workers: ChildProcess[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-workers-"));
   stack = `weft-${randomUUID().slice(0, 8)}`;
   // The server has no worker of its own: whatever touches files is left to the others.
-  weft = await startWeft({
+  weft = await startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
     env: { WEFT_STACK: stack, WEFT_WORKER: "false" },
   });
@@ -76,9 +76,9 @@ ${[1, 2, 3]
 test("two workers in different folders run alternate steps of one run on the same files", async () => {
   await startWorker("one");
   await startWorker("two");
-  await weft.save(ALTERNATING);
-  const runId = await weft.start({ module: "alternating", target: "shop" });
-  const run = await weft.ended(runId);
+  await weft.storeWorkflow(ALTERNATING);
+  const runId = await weft.startRun({ module: "alternating", target: "shop" });
+  const run = await weft.waitForRun(runId);
   expect(run).toMatchObject({ status: "completed", error_message: "" });
   const steps = await weft.steps(runId);
   expect([1, 2, 3].map((n) => steps[`sum${n}`]?.output)).toEqual(["2", "4", "6"]);
@@ -111,12 +111,12 @@ async function whereabouts(file: string): Promise<string> {
 
 test("a file that a step leaves fires a watch trigger once, and its run reads it on another machine", async () => {
   await startWorker("one");
-  await weft.save(`
+  await weft.storeWorkflow(`
 name: reader
 triggers: [{name: files, type: watch, path: "*/in/*.txt"}]
 steps: [{name: read, type: bash, command: "sleep 2; cat {{Target}}; pwd > where"}]
 `);
-  await weft.save(`
+  await weft.storeWorkflow(`
 name: maker
 steps:
   - {name: make, type: bash, command: "mkdir -p in; echo hello > in/a.txt; echo no > in/b.json"}
@@ -124,11 +124,11 @@ steps:
   - {name: other, type: bash, command: "echo again > in/a.txt; sleep 2"}
 `);
   await startWorker("two");
-  const made = await weft.ended(await weft.start({ module: "maker", target: "shop" }));
+  const made = await weft.waitForRun(await weft.startRun({ module: "maker", target: "shop" }));
   expect(made.status).toBe("completed");
   const found = async (): Promise<RunRecord[]> =>
     (await weft.get<Page<RunRecord>>("/runs?workflow=reader")).data.toReversed();
-  await until(
+  await waitUntil(
     "two runs that read",
     async () => (await found()).filter(({ status }) => status === "completed").length === 2,
     WAIT_MS,
@@ -153,15 +153,15 @@ steps:
 
 test("the step of a killed worker is taken by another, on the files as they were before it", async () => {
   const first = await startWorker("one");
-  await weft.save(`
+  await weft.storeWorkflow(`
 name: survives
 steps:
   - {name: prepare, type: bash, command: "echo prepared > state.txt; mkdir made"}
   - {name: work, type: bash, command: "echo {{attempt}} >> state.txt; test {{attempt}} -gt 1 || sleep 600; cat state.txt; ls"}
   - {name: after, type: bash, command: "cat state.txt"}
 `);
-  const runId = await weft.start({ module: "survives", target: "s" });
-  await until(
+  const runId = await weft.startRun({ module: "survives", target: "s" });
+  await waitUntil(
     "the step under way",
     async () =>
       (await readFile(join(folder, "one", "workspaces", "s", "state.txt"), "utf8").catch(() => "")).includes(
@@ -171,7 +171,7 @@ steps:
   );
   await end(first, "SIGKILL");
   await startWorker("two");
-  expect((await weft.ended(runId)).status).toBe("completed");
+  expect((await weft.waitForRun(runId)).status).toBe("completed");
   const steps = await weft.steps(runId);
   expect(steps["work"]).toMatchObject({ attempt: 2, output: "prepared\n2\nmade\nstate.txt" });
   expect(steps["after"]?.output).toBe("prepared\n2");
@@ -180,11 +180,11 @@ steps:
 
 test("a worker that is told to stop gives its step back at once, and exits with 0", async () => {
   const first = await startWorker("one");
-  await weft.save(
+  await weft.storeWorkflow(
     'name: handed\nsteps:\n  - {name: work, type: bash, command: "touch begun; test {{attempt}} -gt 1 || sleep 600; echo done"}\n',
   );
-  const runId = await weft.start({ module: "handed", target: "h" });
-  await until(
+  const runId = await weft.startRun({ module: "handed", target: "h" });
+  await waitUntil(
     "the step under way",
     async () =>
       (await readFile(join(folder, "one", "workspaces", "h", "begun"), "utf8").catch(() => undefined)) === "",
@@ -192,7 +192,7 @@ test("a worker that is told to stop gives its step back at once, and exits with 
   );
   const second = await startWorker("two");
   expect(await end(first, "SIGTERM")).toBe(0);
-  expect((await weft.ended(runId)).status).toBe("completed");
+  expect((await weft.waitForRun(runId)).status).toBe("completed");
   expect((await weft.steps(runId))["work"]).toMatchObject({ attempt: 2, output: "done" });
   expect(await end(second, "SIGTERM")).toBe(0);
 }, 120_000);

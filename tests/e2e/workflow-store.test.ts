@@ -1,11 +1,11 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Page, startWeft, until, type Weft } from "./weft.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
-  weft = await startWeft({
+  weft = await startTestServer({
     files: { "workflows/at-start.yaml": "steps: [{name: s, type: bash, command: 'true'}]" },
   });
 });
@@ -131,7 +131,7 @@ describe("POST /workflows", () => {
   });
 
   test("an event trigger without a topic is stored with a warning, and fires for every event", async () => {
-    const { warnings } = await weft.save(`triggers: [{type: event}]\n${YAML("every-event")}`);
+    const { warnings } = await weft.storeWorkflow(`triggers: [{type: event}]\n${YAML("every-event")}`);
     expect(warnings).toEqual([
       expect.stringMatching(/^triggers\[0\]\.topic: .*: the trigger fires for every event/),
     ]);
@@ -141,15 +141,15 @@ describe("POST /workflows", () => {
   });
 
   test("a name posted again is a new revision; the same text is not", async () => {
-    expect((await weft.save(YAML("again"))).revision).toBe(1);
-    expect((await weft.save(YAML("again"))).revision).toBe(1);
-    expect((await weft.save(YAML("again", "exit 0"))).revision).toBe(2);
+    expect((await weft.storeWorkflow(YAML("again"))).revision).toBe(1);
+    expect((await weft.storeWorkflow(YAML("again"))).revision).toBe(1);
+    expect((await weft.storeWorkflow(YAML("again", "exit 0"))).revision).toBe(2);
     const { data } = await weft.get<{ data: { revision: number; yaml: string } }>("/workflows/again");
     expect(data).toMatchObject({ revision: 2, yaml: YAML("again", "exit 0") });
   });
 
   test("a run that comes to a remote-bash step without a key fails saying so", async () => {
-    const saved = await weft.save(`name: later
+    const saved = await weft.storeWorkflow(`name: later
 steps:
   - {name: before, type: bash, command: "true"}
   - {name: far, type: remote-bash, step_runner: ssh, step_runner_config: {host: h, user: u}, command: id}
@@ -169,9 +169,13 @@ steps:
 
 describe("GET and DELETE /workflows", () => {
   test("lists by name with filters", async () => {
-    await weft.save(`kind: module\ntags: [red, blue]\ndescription: Counts the stars\n${YAML("listed-a")}`);
-    await weft.save("name: listed-b\nkind: flow\ntags: red, green\nmodules: [{name: m, path: listed-a}]");
-    await weft.save(`hidden: true\ntags: [red]\n${YAML("listed-c")}`);
+    await weft.storeWorkflow(
+      `kind: module\ntags: [red, blue]\ndescription: Counts the stars\n${YAML("listed-a")}`,
+    );
+    await weft.storeWorkflow(
+      "name: listed-b\nkind: flow\ntags: red, green\nmodules: [{name: m, path: listed-a}]",
+    );
+    await weft.storeWorkflow(`hidden: true\ntags: [red]\n${YAML("listed-c")}`);
     const names = async (query: string) =>
       (await weft.get<Page<Listed>>(`/workflows?limit=100&${query}`)).data.map(({ name }) => name);
     expect(await names("tags=red")).toEqual(["listed-a", "listed-b"]);
@@ -185,7 +189,7 @@ describe("GET and DELETE /workflows", () => {
   });
 
   test("a workflow that was deleted is gone, triggers nothing and cannot be run; posted again it goes on counting", async () => {
-    await weft.save(`triggers: [{type: event, topic: custom.gone}]\n${YAML("gone")}`);
+    await weft.storeWorkflow(`triggers: [{type: event, topic: custom.gone}]\n${YAML("gone")}`);
     expect((await weft.emit({ topic: "custom.gone" })).triggered_workflows).toEqual(["gone"]);
     const answer = await weft.call("DELETE", "/workflows/gone");
     expect([answer.status, answer.json]).toEqual([200, { message: expect.any(String), name: "gone" }]);
@@ -193,7 +197,7 @@ describe("GET and DELETE /workflows", () => {
     expect((await weft.call("DELETE", "/workflows/gone")).status).toBe(404);
     expect((await weft.call("POST", "/runs", { body: { module: "gone" } })).status).toBe(404);
     expect((await weft.emit({ topic: "custom.gone" })).triggered_workflows).toEqual([]);
-    expect((await weft.save(YAML("gone"))).revision).toBe(2);
+    expect((await weft.storeWorkflow(YAML("gone"))).revision).toBe(2);
   });
 });
 
@@ -207,28 +211,28 @@ describe("the workflows folder", () => {
 
   test("a file that comes, changes and goes makes a workflow, a revision, and takes it away", async () => {
     await writeFile(file("come.yaml"), YAML("come"));
-    await until("the workflow", () => listed("come"));
+    await waitUntil("the workflow", () => listed("come"));
     // Written beside and moved into place, as editors do.
     await writeFile(file("come.yaml~"), YAML("come", "exit 0"));
     await rename(file("come.yaml~"), file("come.yaml"));
-    await until("the revision", async () => {
+    await waitUntil("the revision", async () => {
       const { data } = await weft.get<{ data: Listed }>("/workflows/come");
       return data.revision === 2;
     });
     await rm(file("come.yaml"));
-    await until("the end of the workflow", async () => !(await listed("come")));
+    await waitUntil("the end of the workflow", async () => !(await listed("come")));
   });
 
   test("folders within are read; a file that is no workflow is told of and changes nothing", async () => {
     await mkdir(file("sub"), { recursive: true });
     await writeFile(file("sub/deep.yml"), YAML("deep"));
-    await until("the workflow in the folder", () => listed("deep"));
+    await waitUntil("the workflow in the folder", () => listed("deep"));
     await writeFile(file("sub/deep.yml"), "name: deep\nsteps: [{name: s, type: shell}]\n");
-    await until("the message", () => weft.log().includes("workflow file refused"));
+    await waitUntil("the message", () => weft.log().includes("workflow file refused"));
     expect((await weft.get<{ data: Listed }>("/workflows/deep")).data.revision).toBe(1);
     await writeFile(file("notes.txt"), YAML("notes"));
     await writeFile(file("sub/deeper.yaml"), YAML("deeper"));
-    await until("a later file", () => listed("deeper"));
+    await waitUntil("a later file", () => listed("deeper"));
     expect(await listed("notes")).toBe(false);
   });
 });

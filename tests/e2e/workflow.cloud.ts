@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { startWeft, until, type Weft } from "./weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const WAIT_MS = 45_000;
@@ -21,15 +21,15 @@ steps:
 `;
 
 /** The server over the resources of a stack of its own at the endpoint; they are made where they are missing. */
-function start(stack: string): Promise<Weft> {
-  return startWeft({
+function start(stack: string): Promise<TestServer> {
+  return startTestServer({
     program: [process.execPath, WEFT, "start", "--localstack"],
     env: { WEFT_STACK: stack },
   });
 }
 
-async function finished(weft: Weft, count: number): Promise<readonly string[]> {
-  const done = await until(
+async function finished(weft: TestServer, count: number): Promise<readonly string[]> {
+  const done = await waitUntil(
     `${count} finished runs`,
     async () => {
       const { data } = await weft.get<{ data: { run_id: string; status: string }[] }>(
@@ -45,7 +45,7 @@ async function finished(weft: Weft, count: number): Promise<readonly string[]> {
 test("events, runs and the log go through AWS's services, and are there for the next server", async () => {
   const stack = `weft-${randomUUID().slice(0, 8)}`;
   await using first = await start(stack);
-  await first.save(WORKFLOW);
+  await first.storeWorkflow(WORKFLOW);
   const guests = ["Ada", "$(id); 'x", "Grace"];
   for (const name of guests) {
     const answer = await first.emit({ topic: "custom.guest.new", data: { name } });
@@ -62,7 +62,7 @@ test("events, runs and the log go through AWS's services, and are there for the 
     ["a", "b", "c"].map((x) => `HELLO ${name.toUpperCase()} ${x}`).join("\n"),
   );
   expect(outputs.toSorted()).toEqual(expected.toSorted());
-  await until(
+  await waitUntil(
     "all events processed",
     async () => (await first.events({ processed: "false" })).length === 0,
     WAIT_MS,

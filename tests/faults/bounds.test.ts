@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startWeft, until, type Weft } from "../e2e/weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 const MB = 1024 * 1024;
 /** What a caller may wait for while others do their worst. */
@@ -9,7 +9,7 @@ const RESPONSIVE_MS = 1_000;
 /** `utime` and `stime` in `/proc/PID/stat` count in these. */
 const TICK_MS = 10;
 
-let weft: Weft;
+let weft: TestServer;
 let made = 0;
 let asked = 0;
 /** The longest that the server let GET /health wait during the test. */
@@ -18,7 +18,7 @@ let watching = false;
 let watch: Promise<void>;
 
 beforeAll(async () => {
-  weft = await startWeft();
+  weft = await startTestServer();
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -67,7 +67,7 @@ async function computedMs(): Promise<number> {
 
 async function runSteps(steps: string) {
   made += 1;
-  await weft.save(`name: w${made}\nsteps:\n${steps}`);
+  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
   const run = await weft.run({ module: `w${made}`, workspace: `w${made}` });
   return {
     ...run,
@@ -116,7 +116,7 @@ describe("commands", () => {
     expect([status, steps["forks"]?.output]).toEqual(["completed", "forked"]);
     for (const name of ["one", "two"]) {
       const pid = Number(await readFile(join(folder, name), "utf8"));
-      await until(`the end of daemon ${name}`, () => !isAlive(pid));
+      await waitUntil(`the end of daemon ${name}`, () => !isAlive(pid));
     }
   });
 });
@@ -210,7 +210,7 @@ describe("definitions", () => {
       await post(
         `name: proto\n${key}: {name: x, polluted: yes}\nsteps: [{name: s, type: bash, command: "echo <{{${key}}}{{polluted}}>", exports: {${key}: "v"}}]`,
       );
-      await weft.save(
+      await weft.storeWorkflow(
         "name: clean\nsteps: [{name: s, type: bash, command: 'echo \"<{{polluted}}{{toString}}>\"'}]",
       );
       const run = await weft.run({ module: "clean", params: { [key]: "p" } });

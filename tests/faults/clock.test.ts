@@ -2,24 +2,24 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
 import { SERVER_UNDER_TEST } from "./edited-template.ts";
 
 const HOUR = 3_600_000;
 
 let folder: string;
-let weft: Weft;
+let weft: TestServer;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-clock-"));
 });
 afterEach(async () => {
-  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
+  await (weft as TestServer | undefined)?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-async function start(aheadMs: number): Promise<Weft> {
-  weft = await startWeft({
+async function start(aheadMs: number): Promise<TestServer> {
+  weft = await startTestServer({
     program: SERVER_UNDER_TEST,
     dataDir: join(folder, "data"),
     env: { WEFT_TEST_AHEAD_MS: String(aheadMs) },
@@ -30,7 +30,7 @@ async function start(aheadMs: number): Promise<Weft> {
 const advance = (ms: number) => void weft.child.stdin?.write(`advance ${ms}\n`);
 const runs = async () => (await weft.get<Page<RunRecord>>("/runs?workflow=hourly&limit=100")).data;
 const allOver = (count: number) =>
-  until(`${count} runs to be over`, async () => {
+  waitUntil(`${count} runs to be over`, async () => {
     const data = await runs();
     return data.length >= count && data.every((run) => run.completed_at !== null) && data;
   });
@@ -46,7 +46,7 @@ steps: [{name: s, type: bash, command: "true"}]`;
 
 test("a clock that passes schedules while the service is down or up makes one catch-up run each, recorded", async () => {
   await start(0);
-  await weft.save(YAML);
+  await weft.storeWorkflow(YAML);
   const base = Math.floor(Date.now() / HOUR) * HOUR;
   expect(await weft.stop()).toBe(0);
 
@@ -90,7 +90,7 @@ test("a clock that passes schedules while the service is down or up makes one ca
   // Back to before what was fired: nothing is fired a second time.
   advance(-4 * HOUR);
   await weft.emit({ topic: "custom.later" });
-  await until(
+  await waitUntil(
     "a later event to be processed",
     async () => (await weft.events({ processed: "false" })).length === 0,
   );
@@ -99,20 +99,20 @@ test("a clock that passes schedules while the service is down or up makes one ca
 
 test("without the scheduler nothing fires, and what was missed is caught up once it is on again", async () => {
   await start(0);
-  await weft.save(YAML);
-  await weft.kill9();
+  await weft.storeWorkflow(YAML);
+  await weft.kill();
   const ahead = { WEFT_TEST_AHEAD_MS: String(2 * HOUR) };
   const dataDir = join(folder, "data");
-  weft = await startWeft({
+  weft = await startTestServer({
     program: SERVER_UNDER_TEST,
     dataDir,
     env: { ...ahead, SCHEDULER_ENABLED: "false" },
   });
   advance(HOUR);
-  await weft.save("name: other\nsteps: [{name: s, type: bash, command: 'true'}]");
+  await weft.storeWorkflow("name: other\nsteps: [{name: s, type: bash, command: 'true'}]");
   await weft.run({ module: "other" });
   expect(await runs()).toEqual([]);
-  await weft.kill9();
+  await weft.kill();
   await start(3 * HOUR);
   await allOver(1);
   expect((await triggered()).length).toBe(1);

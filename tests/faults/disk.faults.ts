@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { mountPrivate, type PrivateMount } from "./mount.ts";
 
 const TOKEN = "token-of-the-disk-tests";
@@ -8,17 +8,21 @@ const SAVED =
   "name: works\ntriggers: [{type: event, topic: custom.run}]\nsteps: [{name: s, type: bash, command: 'echo fine'}]";
 
 let mount: PrivateMount;
-let weft: Weft;
+let weft: TestServer;
 beforeEach(async () => {
   mount = await mountPrivate("4m");
 });
 afterEach(async () => {
-  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
+  await (weft as TestServer | undefined)?.[Symbol.asyncDispose]();
   await mount[Symbol.asyncDispose]();
 });
 
-async function start(): Promise<Weft> {
-  weft = await startWeft({ program: mount.server, dataDir: mount.path, env: { WEFT_ACCESS_TOKEN: TOKEN } });
+async function start(): Promise<TestServer> {
+  weft = await startTestServer({
+    program: mount.server,
+    dataDir: mount.path,
+    env: { WEFT_ACCESS_TOKEN: TOKEN },
+  });
   return weft;
 }
 
@@ -32,13 +36,13 @@ async function expectSound(acknowledged: readonly number[]): Promise<void> {
   expect((await numbers()).sort((a, b) => a - b)).toEqual(acknowledged);
   const before = (await weft.get<Page<unknown>>("/runs?workflow=works")).pagination.total;
   expect((await weft.emit({ topic: "custom.run" })).triggered_workflows).toEqual(["works"]);
-  const run = await until("the run", async () => {
+  const run = await waitUntil("the run", async () => {
     const { data, pagination } = await weft.get<Page<{ run_id: string }>>("/runs?workflow=works");
     return pagination.total > before && data[0];
   });
-  expect((await weft.ended(run.run_id)).status).toBe("completed");
+  expect((await weft.waitForRun(run.run_id)).status).toBe("completed");
   expect((await weft.steps(run.run_id))["s"]?.output).toBe("fine");
-  await until(
+  await waitUntil(
     "all events to be processed",
     async () => (await weft.events({ processed: "false" })).length === 0,
   );
@@ -46,7 +50,7 @@ async function expectSound(acknowledged: readonly number[]): Promise<void> {
 
 test("a full disk: emits are refused with the reason, reads and health go on; with space again it works, also after kill -9", async () => {
   await start();
-  await weft.save(SAVED);
+  await weft.storeWorkflow(SAVED);
   await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
   const acknowledged: number[] = [];
   let refused = 0;
@@ -74,24 +78,24 @@ test("a full disk: emits are refused with the reason, reads and health go on; wi
   ]);
 
   await mount.sh('rm "$0/ballast"');
-  await until("an emit to be taken again", async () => {
+  await waitUntil("an emit to be taken again", async () => {
     const answer = await emit(1000);
     if (answer.status === 200) acknowledged.push(1000);
     return answer.status === 200;
   });
   await expectSound(acknowledged);
 
-  await weft.kill9();
+  await weft.kill();
   await start();
   await expectSound(acknowledged);
 });
 
 test("work that meets a full disk waits for space, however long, and none of it is lost or dead-lettered", async () => {
   await start();
-  await weft.save(SAVED.replace("'echo fine'", "'sleep 1; echo fine'"));
+  await weft.storeWorkflow(SAVED.replace("'echo fine'", "'sleep 1; echo fine'"));
   for (let n = 0; n < 12; n += 1) await weft.emit({ topic: "custom.run" });
   await mount.sh('cat /dev/zero > "$0/ballast" || true');
-  const notReady = await until("readiness to fail", async () => {
+  const notReady = await waitUntil("readiness to fail", async () => {
     const answer = await weft.call("GET", "//health/ready", { token: null });
     return answer.status !== 200 && answer;
   });
@@ -104,7 +108,7 @@ test("work that meets a full disk waits for space, however long, and none of it 
   expect((await weft.call("GET", "//health")).status).toBe(200);
 
   await mount.sh('rm "$0/ballast"');
-  await until("all runs to be completed", async () => {
+  await waitUntil("all runs to be completed", async () => {
     const { data } = await weft.get<Page<{ status: string }>>("/runs?workflow=works&limit=50");
     return data.length === 12 && data.every(({ status }) => status === "completed");
   });
@@ -114,14 +118,14 @@ test("work that meets a full disk waits for space, however long, and none of it 
 
 test("kill -9 on a full disk: with space again it starts and has lost nothing", async () => {
   await start();
-  await weft.save(SAVED);
+  await weft.storeWorkflow(SAVED);
   await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
   const acknowledged: number[] = [];
   for (let n = 0; n < 400; n += 1) {
     if ((await emit(n, 20_000)).status !== 200) break;
     acknowledged.push(n);
   }
-  await weft.kill9();
+  await weft.kill();
   await mount.sh('rm "$0/ballast"');
   await start();
   await expectSound(acknowledged);
@@ -129,15 +133,15 @@ test("kill -9 on a full disk: with space again it starts and has lost nothing", 
 
 test("a data folder that becomes read-only: writes are refused with the reason, reads go on; mounted again it works", async () => {
   await start();
-  await weft.save(SAVED);
+  await weft.storeWorkflow(SAVED);
   const acknowledged: number[] = [];
   for (let n = 0; n < 20; n += 1) if ((await emit(n)).status === 200) acknowledged.push(n);
   expect(acknowledged).toHaveLength(20);
-  await until(
+  await waitUntil(
     "all events to be processed",
     async () => (await weft.events({ processed: "false" })).length === 0,
   );
-  await weft.kill9();
+  await weft.kill();
 
   await mount.sh('mount -o remount,ro "$0"');
   await expect(start()).rejects.toThrow(/did not start: .*(?:read-only|cannot be written|EROFS)/is);

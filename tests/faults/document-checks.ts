@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Weft } from "../e2e/weft.ts";
+import type { TestServer } from "../../lib/testing/test-server.ts";
 import { ask, type Move, type Told, type Work } from "./document-writers.ts";
 
 interface Node {
@@ -19,7 +19,7 @@ interface Page<Item> {
 const PAGE = 200;
 const md5 = (text: string) => `"${createHash("md5").update(text).digest("hex")}"`;
 
-async function pages<Item>(weft: Weft, path: string): Promise<Item[]> {
+async function pages<Item>(weft: TestServer, path: string): Promise<Item[]> {
   const all: Item[] = [];
   for (let page = 1; ; page += 1) {
     const answer = await ask(weft, "GET", `${path}?page_size=${PAGE}&page=${page}`);
@@ -39,7 +39,7 @@ function settle<Change>(of: Told<Change>, isDone: (change: Change) => boolean): 
 }
 
 /** Everything about the documents of a server that was started again that is not as its writers were told. */
-export async function faultsOf(weft: Weft, work: Work): Promise<string[]> {
+export async function faultsOf(weft: TestServer, work: Work): Promise<string[]> {
   const faults: string[] = [];
   const nodes = await treeOf(weft, work, faults);
   for (const [id, of] of work.moved) {
@@ -66,7 +66,7 @@ export async function faultsOf(weft: Weft, work: Work): Promise<string[]> {
 }
 
 /** All documents below the root by their parents' lists. */
-async function treeOf(weft: Weft, { root }: Work, faults: string[]): Promise<Map<string, Node>> {
+async function treeOf(weft: TestServer, { root }: Work, faults: string[]): Promise<Map<string, Node>> {
   const nodes = new Map<string, Node>();
   const top = (await ask(weft, "GET", `${root}/`)).json as Node;
   const open: Node[] = [{ ...top, parent: undefined }];
@@ -89,7 +89,7 @@ async function treeOf(weft: Weft, { root }: Work, faults: string[]): Promise<Map
 }
 
 /** The content is the last that was saved or the one that was being saved, and all before are its versions. */
-async function contentFaults(weft: Weft, id: string, of: Told<string>): Promise<string[]> {
+async function contentFaults(weft: TestServer, id: string, of: Told<string>): Promise<string[]> {
   const { status, text, headers } = await ask(weft, "GET", `${id}/content/`);
   settle(of, (open) => open === text);
   const faults: string[] = [];
@@ -110,7 +110,7 @@ async function contentFaults(weft: Weft, id: string, of: Told<string>): Promise<
   return faults;
 }
 
-async function versionsOf(weft: Weft, id: string): Promise<{ version_id: string; etag: string }[]> {
+async function versionsOf(weft: TestServer, id: string): Promise<{ version_id: string; etag: string }[]> {
   const all: { version_id: string; etag: string }[] = [];
   for (let after = ""; ; ) {
     const answer = await ask(weft, "GET", `${id}/versions/?page_size=50&version_id=${after}`);
@@ -122,7 +122,7 @@ async function versionsOf(weft: Weft, id: string): Promise<{ version_id: string;
 }
 
 /** Each line that was acknowledged is there once, and besides them what was being written alone. */
-async function appendedFaults(weft: Weft, { shared, appended }: Work): Promise<string[]> {
+async function appendedFaults(weft: TestServer, { shared, appended }: Work): Promise<string[]> {
   const { text } = await ask(weft, "GET", `${shared}/content/`);
   const lines = text.split("\n").slice(1, -1);
   for (const of of appended) settle(of, (line) => lines.includes(line));
@@ -133,7 +133,7 @@ async function appendedFaults(weft: Weft, { shared, appended }: Work): Promise<s
 }
 
 /** Each move, deletion and making is in the log once, and each document that was saved is told of. */
-export async function eventFaults(weft: Weft, work: Work): Promise<string[]> {
+export async function eventFaults(weft: TestServer, work: Work): Promise<string[]> {
   const events = (await weft.events({ source: "documents" })).toReversed().map(({ topic, data }) => {
     const { document_id, previous_parent_id, parent_id } = JSON.parse(data) as Record<string, string>;
     return { topic, id: document_id ?? "", move: `${previous_parent_id} ${parent_id}` };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Answer, Weft } from "../e2e/weft.ts";
+import type { TestResponse, TestServer } from "../../lib/testing/test-server.ts";
 
 export const FOLDERS = 4;
 const MOVERS = 4;
@@ -39,17 +39,23 @@ const told = <Change>(): Told<Change> => ({ done: [] });
 const anyOf = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 
 /** A path below the documents' own, each with its slash. */
-export const ask = (weft: Weft, method: string, path: string, body?: object, headers = {}): Promise<Answer> =>
+export const ask = (
+  weft: TestServer,
+  method: string,
+  path: string,
+  body?: object,
+  headers = {},
+): Promise<TestResponse> =>
   weft.call(method, `//api/v1.0/documents/${path}`, { headers, ...(body === undefined ? {} : { body }) });
 
-async function create(weft: Weft, parent: string | undefined, title: string): Promise<string> {
+async function create(weft: TestServer, parent: string | undefined, title: string): Promise<string> {
   const answer = await ask(weft, "POST", parent === undefined ? "" : `${parent}/children/`, { title });
   if (answer.status !== 201) throw new Error(answer.text);
   return (answer.json as { id: string }).id;
 }
 
 /** A tree with everything that writers work on. */
-export async function plant(weft: Weft): Promise<Work> {
+export async function plant(weft: TestServer): Promise<Work> {
   const root = await create(weft, undefined, "Root");
   const below = async (parent: string, count: number, title: string): Promise<string[]> => {
     const ids: string[] = [];
@@ -79,8 +85,8 @@ export async function plant(weft: Weft): Promise<Work> {
 async function change<Change>(
   of: Told<Change>,
   wanted: Change,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+  work: () => Promise<TestResponse>,
+): Promise<TestResponse> {
   of.open = wanted;
   const answer = await work();
   if (answer.status < 300) of.done.push(wanted);
@@ -89,9 +95,9 @@ async function change<Change>(
 }
 
 /** All writers at once, each change after change, until the server is gone; answers what was refused, which nothing should be. */
-export async function writeUntilGone(weft: Weft, work: Work): Promise<string[]> {
+export async function writeUntilGone(weft: TestServer, work: Work): Promise<string[]> {
   const refusals: string[] = [];
-  const loop = async (once: () => Promise<Answer>, mayBe: readonly number[] = []): Promise<void> => {
+  const loop = async (once: () => Promise<TestResponse>, mayBe: readonly number[] = []): Promise<void> => {
     for (;;) {
       const answer = await once().catch(() => undefined);
       if (answer === undefined) return;
@@ -118,12 +124,12 @@ export async function writeUntilGone(weft: Weft, work: Work): Promise<string[]> 
 const contentOf = (text: string) => ({ content: Buffer.from(text).toString("base64") });
 
 function move(
-  weft: Weft,
+  weft: TestServer,
   root: string,
   id: string,
   of: Told<Move>,
   folders: readonly string[],
-): Promise<Answer> {
+): Promise<TestResponse> {
   const folder = anyOf(folders);
   const inside = Math.random() < 0.8;
   // Beside the first folder is below the root: that one never moves.
@@ -134,7 +140,7 @@ function move(
 }
 
 /** Reads, adds a line, and saves it where nobody else has saved meanwhile. */
-async function append(weft: Weft, id: string, of: Told<string>, at: number): Promise<Answer> {
+async function append(weft: TestServer, id: string, of: Told<string>, at: number): Promise<TestResponse> {
   const before = await ask(weft, "GET", `${id}/content/`);
   if (before.status !== 200) return before;
   const line = `${at}-${randomUUID()}`;
@@ -144,7 +150,12 @@ async function append(weft: Weft, id: string, of: Told<string>, at: number): Pro
   );
 }
 
-async function makeAndDelete(weft: Weft, work: Work, of: Told<string>, at: number): Promise<Answer> {
+async function makeAndDelete(
+  weft: TestServer,
+  work: Work,
+  of: Told<string>,
+  at: number,
+): Promise<TestResponse> {
   const id = randomUUID();
   const parent = anyOf(work.folders.slice(0, -1));
   const made = await change(of, id, () => ask(weft, "POST", `${parent}/children/`, { id, title: "Made" }));

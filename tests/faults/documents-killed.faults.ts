@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { startWeft, until, type Weft } from "../e2e/weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { eventFaults, faultsOf } from "./document-checks.ts";
 import { plant, type Work, writeUntilGone } from "./document-writers.ts";
 
@@ -19,29 +19,29 @@ const TOLD_MS = 95_000;
 
 test("a server that is killed amid saves, moves and deletions has all of each or nothing of it when it is back", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-documents-killed-"));
-  const start = (): Promise<Weft> => startWeft({ dataDir, program: [process.execPath, SERVER] });
+  const start = (): Promise<TestServer> => startTestServer({ dataDir, program: [process.execPath, SERVER] });
   let weft = await start();
   try {
     const work = await plant(weft);
     for (let round = 1; round <= ROUNDS; round += 1) {
       const writers = writeUntilGone(weft, work);
       const enough = total(work) + CHANGES.min + Math.random() * CHANGES.more;
-      await until("changes", () => total(work) >= enough);
+      await waitUntil("changes", () => total(work) >= enough);
       await sleep(Math.random() * MORE_MS);
-      await weft.kill9();
+      await weft.kill();
       expect(await writers, `round ${round}`).toEqual([]);
       weft = await start();
       expect(await faultsOf(weft, work), `round ${round}`).toEqual([]);
     }
     for (const [kind, count] of Object.entries(countOf(work))) expect(count, kind).toBeGreaterThan(0);
     weft.child.stdin?.write(`advance ${TOLD_MS}\n`);
-    const faults = await until("all events", async () => {
+    const faults = await waitUntil("all events", async () => {
       const found = await eventFaults(weft, work);
       return found.length === 0 ? ["none"] : undefined;
     }).catch(() => eventFaults(weft, work));
     expect(faults).toEqual(["none"]);
   } finally {
-    await weft.kill9();
+    await weft.kill();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }, 300_000);

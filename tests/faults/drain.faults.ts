@@ -1,23 +1,23 @@
 import { afterEach, expect, test } from "vitest";
-import { startWeft, until, type Weft } from "../e2e/weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-const running: Weft[] = [];
+const running: TestServer[] = [];
 afterEach(async () => {
   for (const weft of running.splice(0).reverse()) await weft[Symbol.asyncDispose]();
 });
 
 test("SIGTERM amid a step that takes too long ends it and exits with 0; a second attempt follows the restart", async () => {
-  const first = await startWeft();
+  const first = await startTestServer();
   running.push(first);
-  await first.save(
+  await first.storeWorkflow(
     "name: long\nsteps: [{name: s, type: bash, command: 'echo $$ > pid; [ $WEFT_ATTEMPT -gt 1 ] || sleep 600; echo attempt $WEFT_ATTEMPT'}]",
   );
-  const runId = await first.start({ module: "long" });
-  await until("the step", async () => (await first.steps(runId))["s"]?.status === "running");
+  const runId = await first.startRun({ module: "long" });
+  await waitUntil("the step", async () => (await first.steps(runId))["s"]?.status === "running");
   expect(await first.stop()).toBe(0);
-  const second = await startWeft({ dataDir: first.dataDir });
+  const second = await startTestServer({ dataDir: first.dataDir });
   running.push(second);
-  expect((await second.ended(runId)).status).toBe("completed");
+  expect((await second.waitForRun(runId)).status).toBe("completed");
   expect((await second.steps(runId))["s"]).toMatchObject({
     status: "completed",
     attempt: 2,

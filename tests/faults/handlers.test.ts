@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { editedTemplate, SERVER_UNDER_TEST } from "./edited-template.ts";
 
 interface Letter {
@@ -21,18 +21,18 @@ const MISBEHAVING = fileURLToPath(new URL("./misbehaving-dispatch.ts", import.me
 const DELIVERIES = 5;
 
 let folder: string;
-let weft: Weft;
+let weft: TestServer;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "weft-handlers-"));
 });
 afterEach(async () => {
-  await (weft as Weft | undefined)?.[Symbol.asyncDispose]();
+  await (weft as TestServer | undefined)?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 const behave = (how: string) => writeFile(join(folder, "behaviour"), how);
 
-async function startMisbehaving(): Promise<Weft> {
+async function startMisbehaving(): Promise<TestServer> {
   const template = await editedTemplate(folder, [
     ["- executors/dispatch.ts", `- ${MISBEHAVING}`],
     [
@@ -41,7 +41,7 @@ async function startMisbehaving(): Promise<Weft> {
     ],
   ]);
   const env = { WEFT_TEST_TEMPLATE: template, WEFT_TEST_BEHAVIOUR: join(folder, "behaviour") };
-  weft = await startWeft({ program: SERVER_UNDER_TEST, dataDir: join(folder, "data"), env });
+  weft = await startTestServer({ program: SERVER_UNDER_TEST, dataDir: join(folder, "data"), env });
   return weft;
 }
 
@@ -49,7 +49,7 @@ const SAVED =
   "name: on-bad\ntriggers: [{type: event, topic: custom.bad}]\nsteps: [{name: s, type: bash, command: 'true'}]";
 
 async function deadLetter(): Promise<Letter> {
-  return until(
+  return waitUntil(
     "the dead letter",
     async () => (await weft.get<Page<Letter>>("/dead-letters")).data[0],
     30_000,
@@ -58,13 +58,13 @@ async function deadLetter(): Promise<Letter> {
 
 /** The redriven event's run is made and ends well, once; the letter is gone. */
 async function expectRecovered(eventId: string): Promise<void> {
-  await until("the event to be processed", async () => {
+  await waitUntil("the event to be processed", async () => {
     const [event] = await weft.events({ topic: "custom.bad" });
     return event?.processed === true && event.error === "";
   });
   const { data } = await weft.get<Page<{ run_id: string; event_id: string }>>("/runs");
   expect(data.map((run) => run.event_id)).toEqual([eventId]);
-  expect((await weft.ended(data[0]?.run_id ?? "")).status).toBe("completed");
+  expect((await weft.waitForRun(data[0]?.run_id ?? "")).status).toBe("completed");
   expect((await weft.get<Page<Letter>>("/dead-letters")).pagination.total).toBe(0);
 }
 
@@ -77,14 +77,14 @@ describe("a handler that does not do its work", () => {
     async (_name, how, reason) => {
       await behave("well");
       await startMisbehaving();
-      await weft.save(SAVED);
+      await weft.storeWorkflow(SAVED);
       await behave(how);
       const answer = await weft.emit({ topic: "custom.bad" });
       const eventId = answer.event_id.slice(4);
       const letter = await deadLetter();
       expect(letter).toMatchObject({ queue: "dispatch", error: expect.stringMatching(reason) });
       expect(JSON.parse(letter.body)).toMatchObject({ detail: { event_id: eventId } });
-      const [event] = await until("the reason in the log", async () => {
+      const [event] = await waitUntil("the reason in the log", async () => {
         const events = await weft.events({ topic: "custom.bad" });
         return events[0]?.error !== "" && events;
       });
@@ -101,27 +101,27 @@ describe("a handler that does not do its work", () => {
   test("and takes the whole process with it, more often than it may fail, does its work once it can", async () => {
     await behave("well");
     await startMisbehaving();
-    await weft.save(SAVED);
+    await weft.storeWorkflow(SAVED);
     await behave("kill");
     const { event_id } = await weft.emit({ topic: "custom.bad" });
     for (let delivery = 1; delivery <= DELIVERIES + 1; delivery += 1) {
-      await until("its end", () => weft.child.signalCode === "SIGKILL");
+      await waitUntil("its end", () => weft.child.signalCode === "SIGKILL");
       if (delivery <= DELIVERIES) await startMisbehaving().catch(() => {});
     }
     await behave("well");
-    weft = await startWeft({ dataDir: join(folder, "data") });
+    weft = await startTestServer({ dataDir: join(folder, "data") });
     await expectRecovered(event_id.slice(4));
   });
 
   test("is redriven from the command line", async () => {
     await behave("well");
     await startMisbehaving();
-    await weft.save(SAVED);
+    await weft.storeWorkflow(SAVED);
     await behave("throw");
     const { event_id } = await weft.emit({ topic: "custom.bad" });
     const letter = await deadLetter();
-    await weft.kill9();
-    weft = await startWeft({ dataDir: join(folder, "data") });
+    await weft.kill();
+    weft = await startTestServer({ dataDir: join(folder, "data") });
     const cli = (...args: string[]) =>
       promisify(execFile)(process.execPath, [CLI, "dead-letters", ...args], {
         env: { ...process.env, WEFT_DATA_DIR: join(folder, "data"), WEFT_ACCESS_TOKEN: "" },
@@ -134,15 +134,15 @@ describe("a handler that does not do its work", () => {
 
 test("without one executor's rule in the template, steps of its type stop while others go on", async () => {
   const template = await editedTemplate(folder, [[/^ {2}FunctionRule:\n(?: {3,}.*\n)+/m, ""]]);
-  weft = await startWeft({ program: SERVER_UNDER_TEST, env: { WEFT_TEST_TEMPLATE: template } });
-  await weft.save(
+  weft = await startTestServer({ program: SERVER_UNDER_TEST, env: { WEFT_TEST_TEMPLATE: template } });
+  await weft.storeWorkflow(
     "name: of-functions\nsteps: [{name: a, type: bash, command: 'echo a'}, {name: f, type: function, function: '1'}]",
   );
-  await weft.save(
+  await weft.storeWorkflow(
     "name: of-others\nsteps: [{name: a, type: bash, command: 'echo a'}, {name: p, type: parallel-steps, parallel_steps: [{name: l, type: foreach, input: [x], variable: v, step: {name: b, type: bash, command: 'echo [[v]]'}}]}]",
   );
-  const stopped = await weft.start({ module: "of-functions" });
-  await until("its bash step", async () => (await weft.steps(stopped))["a"]?.status === "completed");
+  const stopped = await weft.startRun({ module: "of-functions" });
+  await waitUntil("its bash step", async () => (await weft.steps(stopped))["a"]?.status === "completed");
   for (let n = 0; n < 5; n += 1) expect((await weft.run({ module: "of-others" })).status).toBe("completed");
   expect((await weft.get<{ data: { status: string } }>(`/runs/${stopped}`)).data.status).toBe("running");
   const steps = Object.entries(await weft.steps(stopped)).map(([name, { status }]) => [name, status]);

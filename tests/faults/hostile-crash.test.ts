@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emitEvent } from "../../lib/events/emit.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../lib/testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../lib/testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../lib/testing/test-workflows.ts";
 import { cancelRun } from "../../lib/workflows/runs/cancel.ts";
 import { fireDueSchedules } from "../../lib/workflows/schedules/fire-due-schedules.ts";
-import { causeOf, JOB, JOB_STEPS, recordFaults, settle } from "./test-hostile-house.ts";
+import { causeOf, JOB, JOB_STEPS, recordFaults, settle } from "./test-hostile-platform.ts";
 
 const MINUTE = 60_000;
 const CLOCK = `name: tick
@@ -69,7 +69,7 @@ async function dieAtEach({ workflow, happens, judge }: Story): Promise<number> {
   };
   try {
     const before = await testDeps({ folder: prepared });
-    await store(before.deps, workflow);
+    await storeWorkflow(before.deps, workflow);
     await before.close();
     for (let first = 1; first < COMMITS_MAX; first += AT_ONCE) {
       const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => dieAt(first + at)));

@@ -9,12 +9,12 @@ import type { CommandRequest } from "../../lib/platform/commands.ts";
 import type { HostileOptions } from "../../lib/platform/embedded/hostile.ts";
 import { PlatformFault } from "../../lib/platform/faults.ts";
 import { type TestDeps, testClock, testDeps } from "../../lib/testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../lib/testing/test-workflows.ts";
+import { waitUntil } from "../../lib/testing/test-server.ts";
+import { readLog, readRuns, storeWorkflow } from "../../lib/testing/test-workflows.ts";
 import { cancelRun } from "../../lib/workflows/runs/cancel.ts";
 import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
 import { startRun } from "../../lib/workflows/runs/start.ts";
 import { fireDueSchedules } from "../../lib/workflows/schedules/fire-due-schedules.ts";
-import { until } from "../e2e/weft.ts";
 import {
   causeOf,
   isDoneBefore,
@@ -25,7 +25,7 @@ import {
   settle,
   TWIN,
   through,
-} from "./test-hostile-house.ts";
+} from "./test-hostile-platform.ts";
 
 /** Houses that a story is tried in; a failure names its seed, which `WEFT_HOSTILE_SEED` tries again alone. */
 const RUNS = Number(process.env.WEFT_HOSTILE_RUNS ?? 3);
@@ -74,7 +74,7 @@ async function play<Known>(options: Omit<HostileOptions, "seed">, story: () => S
     };
     try {
       await inside(undefined, async ({ deps }) => {
-        for (const yaml of workflows) await store(deps, yaml);
+        for (const yaml of workflows) await storeWorkflow(deps, yaml);
       });
       const known = await inside({ seed, ...options }, async (house) => {
         const told = await happens(house);
@@ -205,7 +205,7 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
         }
         // Whom no word of the cancellation reaches comes to an end by himself, and is too late with his result.
         if ("lostAnswers" in badness) await sleep(STOPPED_MS).then(() => ends.resolve());
-        await until("the steps to end", () => running.size === 0);
+        await waitUntil("the steps to end", () => running.size === 0);
       },
       judge: async (house) => {
         expect(await recordFaults(house, {})).toEqual([]);

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 /** Values that do harm where they become syntax of anything. Whatever they run leaves a file of this name. */
 const MARK = "pwned-by-target";
@@ -35,7 +35,7 @@ const HOSTILE = [
   `</script>\u2028\u2029ä😀`,
 ];
 
-let weft: Weft;
+let weft: TestServer;
 let server: Server;
 let requests: { url: string; header: string | undefined; injected: string | undefined; body: string }[] = [];
 
@@ -54,8 +54,8 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  weft = await startWeft({ files: { "secrets.env": "KEY=never-to-be-seen\n" } });
-  await weft.save(`name: everywhere
+  weft = await startTestServer({ files: { "secrets.env": "KEY=never-to-be-seen\n" } });
+  await weft.storeWorkflow(`name: everywhere
 triggers: [{type: event, topic: custom.hostile, input: {target: event_data.target}}]
 steps:
   - {name: bare, type: bash, command: "printf %s {{Target}}"}
@@ -141,17 +141,17 @@ describe("a target is data wherever a workflow puts it", () => {
   test("the same from an event, as a param and as a workspace", async () => {
     const [target = "", other = ""] = HOSTILE;
     await weft.emit({ topic: "custom.hostile", workspace: `../${other}`, data: { target } });
-    const run = await until("the run", async () => {
+    const run = await waitUntil("the run", async () => {
       const { data } = await weft.get<Page<{ run_id: string; event_id: string }>>(
         "/runs?workflow=everywhere&limit=1",
       );
       return data[0]?.event_id !== "" && data[0];
     });
-    const ended = await weft.ended(run.run_id);
+    const ended = await weft.waitForRun(run.run_id);
     expect([ended.status, ended.target]).toEqual(["completed", target]);
     expect(ended.workspace).toMatch(/^[A-Za-z0-9][A-Za-z0-9._@+=-]*$/);
     expect(await readdir(`${weft.dataDir}/workspaces/${ended.workspace}`)).toContain("kept.txt");
-    await weft.save("name: param\nsteps: [{name: s, type: bash, command: 'printf %s {{word}}'}]");
+    await weft.storeWorkflow("name: param\nsteps: [{name: s, type: bash, command: 'printf %s {{word}}'}]");
     const param = await weft.run({ module: "param", params: { word: target, space_name: "../.." } });
     expect((await weft.steps(param.run_id))["s"]?.output).toBe(target);
     expect(param.workspace).not.toContain("/");
@@ -172,7 +172,7 @@ describe("a target is data wherever a workflow puts it", () => {
   );
 
   test("a foreach item and a step's output are data as well", async () => {
-    await weft.save(`name: items
+    await weft.storeWorkflow(`name: items
 steps:
   - {name: make, type: bash, command: "cat > items.txt <<'EOF'\\n$(touch ${MARK})\\na;touch ${MARK}\\nEOF\\ncat items.txt", on_error: [{action: continue}]}
   - {name: loop, type: foreach, input: items.txt, variable: v, step: {name: one, type: bash, command: "printf '%s\\\\n' [[v]] '[[v]]' \\"[[v]]\\"; cat <<EOF\\n[[v]]\\nEOF"}}

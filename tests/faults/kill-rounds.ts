@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
 
 /** Matching events emitted in a round, each of which starts one run. */
 export const EVENTS_PER_ROUND = 200;
@@ -34,17 +34,17 @@ export interface KillRounds extends AsyncDisposable {
 export async function openKillRounds(): Promise<KillRounds> {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-kill-"));
   const journalPath = join(dataDir, "journal");
-  let weft: Weft | undefined = await startWeft({ dataDir });
-  const start = async (): Promise<Weft> => {
-    weft = await startWeft({ dataDir });
+  let weft: TestServer | undefined = await startTestServer({ dataDir });
+  const start = async (): Promise<TestServer> => {
+    weft = await startTestServer({ dataDir });
     return weft;
   };
-  const kill = async (one: Weft): Promise<string[]> => {
-    await one.kill9();
+  const kill = async (one: TestServer): Promise<string[]> => {
+    await one.kill();
     weft = undefined;
     return orphansOf(dataDir);
   };
-  await weft.save(workflow(journalPath));
+  await weft.storeWorkflow(workflow(journalPath));
 
   return {
     round: async (number) => {
@@ -54,7 +54,7 @@ export async function openKillRounds(): Promise<KillRounds> {
 
       const second = await start();
       const target = String(number);
-      await until("runs under way", async () => {
+      await waitUntil("runs under way", async () => {
         const { pagination } = await second.get<Page<RunRecord>>(
           `/runs?limit=1&status=running&target=round-${target}-`,
         );
@@ -64,7 +64,7 @@ export async function openKillRounds(): Promise<KillRounds> {
       orphans.push(...(await kill(second)));
 
       const third = await start();
-      const runs = await until(
+      const runs = await waitUntil(
         "the end of all runs",
         async () => {
           const { data } = await third.get<Page<RunRecord>>(`/runs?limit=10000&target=round-${target}-`);
@@ -72,7 +72,7 @@ export async function openKillRounds(): Promise<KillRounds> {
         },
         90_000,
       );
-      await until(
+      await waitUntil(
         "all events to be processed",
         async () => (await third.events({ processed: "false" })).length === 0,
       );
@@ -86,7 +86,7 @@ export async function openKillRounds(): Promise<KillRounds> {
       };
     },
     [Symbol.asyncDispose]: async () => {
-      await weft?.kill9();
+      await weft?.kill();
       await orphansOf(dataDir);
       await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
     },
@@ -101,7 +101,7 @@ steps:
   - {name: third, type: bash, command: 'echo "$WEFT_RUN_ID $WEFT_STEP $WEFT_ATTEMPT" >> ${journal}; sleep 0.1'}
 `;
 
-async function emitAll(weft: Weft, round: number): Promise<string[]> {
+async function emitAll(weft: TestServer, round: number): Promise<string[]> {
   const ids: string[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
@@ -135,7 +135,7 @@ async function orphansOf(folder: string): Promise<string[]> {
   }
 }
 
-async function recordFaults(weft: Weft, runs: readonly RunRecord[]): Promise<string[]> {
+async function recordFaults(weft: TestServer, runs: readonly RunRecord[]): Promise<string[]> {
   const faults: string[] = [];
   for (const { run_id } of runs) {
     const { data } = await weft.get<{ data: { step_name: string; status: string }[] }>(
@@ -154,7 +154,7 @@ async function recordFaults(weft: Weft, runs: readonly RunRecord[]): Promise<str
 
 /** Every acknowledged event is in the log, and every run told of itself exactly once. */
 async function eventFaults(
-  weft: Weft,
+  weft: TestServer,
   runs: readonly RunRecord[],
   acknowledged: readonly string[],
 ): Promise<string[]> {

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { type Page, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
-import { type Page, until } from "../e2e/weft.ts";
 import { startAwsProxy } from "./test-aws-proxy.ts";
 import {
   allRuns,
@@ -14,7 +14,7 @@ import {
   startBehind,
   type Told,
   WORKFLOW,
-} from "./test-cloud-house.ts";
+} from "./test-cloud-server.ts";
 
 const RUNS = 20;
 const EMITTED_AT_ONCE = 5;
@@ -31,15 +31,15 @@ test("kill -9 amid 20 runs: after a restart all of them complete, each step with
   const told: Told = { acknowledged: [], refusals: [] };
   {
     await using first = await startBehind(proxy, stack, dataDir);
-    await first.save(SLOW);
+    await first.storeWorkflow(SLOW);
     for (let n = 0; n < RUNS; n += EMITTED_AT_ONCE) {
       const some = Array.from({ length: EMITTED_AT_ONCE }, (_, at) => n + at);
       await Promise.all(some.map((number) => emitRelay(first, told, `run-${number}`)));
     }
     const count = async (status: string): Promise<number> =>
       (await first.get<Page<RunRecord>>(`/runs?limit=1&status=${status}`)).pagination.total;
-    await until("some runs to be over", async () => (await count("completed")) >= OVER_MIN, 60_000);
-    await first.kill9();
+    await waitUntil("some runs to be over", async () => (await count("completed")) >= OVER_MIN, 60_000);
+    await first.kill();
   }
   expect(told.acknowledged).toHaveLength(RUNS);
   await using second = await startBehind(proxy, stack, dataDir);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { until } from "../e2e/weft.ts";
+import { waitUntil } from "../../lib/testing/test-server.ts";
 
 const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
 
@@ -34,7 +34,7 @@ export async function mountPrivate(size: string): Promise<PrivateMount> {
     said += chunk.toString();
   });
   const ended = new Promise((resolve) => holder.once("close", resolve));
-  await until("the mount", () => said.includes("mounted") || holder.exitCode !== null);
+  await waitUntil("the mount", () => said.includes("mounted") || holder.exitCode !== null);
   if (!said.includes("mounted")) throw new Error(`no private mount: ${said}`);
   const target = [
     "-t",

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, until, type Weft } from "../e2e/weft.ts";
+import { type TestResponse, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { type AwsProxy, startAwsProxy } from "./test-aws-proxy.ts";
-import { allRuns, emitRelay, relayFaults, startBehind, type Told, WORKFLOW } from "./test-cloud-house.ts";
+import { allRuns, emitRelay, relayFaults, startBehind, type Told, WORKFLOW } from "./test-cloud-server.ts";
 
 const OUTAGE_MS = 30_000;
 /** From the start of the outage: the tables refuse, then so does the rest, then the tables accept and say nothing. */
@@ -15,11 +15,11 @@ const EVENTS = 6;
 
 const stack = `outage-${randomUUID().slice(0, 8)}`;
 let proxy: AwsProxy;
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
   proxy = await startAwsProxy(1);
   weft = await startBehind(proxy, stack);
-  await weft.save(WORKFLOW);
+  await weft.storeWorkflow(WORKFLOW);
 });
 afterAll(async () => {
   await weft?.[Symbol.asyncDispose]();
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** Asks the server for what it has to ask its tables for. */
-async function timed(path: string): Promise<Answer & { readonly ms: number }> {
+async function timed(path: string): Promise<TestResponse & { readonly ms: number }> {
   const begun = performance.now();
   const answer = await weft.call("GET", path);
   return { ...answer, ms: performance.now() - begun };
@@ -36,7 +36,7 @@ async function timed(path: string): Promise<Answer & { readonly ms: number }> {
 test("services that vanish for 30 s amid runs cost time and nothing else, and no restart", async () => {
   const told: Told = { acknowledged: [], refusals: [] };
   for (let n = 0; n < EVENTS; n += 1) await emitRelay(weft, told, `before-${n}`);
-  await until("runs under way", async () => (await weft.events({ topic: "step.completed" })).length > 0);
+  await waitUntil("runs under way", async () => (await weft.events({ topic: "step.completed" })).length > 0);
   // Some are met on their way to a run.
   await Promise.all(Array.from({ length: EVENTS }, (_, n) => emitRelay(weft, told, `just-before-${n}`)));
   expect(told.acknowledged).toHaveLength(2 * EVENTS);
@@ -67,7 +67,7 @@ test("services that vanish for 30 s amid runs cost time and nothing else, and no
   expect([200, 503]).toContain((await hung).status);
   expect((await hung).ms).toBeLessThan(ANSWER_MS);
   expect(proxy.harm.hung).toBeGreaterThan(0);
-  await until("readiness", async () => (await timed("//health/ready")).status === 200, ANSWER_MS);
+  await waitUntil("readiness", async () => (await timed("//health/ready")).status === 200, ANSWER_MS);
   for (let n = 0; n < EVENTS; n += 1) await emitRelay(weft, told, `after-${n}`);
   expect(told.acknowledged).toHaveLength(3 * EVENTS);
   const runs = await allRuns(weft, stack, told);

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { startWeft, until, type Weft } from "../e2e/weft.ts";
+import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-const running: Weft[] = [];
-async function start(options?: Parameters<typeof startWeft>[0]): Promise<Weft> {
-  const weft = await startWeft(options);
+const running: TestServer[] = [];
+async function start(options?: Parameters<typeof startTestServer>[0]): Promise<TestServer> {
+  const weft = await startTestServer(options);
   running.push(weft);
   return weft;
 }
@@ -16,31 +16,31 @@ afterEach(async () => {
 test("a second instance on the same data folder is refused, and harms nothing", async () => {
   const first = await start();
   await first.emit({ topic: "custom.before" });
-  await expect(startWeft({ dataDir: first.dataDir })).rejects.toThrow(/is in use by another Weft/);
+  await expect(startTestServer({ dataDir: first.dataDir })).rejects.toThrow(/is in use by another Weft/);
   await first.emit({ topic: "custom.after" });
   expect((await first.events()).map(({ topic }) => topic)).toEqual(["custom.after", "custom.before"]);
 });
 
 test("after kill -9 the folder is free at once, however the lock was left", async () => {
   const first = await start();
-  await first.kill9();
+  await first.kill();
   const second = await start({ dataDir: first.dataDir });
   expect((await second.call("GET", "//health/ready")).status).toBe(200);
 });
 
 test("SIGTERM lets the steps under way end, and exits with 0; the run goes on after a restart", async () => {
   const first = await start();
-  await first.save(`name: two
+  await first.storeWorkflow(`name: two
 steps:
   - {name: one, type: bash, command: "touch '{{Output}}/begun'; sleep 1; echo one"}
   - {name: two, type: bash, command: "echo two"}
 `);
-  const runId = await first.start({ module: "two" });
+  const runId = await first.startRun({ module: "two" });
   const begun = join(first.dataDir, "workspaces/two/begun");
-  await until("the command of the first step", () => existsSync(begun));
+  await waitUntil("the command of the first step", () => existsSync(begun));
   expect(await first.stop()).toBe(0);
   const second = await start({ dataDir: first.dataDir });
-  expect((await second.ended(runId)).status).toBe("completed");
+  expect((await second.waitForRun(runId)).status).toBe("completed");
   expect(await second.steps(runId)).toMatchObject({
     one: { status: "completed", attempt: 1, output: "one" },
     two: { status: "completed", output: "two" },
@@ -49,22 +49,26 @@ steps:
 
 test("a bash step that kills its parent fails alone: the server and the other runs go on", async () => {
   const weft = await start();
-  await weft.save("name: attack\nsteps: [{name: s, type: bash, command: 'kill -9 $PPID; sleep 60'}]");
-  await weft.save("name: other\nsteps: [{name: s, type: bash, command: 'touch begun; sleep 3; echo done'}]");
-  const other = await weft.start({ module: "other" });
-  await until("the other step", () => existsSync(join(weft.dataDir, "workspaces/other/begun")));
+  await weft.storeWorkflow(
+    "name: attack\nsteps: [{name: s, type: bash, command: 'kill -9 $PPID; sleep 60'}]",
+  );
+  await weft.storeWorkflow(
+    "name: other\nsteps: [{name: s, type: bash, command: 'touch begun; sleep 3; echo done'}]",
+  );
+  const other = await weft.startRun({ module: "other" });
+  await waitUntil("the other step", () => existsSync(join(weft.dataDir, "workspaces/other/begun")));
   expect(await weft.run({ module: "attack" })).toMatchObject({
     status: "failed",
     error_message: expect.stringContaining("the command ended the process that runs commands"),
   });
-  expect((await weft.ended(other)).status).toBe("completed");
+  expect((await weft.waitForRun(other)).status).toBe("completed");
   expect((await weft.steps(other))["s"]).toMatchObject({ output: "done", attempt: 2 });
   expect(weft.child.exitCode ?? weft.child.signalCode).toBe(null);
 });
 
 test("every line of the log is a JSON object with time, level and message, whatever is logged", async () => {
   const weft = await start();
-  await weft.save(`name: says
+  await weft.storeWorkflow(`name: says
 steps:
   - {name: a, type: bash, log: "line\\nbreak \\"{{Target}}\\" \\u2028", command: "true"}
   - {name: b, type: function, function: 'log_error("x\\ny {{Target}}"); log_warn("w"); 1'}
@@ -83,7 +87,7 @@ steps:
 
 test("what was acknowledged before kill -9 is there: workflows, events, assets, runs and their order", async () => {
   const first = await start();
-  await first.save(
+  await first.storeWorkflow(
     "name: kept\ntriggers: [{type: cron, schedule: '0 5 * * *'}]\nsteps: [{name: s, type: bash, command: 'echo kept'}]",
   );
   const run = await first.run({ module: "kept" });
@@ -98,13 +102,13 @@ test("what was acknowledged before kill -9 is there: workflows, events, assets, 
     `/runs/${run.run_id}/history`,
     "/event-receiver/workflows",
   ];
-  await until(
+  await waitUntil(
     "all events to be processed",
     async () => (await first.events({ processed: "false" })).length === 0,
   );
   const before = await Promise.all(paths.map((path) => first.get(path)));
   const log = await first.events();
-  await first.kill9();
+  await first.kill();
   const second = await start({ dataDir: first.dataDir });
   const after = await Promise.all(paths.map((path) => second.get(path)));
   expect(after).toEqual(before);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { until, type Weft } from "../e2e/weft.ts";
+import { type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import { type AwsProxy, type Misfortunes, startAwsProxy } from "./test-aws-proxy.ts";
 import {
   allRuns,
@@ -10,7 +10,7 @@ import {
   type Told,
   WORKFLOW,
   workOn,
-} from "./test-cloud-house.ts";
+} from "./test-cloud-server.ts";
 
 const EVENTS = 5;
 /** A storm that did less harm proves nothing. */
@@ -23,11 +23,11 @@ const STORM_MS = 12_000;
 const stack = `storm-${randomUUID().slice(0, 8)}`;
 const told: Told = { acknowledged: [], refusals: [] };
 let proxy: AwsProxy;
-let weft: Weft;
+let weft: TestServer;
 beforeAll(async () => {
   proxy = await startAwsProxy(20_260_302);
   weft = await startBehind(proxy, stack);
-  await weft.save(WORKFLOW);
+  await weft.storeWorkflow(WORKFLOW);
 });
 afterAll(async () => {
   await weft?.[Symbol.asyncDispose]();
@@ -48,7 +48,7 @@ test.each(STORMS)(
     for (let n = 0; n < EVENTS; n += 1)
       await emitRelay(weft, told, `${harm}-${n}`, n === 0 ? { large: LARGE } : {});
     await workOn(weft, told, STORM_MS);
-    await until(`harm of ${name}`, () => proxy.harm[harm] - before > HARM_MIN);
+    await waitUntil(`harm of ${name}`, () => proxy.harm[harm] - before > HARM_MIN);
     proxy.misbehave({});
     const runs = await allRuns(weft, stack, told);
     expect(await relayFaults(weft, told, runs)).toEqual([]);

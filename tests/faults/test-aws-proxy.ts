@@ -18,7 +18,7 @@ import {
   type Side,
   shortened,
   spared,
-} from "./test-aws-misfortunes.ts";
+} from "./test-aws-failures.ts";
 
 /** What happens to calls, as shares from 0 to 1. */
 export interface Misfortunes {

@@ -7,8 +7,8 @@ import { mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documents/tables
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { smtpMailer } from "#lib/mail/smtp.ts";
 import { readConfig } from "#lib/settings/config.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { route as make } from "../documents/create.ts";
 import { route as invite } from "../invitations/create.ts";
 import { route as list } from "../invitations/list.ts";

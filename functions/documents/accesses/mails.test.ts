@@ -8,8 +8,8 @@ import { mailKey, mailsTable, QUEUED_MAILS, type StoredMail } from "#lib/documen
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { planUser } from "#lib/documents/users/users.ts";
 import type { Mail, MailOutcome } from "#lib/mail/mail.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { route as ask } from "../ask-for-access/create.ts";
 import { route as make } from "../documents/create.ts";
 import { route as invite } from "../invitations/create.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { route as share } from "../accesses/create.ts";
 import { route as make } from "../documents/create.ts";
 import { route as makeChild } from "../documents/create-child.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TOPICS } from "#lib/events/topics.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "../documents/create.ts";
 import { route as remove } from "../documents/delete.ts";

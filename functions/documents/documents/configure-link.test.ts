@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { grant, type Person, person } from "#lib/testing/test-documents.ts";
+import { createUser, grant, type TestUser } from "#lib/testing/test-documents.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as configureLink } from "./configure-link.ts";
 import { route as create } from "./create.ts";
@@ -10,10 +10,10 @@ import { route as remove } from "./delete.ts";
 import { route as get } from "./get.ts";
 
 let test: TestDeps;
-let ann: Person;
+let ann: TestUser;
 beforeEach(async () => {
   test = await testDeps();
-  ann = await person(test.deps, "ann");
+  ann = await createUser(test.deps, "ann");
 });
 afterEach(() => test.close());
 
@@ -109,7 +109,7 @@ describe("the link of a document", () => {
     const top = await root();
     await grant(test.deps, top, ann.id, "editor");
     expect([(await set(top, {}, ann.token)).status, (await set(top, {}, null)).status]).toEqual([403, 401]);
-    const bea = await person(test.deps, "bea");
+    const bea = await createUser(test.deps, "bea");
     await grant(test.deps, top, bea.id, "administrator");
     expect((await set(top, { link_reach: "public", link_role: "reader" }, bea.token)).status).toBe(200);
     await call(test.deps, remove, { params: { id: top } });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";

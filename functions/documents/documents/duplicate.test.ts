@@ -6,18 +6,18 @@ import { duplicateDocument, SUBTREE_MAX } from "#lib/documents/records/duplicate
 
 import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { getUser, OWNER_ID } from "#lib/documents/users/users.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { isCrash, TEST_TOKEN, type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
 import {
-  childrenIds,
+  createUser,
   grant,
   grantTeam,
-  type Person,
-  person,
-  rolesOn,
+  listChildren,
+  listRoles,
+  readDocument,
   setLink,
-  stored,
+  type TestUser,
 } from "#lib/testing/test-documents.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";
@@ -27,10 +27,10 @@ import { route as get } from "./get.ts";
 import { route as getTree } from "./tree.ts";
 
 let test: TestDeps;
-let ann: Person;
+let ann: TestUser;
 beforeEach(async () => {
   test = await testDeps();
-  ann = await person(test.deps, "ann");
+  ann = await createUser(test.deps, "ann");
 });
 afterEach(() => test.close());
 
@@ -47,7 +47,7 @@ const copy = (id: string, body: object = {}, token: Token = TEST_TOKEN, language
 const read = async (id: string, token: Token = TEST_TOKEN) =>
   (await call(test.deps, get, { params: { id }, token })).body;
 const titles = async (parent: string): Promise<string[]> =>
-  Promise.all((await childrenIds(test.deps, parent)).map(async (id) => (await read(id)).title));
+  Promise.all((await listChildren(test.deps, parent)).map(async (id) => (await read(id)).title));
 
 describe("a copy", () => {
   it("of a root is a root of its maker's own, with nothing of who else has access", async () => {
@@ -60,26 +60,26 @@ describe("a copy", () => {
       ...{ title: "Copy of Plan", creator: ann.id, depth: 1, user_role: "owner", deleted_at: null },
       ...{ link_reach: "restricted", link_role: "reader", nb_accesses_direct: 1, numchild: 0 },
     });
-    expect(await rolesOn(test.deps, body.id)).toEqual([`${ann.id} owner`]);
-    expect(await stored(test.deps, body.id)).toMatchObject({ owners: 1, duplicated_from: original });
+    expect(await listRoles(test.deps, body.id)).toEqual([`${ann.id} owner`]);
+    expect(await readDocument(test.deps, body.id)).toMatchObject({ owners: 1, duplicated_from: original });
   });
 
   it("has the link with its accesses, and who else has access where its maker manages that", async () => {
     const original = await root("Plan");
-    const bea = await person(test.deps, "bea");
+    const bea = await createUser(test.deps, "bea");
     await grant(test.deps, original, ann.id, "administrator");
     await grant(test.deps, original, bea.id, "reader");
     await grantTeam(test.deps, original, "writers", "editor");
     await setLink(test.deps, original, "authenticated", "commenter");
     const { body: managed } = await copy(original, { with_accesses: true }, ann.token);
-    expect(await rolesOn(test.deps, managed.id)).toEqual(
+    expect(await listRoles(test.deps, managed.id)).toEqual(
       [`${OWNER_ID} owner`, `${ann.id} owner`, `${bea.id} reader`, "writers editor"].toSorted(),
     );
-    expect(await stored(test.deps, managed.id)).toMatchObject({ accesses: 4, owners: 2 });
+    expect(await readDocument(test.deps, managed.id)).toMatchObject({ accesses: 4, owners: 2 });
     const shared = { link_reach: "authenticated", link_role: "commenter" };
     expect(await read(managed.id, bea.token)).toMatchObject({ ...shared, user_role: "reader" });
     const { body: readers } = await copy(original, { with_accesses: true }, bea.token);
-    expect(await rolesOn(test.deps, readers.id)).toEqual([`${bea.id} owner`]);
+    expect(await listRoles(test.deps, readers.id)).toEqual([`${bea.id} owner`]);
     expect(await read(readers.id, bea.token)).toMatchObject({ ...shared, nb_accesses_direct: 1 });
   });
 
@@ -94,7 +94,7 @@ describe("a copy", () => {
       ...{ depth: 2, user_role: "editor", nb_accesses_direct: 0, nb_accesses_ancestors: 2 },
     });
     expect((await read(top)).numchild).toBe(3);
-    const bea = await person(test.deps, "bea");
+    const bea = await createUser(test.deps, "bea");
     await grant(test.deps, top, bea.id, "commenter");
     await setLink(test.deps, top, "public", "editor");
     const { body: apart } = await copy(original, {}, bea.token);
@@ -112,27 +112,26 @@ describe("a copy", () => {
     await grant(test.deps, c, ann.id, "editor");
     await setLink(test.deps, b, "public", "reader");
     const { body } = await copy(top, { with_descendants: true, with_accesses: true });
-    const [one = "", other = ""] = await childrenIds(test.deps, body.id);
+    const [one = "", other = ""] = await listChildren(test.deps, body.id);
     expect([await titles(body.id), await titles(one), await titles(other)]).toEqual([
       ["Copy of a", "Copy of b"],
       ["Copy of c", "Copy of d"],
       [],
     ]);
-    const [inOne = ""] = await childrenIds(test.deps, one);
+    const [inOne = ""] = await listChildren(test.deps, one);
     const { path } = await read(body.id);
     expect(await read(inOne, ann.token)).toMatchObject({
       ...{ user_role: "editor", depth: 3, nb_accesses_direct: 1, path: expect.stringContaining(path) },
     });
     expect(await read(other)).toMatchObject({ link_reach: "public", deleted_at: null });
-    expect(await stored(test.deps, body.id)).toMatchObject({ height: 2, numchild: 2 });
-    expect((await stored(test.deps, inOne)).chain).toEqual([body.id, one]);
+    expect(await readDocument(test.deps, body.id)).toMatchObject({ height: 2, numchild: 2 });
+    expect((await readDocument(test.deps, inOne)).chain).toEqual([body.id, one]);
     // What is copied is as whole as what was made: it can be copied in turn.
     const { body: again } = await copy(one, { with_descendants: true });
     expect(await titles(again.id)).toEqual(["Copy of Copy of c", "Copy of Copy of d"]);
-    expect((await stored(test.deps, (await childrenIds(test.deps, again.id))[0] ?? "")).chain).toEqual([
-      body.id,
-      again.id,
-    ]);
+    expect((await readDocument(test.deps, (await listChildren(test.deps, again.id))[0] ?? "")).chain).toEqual(
+      [body.id, again.id],
+    );
   });
 
   it.each([
@@ -184,7 +183,7 @@ describe("a copy", () => {
 
   it("of more than may be copied at a time is refused, and nothing is made", async () => {
     const top = await root("top");
-    const last = await stored(test.deps, await child(top, "last"));
+    const last = await readDocument(test.deps, await child(top, "last"));
     const made = Array.from({ length: SUBTREE_MAX }, (_, n) => ({
       ...{ id: test.deps.ids.random(), order: `Z${String(n).padStart(5, "0")}` },
     }));
@@ -203,7 +202,7 @@ describe("a copy", () => {
     await call(test.deps, remove, { params: { id: made[0]?.id ?? "" } });
     await call(test.deps, remove, { params: { id: last.id } });
     const { status, body } = await copy(top, { with_descendants: true });
-    expect([status, (await childrenIds(test.deps, body.id)).length]).toEqual([201, SUBTREE_MAX - 1]);
+    expect([status, (await listChildren(test.deps, body.id)).length]).toEqual([201, SUBTREE_MAX - 1]);
   });
 });
 
@@ -217,7 +216,7 @@ describe("a copy that is cut short", () => {
       const top = await root("top", before.deps);
       const original = await child(top, "a", before.deps);
       for (let n = 0; n < 70; n += 1) await child(original, `${n}`, before.deps);
-      await grant(before.deps, original, (await person(before.deps, "ann")).id, "reader");
+      await grant(before.deps, original, (await createUser(before.deps, "ann")).id, "reader");
       const user = await getUser(before.deps, OWNER_ID);
       await before.close();
 
@@ -243,8 +242,8 @@ describe("a copy that is cut short", () => {
       if (isThere) {
         expect(copies).toHaveLength(71);
         expect(body.children[1]).toMatchObject({ numchild: 70, nb_accesses_direct: 1 });
-        expect(await childrenIds(after.deps, body.children[1].id)).toHaveLength(70);
-        expect(await rolesOn(after.deps, body.children[1].id)).toEqual([expect.stringContaining("reader")]);
+        expect(await listChildren(after.deps, body.children[1].id)).toHaveLength(70);
+        expect(await listRoles(after.deps, body.children[1].id)).toEqual([expect.stringContaining("reader")]);
       }
       if (made !== undefined) expect(isThere).toBe(true);
       outcomes.add(isThere ? "whole" : "nothing");

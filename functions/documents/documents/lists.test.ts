@@ -7,8 +7,8 @@ import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts"
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
 import { verifyToken } from "#lib/documents/users/verify-token.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";

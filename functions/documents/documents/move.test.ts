@@ -9,19 +9,19 @@ import { invitationsTable } from "#lib/documents/tables/invitations.ts";
 import { POSITIONS } from "#lib/documents/tree/move-target.ts";
 import { OWNER_ID } from "#lib/documents/users/users.ts";
 import { readAll } from "#lib/events/read-all.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import {
-  childrenIds,
+  createUser,
   grant,
   grantTeam,
-  type Person,
-  person,
-  rolesOn,
+  listChildren,
+  listRoles,
+  readDocument,
   setLink,
-  stored,
+  type TestUser,
   write,
 } from "#lib/testing/test-documents.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";
@@ -32,10 +32,10 @@ import { route as moveRoute } from "./move.ts";
 const NOWHERE = "11111111-1111-4111-8111-111111111111";
 
 let test: TestDeps;
-let ann: Person;
+let ann: TestUser;
 beforeEach(async () => {
   test = await testDeps();
-  ann = await person(test.deps, "ann");
+  ann = await createUser(test.deps, "ann");
 });
 afterEach(() => test.close());
 
@@ -96,7 +96,9 @@ describe("a move", () => {
     const [a, b, c] = [await child(top), await child(top), await child(top)];
     const moved = await child(b);
     const orderNow = async () =>
-      (await childrenIds(test.deps, top)).map((id) => ({ [a]: "a", [b]: "b", [c]: "c" })[id] ?? "x").join("");
+      (await listChildren(test.deps, top))
+        .map((id) => ({ [a]: "a", [b]: "b", [c]: "c" })[id] ?? "x")
+        .join("");
     expect(await move(moved, top)).toEqual(DONE);
     expect(await orderNow()).toBe("abcx");
     for (const [position, target, order] of [
@@ -112,8 +114,8 @@ describe("a move", () => {
       expect(await move(moved, target, position)).toEqual(DONE);
       expect([position, await orderNow()]).toEqual([position, order]);
     }
-    expect((await stored(test.deps, top)).numchild).toBe(4);
-    expect((await stored(test.deps, b)).numchild).toBe(0);
+    expect((await readDocument(test.deps, top)).numchild).toBe(4);
+    expect((await readDocument(test.deps, b)).numchild).toBe(0);
   });
 
   it.each(POSITIONS)("onto itself or into itself is refused: %s", async (position) => {
@@ -124,7 +126,7 @@ describe("a move", () => {
     for (const target of [moved, leaf]) expect(await move(moved, target, position)).toEqual(own);
     expect(await move(top, top, position)).toEqual(own);
     expect(await move(top, leaf, position)).toEqual(own);
-    expect(await childrenIds(test.deps, top)).toEqual([moved]);
+    expect(await listChildren(test.deps, top)).toEqual([moved]);
   });
 
   it("says by field what is wrong with its body, once the caller may move the document", async () => {
@@ -201,9 +203,9 @@ describe("rights of a document that is moved", () => {
     const [a, b] = [await child(top), await child(top)];
     await grant(test.deps, a, ann.id, "editor");
     await move(a, b);
-    expect(await rolesOn(test.deps, a)).toEqual([`${ann.id} editor`]);
+    expect(await listRoles(test.deps, a)).toEqual([`${ann.id} editor`]);
     expect(await statusOf(a, ann.token)).toBe(200);
-    expect((await stored(test.deps, a)).accesses).toBe(1);
+    expect((await readDocument(test.deps, a)).accesses).toBe(1);
   });
 
   it("end where it comes into another tree; those of what lies in it stay", async () => {
@@ -214,10 +216,10 @@ describe("rights of a document that is moved", () => {
     await grantTeam(test.deps, moved, "writers", "reader");
     await grant(test.deps, leaf, ann.id, "reader");
     expect(await move(moved, to)).toEqual(DONE);
-    expect(await rolesOn(test.deps, moved)).toEqual([]);
-    expect(await rolesOn(test.deps, leaf)).toEqual([`${ann.id} reader`]);
+    expect(await listRoles(test.deps, moved)).toEqual([]);
+    expect(await listRoles(test.deps, leaf)).toEqual([`${ann.id} reader`]);
     expect([await statusOf(moved, ann.token), await statusOf(leaf, ann.token)]).toEqual([403, 200]);
-    expect(await stored(test.deps, moved)).toMatchObject({ accesses: 0, owners: 0 });
+    expect(await readDocument(test.deps, moved)).toMatchObject({ accesses: 0, owners: 0 });
     const { body } = await call(test.deps, get, { params: { id: moved } });
     expect(body).toMatchObject({ nb_accesses_direct: 0, nb_accesses_ancestors: 1, user_role: "owner" });
   });
@@ -226,22 +228,22 @@ describe("rights of a document that is moved", () => {
     const [moved, to] = [await root(), await root()];
     await grant(test.deps, moved, ann.id, "administrator");
     expect(await move(moved, to)).toEqual(DONE);
-    expect(await rolesOn(test.deps, moved)).toEqual([]);
+    expect(await listRoles(test.deps, moved)).toEqual([]);
     expect(await statusOf(moved, ann.token)).toBe(403);
   });
 
   it("pass to the owners of its former root, people and teams, where it becomes a root", async () => {
     const [from, beside] = [await root(), await root(ann.token)];
     const moved = await child(await child(from));
-    const [bea, cid] = [await person(test.deps, "bea"), await person(test.deps, "cid")];
+    const [bea, cid] = [await createUser(test.deps, "bea"), await createUser(test.deps, "cid")];
     await grantTeam(test.deps, from, "writers", "owner");
     await grant(test.deps, from, bea.id, "administrator");
     await grant(test.deps, moved, OWNER_ID, "reader");
     await grant(test.deps, moved, cid.id, "owner");
     test.clock.advance(1_000);
     expect(await move(moved, beside, "left", bea.token)).toEqual(DONE);
-    expect(await rolesOn(test.deps, moved)).toEqual([`${OWNER_ID} owner`, "writers owner"]);
-    expect(await stored(test.deps, moved)).toMatchObject({ accesses: 2, owners: 2, parent: null });
+    expect(await listRoles(test.deps, moved)).toEqual([`${OWNER_ID} owner`, "writers owner"]);
+    expect(await readDocument(test.deps, moved)).toMatchObject({ accesses: 2, owners: 2, parent: null });
     const { body } = await call(test.deps, get, { params: { id: moved } });
     expect(body).toMatchObject({ user_role: "owner", nb_accesses_direct: 2, depth: 1 });
     expect([await statusOf(moved, bea.token), await statusOf(moved, cid.token)]).toEqual([403, 403]);
@@ -285,9 +287,9 @@ describe("rights of a document that is moved", () => {
     const seen = observed.map((one) => states.indexOf(String(one)));
     expect(seen).toEqual(seen.toSorted());
     expect(seen[0]).toBeGreaterThanOrEqual(0);
-    expect(await rolesOn(test.deps, moved)).toEqual([]);
+    expect(await listRoles(test.deps, moved)).toEqual([]);
     expect(await invitationsOf(moved)).toEqual([]);
-    const { accesses, pending_move } = await stored(test.deps, moved);
+    const { accesses, pending_move } = await readDocument(test.deps, moved);
     expect([accesses, pending_move]).toEqual([0, undefined]);
     expect(await statusOf(moved, ann.token)).toBe(403);
     await grant(test.deps, moved, ann.id, "editor");
@@ -297,11 +299,11 @@ describe("rights of a document that is moved", () => {
   it("pass to the owners of its former root, however many they are", async () => {
     const [from, beside] = [await shared(60, 0, "owner"), await root(ann.token)];
     const moved = await child(from);
-    const bea = await person(test.deps, "bea");
+    const bea = await createUser(test.deps, "bea");
     await grant(test.deps, moved, bea.id, "owner");
     await grant(test.deps, moved, ann.id, "reader");
     expect(await move(moved, beside, "left")).toEqual(DONE);
-    expect(await rolesOn(test.deps, moved)).toEqual(await rolesOn(test.deps, from));
+    expect(await listRoles(test.deps, moved)).toEqual(await listRoles(test.deps, from));
     expect([await seenNow(moved, ann.token), await seenNow(moved, bea.token)]).toEqual(["1 owner 62", 403]);
     expect(await readAll(test.deps, relationsTable, { pk: ann.id })).toHaveLength(3);
   });
@@ -331,18 +333,18 @@ describe("rights of a document that is moved", () => {
             await grant(test.deps, moved, test.deps.ids.random(), "reader");
         const deps = { ...test.deps, outbox: dying(test.deps.outbox), tables: dying(test.deps.tables) };
         const body = { target_document_id: beside, position: toRoot ? "left" : "last-child" };
-        const before = await stored(test.deps, moved);
+        const before = await readDocument(test.deps, moved);
         await call(deps, moveRoute, { params: { id: moved }, body, token: TEST_TOKEN });
-        const after = await stored(test.deps, moved);
+        const after = await readDocument(test.deps, moved);
         const isMoved = after.parent !== before.parent;
         const role = isMoved && !toRoot ? [`2 owner 0`] : [toRoot && !isMoved ? "2 owner 45" : "1 owner 47"];
         expect([await seenNow(moved, ann.token)]).toEqual(role);
         test.clock.advance(31_000);
         await test.tick();
-        const rest = await stored(test.deps, moved);
+        const rest = await readDocument(test.deps, moved);
         expect(rest.pending_move).toBeUndefined();
         expect(await staged()).toEqual([]);
-        expect(await rolesOn(test.deps, moved)).toHaveLength(rest.accesses);
+        expect(await listRoles(test.deps, moved)).toHaveLength(rest.accesses);
         expect(await invitationsOf(moved)).toHaveLength(isMoved || toRoot ? 0 : 45);
         expect([await seenNow(moved, ann.token)]).toEqual(role);
       }),
@@ -370,10 +372,10 @@ describe("rights of a document that is moved", () => {
     const deps = { ...test.deps, outbox: { ...outbox, commit } };
     const body = { target_document_id: beside, position: "left" };
     expect(await call(deps, moveRoute, { params: { id: moved }, body, token: TEST_TOKEN })).toEqual(DONE);
-    const { accesses, pending_move } = await stored(test.deps, moved);
-    expect([pending_move, await rolesOn(test.deps, moved)]).toEqual([
+    const { accesses, pending_move } = await readDocument(test.deps, moved);
+    expect([pending_move, await listRoles(test.deps, moved)]).toEqual([
       undefined,
-      await rolesOn(test.deps, from),
+      await listRoles(test.deps, from),
     ]);
     expect([accesses, await staged()]).toEqual([47, []]);
   });
@@ -390,15 +392,15 @@ describe("rights of a document that is moved", () => {
       { op: "update", table: documentsTable, key: documentKey(from), change: fewer },
     ]);
     expect(await move(moved, beside, "right", ann.token)).toEqual(said("The document would have no owner."));
-    expect(await rolesOn(test.deps, moved)).toEqual([`${ann.id} owner`]);
+    expect(await listRoles(test.deps, moved)).toEqual([`${ann.id} owner`]);
   });
 
   it("come down to its owners' where a root stays one", async () => {
     const [moved, beside] = [await root(), await root()];
     await grant(test.deps, moved, ann.id, "reader");
     expect(await move(moved, beside, "right")).toEqual(DONE);
-    expect(await rolesOn(test.deps, moved)).toEqual([`${OWNER_ID} owner`]);
-    expect(await stored(test.deps, moved)).toMatchObject({ accesses: 1, owners: 1 });
+    expect(await listRoles(test.deps, moved)).toEqual([`${OWNER_ID} owner`]);
+    expect(await readDocument(test.deps, moved)).toMatchObject({ accesses: 1, owners: 1 });
   });
 });
 
@@ -410,8 +412,8 @@ it("sixteen who move at once between the same places get there, and nothing is l
     Array.from({ length: 16 }, (_, n) => move(moved[n % 4] ?? "", places[(n >> 2) % 2], "first-child")),
   );
   expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set([200]));
-  const held = await Promise.all(places.map((id) => childrenIds(test.deps, id)));
+  const held = await Promise.all(places.map((id) => listChildren(test.deps, id)));
   expect(held.flat().toSorted()).toEqual(moved.toSorted());
-  const counted = await Promise.all(places.map((id) => stored(test.deps, id)));
+  const counted = await Promise.all(places.map((id) => readDocument(test.deps, id)));
   expect(counted.map(({ numchild }) => numchild)).toEqual(held.map(({ length }) => length));
 });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NODES_MAX } from "#lib/documents/records/tree.ts";
 import { childrenOf, childrenTable, documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { grant, type Person, person, setLink, stored } from "#lib/testing/test-documents.ts";
+import { createUser, grant, readDocument, setLink, type TestUser } from "#lib/testing/test-documents.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { route as create } from "./create.ts";
 import { route as createChild } from "./create-child.ts";
 import { route as remove } from "./delete.ts";
@@ -14,10 +14,10 @@ const NOWHERE = "11111111-1111-4111-8111-111111111111";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 let test: TestDeps;
-let ann: Person;
+let ann: TestUser;
 beforeEach(async () => {
   test = await testDeps();
-  ann = await person(test.deps, "ann");
+  ann = await createUser(test.deps, "ann");
 });
 afterEach(() => test.close());
 
@@ -108,7 +108,7 @@ describe("a tree", () => {
 
   it("shows as many as there is room for, and the way to the document always", async () => {
     const top = await root("top");
-    const last = await stored(test.deps, await child(top, "last"));
+    const last = await readDocument(test.deps, await child(top, "last"));
     const count = NODES_MAX + 500;
     const made = Array.from({ length: count }, (_, n) => ({
       ...{ id: test.deps.ids.random(), order: String(n).padStart(7, "0") },

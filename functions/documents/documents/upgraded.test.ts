@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { Key, TableSpec } from "#lib/platform/tables.ts";
-import { call as callHandler } from "#lib/testing/call.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { testClock, testDeps } from "#lib/testing/test-deps.ts";
-import { grant, person } from "#lib/testing/test-documents.ts";
+import { createUser, grant } from "#lib/testing/test-documents.ts";
+import { call as callHandler } from "#lib/testing/test-handler-call.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { openUpgradePlatform } from "#lib/upgrades/test-upgrade-platform.ts";
 import { upgradeData } from "#lib/upgrades/upgrade.ts";
 import { handler as content } from "../content/get.ts";
@@ -33,7 +33,7 @@ it("a data folder of 4.8.6 is one of 5.0.0 after its start: its documents are re
   try {
     await cp(FIXTURE, folder, { recursive: true });
     const { ports, close } = await openUpgradePlatform(folder);
-    await upgradeData(ports, { release: "5.0.0", alone: true });
+    await upgradeData(ports, { release: "5.0.0", isExclusive: true });
     for (const [at, content] of CONTENT.entries()) {
       const { items } = await ports.tables.query(versions, { pk: idOf(at) });
       const blobs = await Promise.all(items.map(({ sk }) => ports.blobs.get(`documents/${idOf(at)}/${sk}`)));
@@ -58,12 +58,12 @@ it("what the upgrade took out of documents is their content, and their first ver
   try {
     await cp(FIXTURE, folder, { recursive: true });
     const { ports, close } = await openUpgradePlatform(folder);
-    await upgradeData(ports, { release: "5.0.0", alone: true });
+    await upgradeData(ports, { release: "5.0.0", isExclusive: true });
     await close();
     // Somebody who had come before the documents were last changed.
     const clock = testClock(Date.parse("2020-01-01T00:00:00Z"));
     const { deps, close: end } = await testDeps({ folder, clock });
-    const ada = await person(deps, "ada");
+    const ada = await createUser(deps, "ada");
     for (const [at] of TITLES.entries()) await grant(deps, idOf(at), ada.id, "owner");
     clock.advance(Date.parse("2026-06-01T00:00:00Z") - clock.now());
     for (const [at, was] of CONTENT.entries()) {

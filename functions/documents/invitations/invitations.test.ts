@@ -3,9 +3,9 @@ import { acceptInvitations } from "#lib/documents/sharing/accept-invitations.ts"
 import { planInvitation } from "#lib/documents/sharing/invitations.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
 import { getUser } from "#lib/documents/users/users.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import { write } from "#lib/testing/test-documents.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as share } from "../accesses/create.ts";
 import { route as make } from "../documents/create.ts";

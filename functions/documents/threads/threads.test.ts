@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { documentKey, documentsTable } from "#lib/documents/tables/documents.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { route as createDocument } from "../documents/create.ts";
 import { route as addReaction } from "./add-reaction.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { accessTokensTable, TOKEN_ENTRIES, tokenEntriesTable } from "#lib/documents/tables/users.ts";
 import { createToken } from "#lib/documents/users/tokens.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { TEST_TOKEN, type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { route as me } from "./me.ts";
 
 let test: TestDeps;

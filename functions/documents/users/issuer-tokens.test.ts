@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { usersTable } from "#lib/documents/tables/users.ts";
 import { planUser, usersByEmail } from "#lib/documents/users/users.ts";
 import { readConfig } from "#lib/settings/config.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { type TestClock, type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
 import { startTestIssuer, type TestIssuer } from "#lib/testing/test-issuer.ts";
+import { call } from "#lib/testing/test-route-call.ts";
 import { route as listRuns } from "../../workflows/runs/list.ts";
 import { route as list } from "./list.ts";
 import { route as me } from "./me.ts";
@@ -46,7 +46,7 @@ describe("a token of the issuer", () => {
     ]);
     expect((await who(await issuer.sign(ADA))).body).toEqual(body);
     expect((await call(test.deps, listRuns, { token })).status).toBe(401);
-    expect(issuer.asked()).toBe(1);
+    expect(issuer.keyRequests()).toBe(1);
   });
 
   it("is one user, also where the first ones come at the same time", async () => {
@@ -134,7 +134,7 @@ describe("a token is refused, and nobody becomes a user,", () => {
   it("where no audience is set", async () => {
     await open({ OIDC_RS_ALLOWED_AUDIENCES: "" });
     expect((await who(await issuer.sign(ADA))).status).toBe(401);
-    expect(issuer.asked()).toBe(0);
+    expect(issuer.keyRequests()).toBe(0);
   });
 });
 
@@ -144,14 +144,14 @@ describe("keys of the issuer", () => {
     await issuer.rotate();
     // Within the rest after a reading the new key is not known yet.
     expect((await who(await issuer.sign(ADA))).status).toBe(401);
-    expect(issuer.asked()).toBe(1);
+    expect(issuer.keyRequests()).toBe(1);
     clock.advance(31 * SECOND_MS);
     const fresh = await issuer.sign(ADA);
     expect((await who(fresh)).status).toBe(200);
-    expect(issuer.asked()).toBe(2);
+    expect(issuer.keyRequests()).toBe(2);
     for (let time = 0; time < 20; time += 1)
       expect((await who(await issuer.sign(ADA, { kid: `none-${time}` }))).status).toBe(401);
-    expect(issuer.asked()).toBe(2);
+    expect(issuer.keyRequests()).toBe(2);
     expect((await who(fresh)).status).toBe(200);
   });
 
@@ -164,28 +164,28 @@ describe("keys of the issuer", () => {
   });
 
   it("hold on while the issuer does not answer; without any it is 503, and tried again soon", async () => {
-    issuer.answerWith((outgoing) => outgoing.writeHead(500).end("out of order"));
+    issuer.respondWith((outgoing) => outgoing.writeHead(500).end("out of order"));
     const token = await issuer.sign({ ...ADA, exp: now() + 7_200 });
     expect(await who(token)).toMatchObject({ status: 503 });
     expect(await who(token)).toMatchObject({ status: 503 });
-    expect(issuer.asked()).toBe(1);
-    issuer.answerWith(undefined);
+    expect(issuer.keyRequests()).toBe(1);
+    issuer.respondWith(undefined);
     clock.advance(5 * SECOND_MS);
     expect((await who(token)).status).toBe(200);
-    issuer.answerWith((outgoing) => outgoing.destroy());
+    issuer.respondWith((outgoing) => outgoing.destroy());
     clock.advance(60 * MINUTE_MS);
     expect((await who(token)).status).toBe(200);
-    expect(issuer.asked()).toBe(3);
+    expect(issuer.keyRequests()).toBe(3);
   });
 
-  it.each<readonly [string, Parameters<TestIssuer["answerWith"]>[0]]>([
+  it.each<readonly [string, Parameters<TestIssuer["respondWith"]>[0]]>([
     ["comes never", () => {}],
     ["leads elsewhere", (outgoing) => outgoing.writeHead(302, { location: "/elsewhere" }).end()],
     ["is no JSON", (outgoing) => outgoing.end("<html>")],
     ["has no keys", (outgoing) => outgoing.end('{"keys":{}}')],
     ["is too much", (outgoing) => outgoing.end(`{"keys":[],"x":"${"x".repeat(300_000)}"}`)],
   ])("are not there where the answer %s", async (_, answer) => {
-    issuer.answerWith(answer);
+    issuer.respondWith(answer);
     const { status, body } = await who(await issuer.sign(ADA));
     expect([status, body]).toEqual([503, { detail: "The token issuer does not respond; try again later" }]);
     expect(test.logs.some(({ message }) => message.includes("issuer"))).toBe(true);

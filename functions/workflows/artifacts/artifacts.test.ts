@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvents } from "#lib/events/publish.ts";
 import { readAll } from "#lib/events/read-all.ts";
-import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
+import { storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { listEntriesTable, listPartitions } from "#lib/workflows/lists/table.ts";
 import { startRun } from "#lib/workflows/runs/start.ts";
 import { handler as assets } from "../assets/list.ts";
@@ -86,7 +86,7 @@ it.each([
 });
 
 it("what the script of a run hands over is kept once, by the run's workspace, however often the step's messages come", async () => {
-  await store(
+  await storeWorkflow(
     test.deps,
     "name: one\nsteps:\n  - {name: a, type: function, function: 'db_import_asset(1)'}\n",
   );

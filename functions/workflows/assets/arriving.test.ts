@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { eventTailTable, tailPartitions } from "#lib/events/log/table.ts";
 import { readAll } from "#lib/events/read-all.ts";
-import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
 import { readLog } from "#lib/testing/test-workflows.ts";
 import { listEntriesTable, listPartitions } from "#lib/workflows/lists/table.ts";
 import { handler as importHandler } from "./import.ts";

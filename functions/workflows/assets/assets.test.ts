@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
 import type { RequestParts } from "#lib/testing/test-requests.ts";
-import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { onTopic, readLog, readRuns, storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { toCell } from "#lib/workflows/assets/export.ts";
 import { handler as listVulnerabilities } from "../vulnerabilities/list.ts";
 import { handler as listWorkspaces } from "../workspaces/list.ts";
@@ -120,8 +120,8 @@ describe("an import", () => {
   });
 
   it("done again changes nothing and emits nothing; what changed is told once", async () => {
-    await store(test.deps, onTopic("new", "assets.new"));
-    await store(test.deps, onTopic("changed", "assets.updated"));
+    await storeWorkflow(test.deps, onTopic("new", "assets.new"));
+    await storeWorkflow(test.deps, onTopic("changed", "assets.updated"));
     await imported(lines(...HTTPX));
     test.clock.advance(1_000);
     expect((await imported(lines(...HTTPX))).json.assets).toEqual({

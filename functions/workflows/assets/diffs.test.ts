@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
 import { diffBlob } from "#lib/workflows/diffs/table.ts";
 import { countersTable } from "#lib/workflows/lists/table.ts";
 import { handler as vulnerability } from "../vulnerabilities/create.ts";

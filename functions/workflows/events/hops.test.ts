@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-route-call.ts";
+import { onTopic, readLog, readRuns, storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { hopToken, readCause } from "#lib/workflows/installation/hop-tokens.ts";
 import { switchSchedule } from "#lib/workflows/schedules/manage.ts";
 import * as create from "../runs/create.ts";
@@ -18,7 +18,7 @@ const emitted = (headers: Record<string, string> = {}) =>
 
 describe("how many runs led to a call", () => {
   it("travels in the environment of steps, and a loop through their calls is cut after eight", async () => {
-    await store(test.deps, onTopic("w", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("w", "custom.x"));
     let headers: Record<string, string> = {};
     const answers: string[][] = [];
     for (let n = 0; n < 10; n += 1) {
@@ -39,7 +39,7 @@ describe("how many runs led to a call", () => {
   });
 
   it("goes on with runs that a step starts by request", async () => {
-    await store(test.deps, onTopic("w", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("w", "custom.x"));
     const token = await hopToken(test.deps, { run_id: "r", hop: 3, root_cause: "e" });
     const { status } = await call(test.deps, create.route, {
       body: { module: "w" },
@@ -84,7 +84,7 @@ describe("starting by hand", () => {
   const start = () => call(test.deps, create.route, { body: { module: "w" } });
 
   it("is refused while the workflow's manual trigger is off", async () => {
-    await store(test.deps, manual(false));
+    await storeWorkflow(test.deps, manual(false));
     expect(await start()).toMatchObject({
       status: 400,
       body: { message: "w may not be started by hand: its manual trigger is off" },
@@ -94,9 +94,9 @@ describe("starting by hand", () => {
   });
 
   it("is allowed where there is none, or one that is on", async () => {
-    await store(test.deps, onTopic("w", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("w", "custom.x"));
     expect((await start()).status).toBe(202);
-    await store(test.deps, manual(true));
+    await storeWorkflow(test.deps, manual(true));
     expect((await start()).status).toBe(202);
   });
 });

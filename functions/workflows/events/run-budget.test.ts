@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-route-call.ts";
+import { onTopic, readLog, readRuns, storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { triggerStateTable } from "#lib/workflows/store/trigger-tables.ts";
 import * as cancelMany from "../runs/cancel-many.ts";
 import * as create from "../runs/create.ts";
@@ -32,7 +32,7 @@ const refused = async () => (await readLog(test.deps, { topic: "run.refused" }))
 
 describe("the run budget of a root cause", () => {
   it("bounds workflows that start each other, with one record, and is anew for the next event", async () => {
-    for (const name of NAMES) await store(test.deps, onTopic(name, "custom.x"));
+    for (const name of NAMES) await storeWorkflow(test.deps, onTopic(name, "custom.x"));
     act = (hop) => emitted({ "Weft-Hop": hop });
     for (const round of [1, 2]) {
       const { body } = await emitted();
@@ -54,7 +54,7 @@ describe("the run budget of a root cause", () => {
   });
 
   it("is told in the answer of an emit: what is refused is not among the triggered workflows", async () => {
-    for (const name of NAMES) await store(test.deps, onTopic(name, "custom.x"));
+    for (const name of NAMES) await storeWorkflow(test.deps, onTopic(name, "custom.x"));
     await emitted();
     await test.drain();
     const headers = { "Weft-Hop": test.commands[0]?.env["WEFT_HOP"] ?? "" };
@@ -65,7 +65,7 @@ describe("the run budget of a root cause", () => {
   });
 
   it("refuses runs that steps start by request", async () => {
-    await store(test.deps, "name: w\nsteps: [{name: s, type: bash, command: echo}]\n");
+    await storeWorkflow(test.deps, "name: w\nsteps: [{name: s, type: bash, command: echo}]\n");
     const start = (headers: Record<string, string> = {}) =>
       call(test.deps, create.route, { body: { module: "w", target: "t" }, headers });
     await start();
@@ -80,7 +80,7 @@ describe("the run budget of a root cause", () => {
   });
 
   it("costs events from outside nothing", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     const { body } = await emitted();
     await test.drain();
     const [run] = await readRuns(test.deps);
@@ -96,7 +96,7 @@ describe("cancelling many runs", () => {
     (await call(test.deps, create.route, { body: { module, target: "t" } })).body.run_id;
 
   beforeEach(async () => {
-    for (const name of NAMES) await store(test.deps, onTopic(name, "custom.x"));
+    for (const name of NAMES) await storeWorkflow(test.deps, onTopic(name, "custom.x"));
   });
 
   it("cancels those of a workflow, and no others", async () => {

@@ -6,7 +6,7 @@ import type { Route } from "#lib/http/route.ts";
 import { openNetwork } from "#lib/network/network.ts";
 import { silentLog } from "#lib/platform/embedded/test-platform.ts";
 import { createRedactor } from "#lib/redaction/redaction.ts";
-import { type LlmServer, refused, replied, startLlmServer } from "#lib/testing/test-llm-server.ts";
+import { type LlmServer, replyError, replyJson, startLlmServer } from "#lib/testing/test-llm-server.ts";
 import { route as chat } from "./chat.ts";
 import { route as embeddings } from "./embeddings.ts";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   server = await startLlmServer();
 });
 beforeEach(() => {
-  server.seen.length = 0;
+  server.requests.length = 0;
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -68,7 +68,12 @@ describe("POST /llm/v1/chat/completions", () => {
         usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
       },
     ]);
-    expect(server.seen[0]?.body).toMatchObject({ model: "small", temperature: 0.5, seed: 7, stream: true });
+    expect(server.requests[0]?.body).toMatchObject({
+      model: "small",
+      temperature: 0.5,
+      seed: 7,
+      stream: true,
+    });
   });
 
   it.each([
@@ -86,7 +91,7 @@ describe("POST /llm/v1/chat/completions", () => {
   ])("%j is a bad request", async (body, message) => {
     const answer = await post(chat, body);
     expect([answer.status, answer.message]).toEqual([400, expect.stringMatching(message)]);
-    expect(server.seen).toHaveLength(0);
+    expect(server.requests).toHaveLength(0);
   });
 
   it("says that no provider is configured, or what the provider said, without its key", async () => {
@@ -95,13 +100,13 @@ describe("POST /llm/v1/chat/completions", () => {
       503,
       expect.stringMatching(/^No LLM providers configured: .*LLM_BASE_URL/),
     ]);
-    server.next(refused(401, `Incorrect API key provided: ${KEY}`));
+    server.next(replyError(401, `Incorrect API key provided: ${KEY}`));
     const denied = await post(chat, { messages: [USER] });
     expect([denied.status, denied.message]).toEqual([
       503,
       "LLM request failed: provider default: 401 Incorrect API key provided: ***",
     ]);
-    server.next(replied({ choices: [{ finish_reason: "stop", message: { content: KEY } }] }));
+    server.next(replyJson({ choices: [{ finish_reason: "stop", message: { content: KEY } }] }));
     expect((await post(chat, { messages: [USER] })).json["content"]).toBe("***");
   });
 });

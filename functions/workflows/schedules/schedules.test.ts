@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "#lib/events/emit.ts";
-import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testClock, testDeps } from "#lib/testing/test-deps.ts";
-import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-route-call.ts";
+import { onTopic, readLog, readRuns, storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { fireDueSchedules } from "#lib/workflows/schedules/fire-due-schedules.ts";
 import { deleteWorkflow } from "#lib/workflows/store/store.ts";
 import * as receiver from "../event-receiver/workflows.ts";
@@ -39,7 +39,7 @@ const firesOf = async (): Promise<number> => {
 
 describe("a schedule made by request", () => {
   it("fires like one of a file, with its target and parameters, and shows what it did", async () => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const answer = await make({
       name: "nightly",
       workflow_name: "w",
@@ -89,7 +89,7 @@ describe("a schedule made by request", () => {
   });
 
   it("is off unless it is told to be on, and is switched with effect at once", async () => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const { body } = await make({ name: "s", workflow_name: "w", schedule: "* * * * *" });
     const { id } = body.data;
     expect(body.data).toMatchObject({ is_enabled: false, next_run: null });
@@ -109,7 +109,7 @@ describe("a schedule made by request", () => {
   });
 
   it("counts a new time from now, and keeps what an update leaves out", async () => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "*/10 * * * *", target: "a", params: { x: "1" } });
     test.clock.advance(5 * MINUTE);
     const { status, body } = await call(test.deps, update.route, {
@@ -129,7 +129,7 @@ describe("a schedule made by request", () => {
   });
 
   it("is gone at once when it is deleted", async () => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "* * * * *" });
     expect(await call(test.deps, remove.route, { params: { id } })).toEqual({
       status: 200,
@@ -142,7 +142,7 @@ describe("a schedule made by request", () => {
   });
 
   it("hears events, and is counted once for each however often it comes", async () => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const id = await made({
       trigger_type: "event",
       event_topic: "custom.*",
@@ -166,7 +166,7 @@ describe("a schedule made by request", () => {
   });
 
   it("waits without a word of failure while its workflow is not there", async () => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "*/10 * * * *" });
     await deleteWorkflow(test.deps, "w");
     test.clock.advance(10 * MINUTE);
@@ -176,7 +176,7 @@ describe("a schedule made by request", () => {
       workflow_kind: "",
       run_count: 0,
     });
-    await store(test.deps, `${module("w")}description: back\n`);
+    await storeWorkflow(test.deps, `${module("w")}description: back\n`);
     test.clock.advance(10 * MINUTE);
     expect(await firesOf()).toBe(1);
     expect(await shown(id)).toMatchObject({ error: "", run_count: 1 });
@@ -201,7 +201,7 @@ describe("a schedule made by request", () => {
     [{ name: "s", workflow_name: "w", trigger_type: "webhook" }, "trigger_type: "],
     [{ name: "s", workflow_name: "w", schedule: "* * * * *", params: { a: "x".repeat(70_000) } }, "params: "],
   ])("is refused with the field named: %j", async (body, message) => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const answer = await make(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: true, message: expect.stringContaining(message) });
@@ -225,11 +225,11 @@ describe("a trigger of a file", () => {
   const emitted = async () => (await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows;
 
   it("is switched off and on by request, also over a new revision that does not say otherwise", async () => {
-    await store(test.deps, file);
+    await storeWorkflow(test.deps, file);
     for (const id of [clock, heard]) await call(test.deps, disable.route, { params: { id } });
     test.clock.advance(MINUTE);
     expect([await firesOf(), await emitted()]).toEqual([0, []]);
-    await store(test.deps, `${file}description: newer\n`);
+    await storeWorkflow(test.deps, `${file}description: newer\n`);
     test.clock.advance(MINUTE);
     expect([await firesOf(), await emitted()]).toEqual([0, []]);
     expect((await call(test.deps, receiver.route)).body.data[0].triggers).toMatchObject([
@@ -242,21 +242,24 @@ describe("a trigger of a file", () => {
   });
 
   it("that its file has off can be switched on", async () => {
-    await store(test.deps, module("w", "{name: heard, type: event, topic: custom.x, enabled: false}"));
+    await storeWorkflow(
+      test.deps,
+      module("w", "{name: heard, type: event, topic: custom.x, enabled: false}"),
+    );
     expect(await emitted()).toEqual([]);
     await call(test.deps, enable.route, { params: { id: heard } });
     expect(await emitted()).toEqual(["w"]);
   });
 
   it("is deleted until the workflow's next revision", async () => {
-    await store(test.deps, file);
+    await storeWorkflow(test.deps, file);
     for (const id of [clock, heard])
       expect((await call(test.deps, remove.route, { params: { id } })).status).toBe(200);
     test.clock.advance(MINUTE);
     expect([await firesOf(), await emitted()]).toEqual([0, []]);
-    await store(test.deps, file);
+    await storeWorkflow(test.deps, file);
     expect(await emitted()).toEqual([]);
-    await store(test.deps, `${file}description: newer\n`);
+    await storeWorkflow(test.deps, `${file}description: newer\n`);
     expect(await emitted()).toEqual(["w"]);
     test.clock.advance(MINUTE);
     expect(await firesOf()).toBe(1);
@@ -264,7 +267,7 @@ describe("a trigger of a file", () => {
   });
 
   it("keeps the rest of what its file says", async () => {
-    await store(test.deps, file);
+    await storeWorkflow(test.deps, file);
     const answer = await call(test.deps, update.route, {
       params: { id: clock },
       body: { enabled: false, schedule: "0 0 * * *" },
@@ -275,7 +278,7 @@ describe("a trigger of a file", () => {
   });
 
   it("and schedules made by request are one list", async () => {
-    await store(test.deps, file);
+    await storeWorkflow(test.deps, file);
     test.clock.advance(1);
     const id = await made({ schedule: "0 0 * * *" });
     const page = async (query: Record<string, string>) => {
@@ -293,7 +296,7 @@ describe("a trigger of a file", () => {
 
 describe("firing by hand", () => {
   it("starts one run now, of any kind of trigger and also of one that is off, and leaves its slot", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       module(
         "w",
@@ -322,7 +325,7 @@ describe("firing by hand", () => {
 
 describe("slots that were missed", () => {
   const missed = async (misfire: string, minutes: number) => {
-    await store(test.deps, module("w"));
+    await storeWorkflow(test.deps, module("w"));
     const id = await made({ schedule: "*/10 * * * *", misfire });
     test.clock.advance(minutes * MINUTE);
     await firesOf();
@@ -360,7 +363,7 @@ describe("slots that were missed", () => {
 });
 
 it("many schedules of one minute fire once each in one look", async () => {
-  await store(test.deps, module("w"));
+  await storeWorkflow(test.deps, module("w"));
   for (let n = 0; n < 50; n += 1) await made({ name: `s${n}`, schedule: "* * * * *" });
   test.clock.advance(MINUTE);
   expect(await fireDueSchedules(test.deps)).toBe(50);
@@ -370,7 +373,7 @@ it("many schedules of one minute fire once each in one look", async () => {
 });
 
 it("a trigger on the topic of a workflow of its own is not confused with a schedule of the same name", async () => {
-  await store(test.deps, onTopic("w", "custom.x"));
+  await storeWorkflow(test.deps, onTopic("w", "custom.x"));
   await made({ name: "heard", trigger_type: "event", event_topic: "custom.x" });
   await emitEvent(test.deps, { topic: "custom.x" });
   await test.drain();
@@ -381,8 +384,8 @@ it("after a restart all schedules are there as they were, and fire", async () =>
   const folder = await mkdtemp(join(tmpdir(), "weft-schedules-"));
   try {
     const first = await testDeps({ folder });
-    await store(first.deps, module("w", '{name: clock, type: cron, schedule: "*/10 * * * *"}'));
-    await store(first.deps, module("off", "{name: heard, type: event, topic: custom.x}"));
+    await storeWorkflow(first.deps, module("w", '{name: clock, type: cron, schedule: "*/10 * * * *"}'));
+    await storeWorkflow(first.deps, module("off", "{name: heard, type: event, topic: custom.x}"));
     const { body } = await call(first.deps, create.route, {
       body: { name: "s", workflow_name: "w", schedule: "*/15 * * * *", enabled: true, target: "t" },
     });

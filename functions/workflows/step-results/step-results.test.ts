@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { emitEvent } from "#lib/events/emit.ts";
-import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
+import { storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { sweepLists } from "#lib/workflows/records/index-lists.ts";
 import { startRun } from "#lib/workflows/runs/start.ts";
 import { handler as names } from "../workspaces/names.ts";
@@ -21,7 +21,7 @@ beforeEach(async () => {
   test = await testDeps({
     command: async ({ argv }) => (argv.includes("false") ? { exitCode: 1 } : {}),
   });
-  await store(test.deps, STEPS);
+  await storeWorkflow(test.deps, STEPS);
 });
 afterEach(() => test.close());
 
@@ -85,7 +85,7 @@ it("hears of no run from events that others emit", async () => {
 
 it("takes in the steps of a run in several parts where they are many", async () => {
   const steps = Array.from({ length: 130 }, (_, n) => `  - {name: s${n}, type: function, function: "1"}`);
-  await store(test.deps, `name: many\nsteps:\n${steps.join("\n")}\n`);
+  await storeWorkflow(test.deps, `name: many\nsteps:\n${steps.join("\n")}\n`);
   await startRun(test.deps, { module: "many", target: "t" });
   await test.drain();
   expect((await list()).pagination.total).toBe(130);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/call.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
-import { onTopic, readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-handler-call.ts";
+import { onTopic, readLog, readRuns, storeWorkflow } from "#lib/testing/test-workflows.ts";
 import { handler as workspaces } from "../workspaces/list.ts";
 import { handler as create } from "./create.ts";
 import { handler as remove } from "./delete.ts";
@@ -40,7 +40,7 @@ it.each(["workspace", "vuln_title", "severity", "confidence", "finding_hash", "a
 );
 
 it("one is created, read, counted, told of once, and taken away", async () => {
-  await store(test.deps, onTopic("heard", "vuln.found"));
+  await storeWorkflow(test.deps, onTopic("heard", "vuln.found"));
   const made = await post({
     severity: "Critical",
     asset_value: "https://a.example",

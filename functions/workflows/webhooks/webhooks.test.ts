@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { call } from "#lib/testing/test-calls.ts";
 import { type TestDeps, testDeps } from "#lib/testing/test-deps.ts";
 import type { RequestParts } from "#lib/testing/test-requests.ts";
-import { readLog, readRuns, store } from "#lib/testing/test-workflows.ts";
+import { call } from "#lib/testing/test-route-call.ts";
+import { readLog, readRuns, storeWorkflow } from "#lib/testing/test-workflows.ts";
 import * as disable from "../schedules/disable.ts";
 import * as list from "./list.ts";
 import * as receive from "./receive.ts";
@@ -20,7 +20,7 @@ const hook = (more = "", input = "{target: event_data.repo.name}"): string =>
 const listed = async (): Promise<{ id: string; secret: string; [name: string]: unknown }[]> =>
   (await call(test.deps, list.route)).body.data;
 const made = async (more = "") => {
-  await store(test.deps, hook(more));
+  await storeWorkflow(test.deps, hook(more));
   const [webhook] = await listed();
   return webhook as { id: string; secret: string };
 };
@@ -90,14 +90,14 @@ describe("a webhook", () => {
       expect((await post(guess, { body, query: { key: secret } })).status).toBe(404);
     await call(test.deps, disable.route, { params: { id: "sch_w:pushed" } });
     expect((await post(id, { body, query: { key: secret } })).status).toBe(404);
-    await store(test.deps, "name: w\nsteps: [{name: a, type: bash, command: echo}]\n");
+    await storeWorkflow(test.deps, "name: w\nsteps: [{name: a, type: bash, command: echo}]\n");
     expect((await post(id, { body, query: { key: secret } })).status).toBe(404);
     expect(await listed()).toEqual([]);
   });
 
   it("keeps its address and secret over new revisions, and shows them to its owner alone", async () => {
     const before = await made();
-    await store(test.deps, `${hook()}description: newer\n`);
+    await storeWorkflow(test.deps, `${hook()}description: newer\n`);
     const [after] = await listed();
     expect(after).toMatchObject({ id: before.id, secret: before.secret });
     expect((await call(test.deps, list.route, { token: null })).status).toBe(401);

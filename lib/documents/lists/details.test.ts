@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { stored } from "../../testing/test-documents.ts";
-import { type Deed, deedOf, newWorld, type User, type World } from "../../testing/test-world.ts";
-import { type Narrowed, openLibrary, type Page } from "../../testing/test-world-lists.ts";
+import { readDocument } from "../../testing/test-documents.ts";
+import { type ListFilter, openAllDocuments, type Page } from "../../testing/test-expected-lists.ts";
+import {
+  arbitraryOperation,
+  createScenario,
+  type Operation,
+  type SharingScenario,
+  type User,
+} from "../../testing/test-sharing-scenario.ts";
 import { ORDERINGS } from "./filter-and-sort.ts";
 
 let test: TestDeps;
@@ -12,11 +18,11 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-const deed = deedOf({
+const deed = arbitraryOperation({
   ...{ create: 3, child: 8, move: 4, delete: 3, restore: 2, give: 4, take: 1, link: 4, open: 6 },
   ...{ favorite: 5, unfavorite: 1, mask: 5, unmask: 1, leave: 2, rename: 2, duplicate: 1 },
 });
-const BEGUN: readonly Deed[] = [
+const BEGUN: readonly Operation[] = [
   { is: "create", who: "ann", title: "one" },
   { is: "give", who: "ann", which: 0, whom: "ben", role: "owner" },
   { is: "child", who: "ben", which: 0, title: "Two" },
@@ -39,7 +45,7 @@ const asked = fc.record({
 
 /** All pages of a list, one after the other. */
 async function walk(
-  world: World,
+  world: SharingScenario,
   path: string,
   who: User,
   size: number,
@@ -49,7 +55,7 @@ async function walk(
   for (let page = 1; ; page += 1) {
     const at = { ...query, page, page_size: size };
     const parts = Object.entries(at).map(([name, value]) => [name, String(value)]);
-    const { status, json } = await world.ask(`GET ${path}`, who, { query: Object.fromEntries(parts) });
+    const { status, json } = await world.request(`GET ${path}`, who, { query: Object.fromEntries(parts) });
     expect([path, at, status]).toEqual([path, at, 200]);
     expect(json.results.length).toBe(Math.min(size, json.count - found.length));
     found.push(...json.results);
@@ -72,9 +78,13 @@ function expectOrdered(shown: readonly Page[], ordering: string): void {
 type Asked = typeof asked extends fc.Arbitrary<infer One> ? One : never;
 
 /** Every list of a user beside what opening each document says. */
-async function compare(world: World, who: User, { size, ordering, narrowed, within }: Asked): Promise<void> {
-  const given = narrowed as Narrowed;
-  const inside = world.pick(within) ?? "";
+async function compare(
+  world: SharingScenario,
+  who: User,
+  { size, ordering, narrowed, within }: Asked,
+): Promise<void> {
+  const given = narrowed as ListFilter;
+  const inside = world.documentAt(within) ?? "";
   const lists = {
     list: await walk(world, "/documents", who, size, { ordering }),
     narrowed: await walk(world, "/documents", who, size, given as Record<string, unknown>),
@@ -85,9 +95,9 @@ async function compare(world: World, who: User, { size, ordering, narrowed, with
     search: await walk(world, "/documents/search", who, size, { q: " O ", ordering }),
   };
   const query = { q: "o", document: inside, page_size: "200" };
-  const searched = await world.ask("GET /documents/search", who, { query });
+  const searched = await world.request("GET /documents/search", who, { query });
 
-  const library = await openLibrary(test, world, who);
+  const library = await openAllDocuments(test, world, who);
   const wanted = {
     list: library.list(),
     narrowed: library.list(given),
@@ -103,7 +113,7 @@ async function compare(world: World, who: User, { size, ordering, narrowed, with
     for (const { parent, ...page } of shown as (Page & { parent?: Page | null })[]) {
       expect(page).toEqual(library.pages.get(page.id));
       if (name !== "search") continue;
-      expect(parent?.id ?? null).toBe(library.highestAbove(page.id));
+      expect(parent?.id ?? null).toBe(library.highestAncestor(page.id));
       if (parent != null) expect(parent).toEqual(library.pages.get(parent.id));
     }
   }
@@ -112,12 +122,12 @@ async function compare(world: World, who: User, { size, ordering, narrowed, with
   expectOrdered(lists.search, ordering);
   expectOrdered(lists.favorites, "-updated_at");
   const times = await Promise.all(
-    lists.trash.map(async ({ id }) => (await stored(test.deps, id)).deleted_at),
+    lists.trash.map(async ({ id }) => (await readDocument(test.deps, id)).deleted_at),
   );
   expect(times).toEqual(times.toSorted().toReversed());
   const scope = library.pages.get(inside);
   if (scope?.deleted_at === null)
-    expect(idsOf(searched.json.results)).toEqual(library.within(inside, "o").toSorted());
+    expect(idsOf(searched.json.results)).toEqual(library.search(inside, "o").toSorted());
   else expect([403, 404]).toContain(searched.status);
 }
 
@@ -126,10 +136,10 @@ describe("lists over HTTP", () => {
     const deeds = fc.array(deed, { minLength: 25, maxLength: 60, size: "max" });
     await fc.assert(
       fc.asyncProperty(deeds, fc.array(asked, { minLength: 3, maxLength: 3 }), async (all, wanted) => {
-        const world = await newWorld(test);
+        const world = await createScenario(test);
         for (const one of [...BEGUN, ...all]) {
           test.clock.advance(400);
-          const status = (await world.try(one))?.status ?? 200;
+          const status = (await world.perform(one))?.status ?? 200;
           expect([one, status < 500]).toEqual([one, true]);
         }
         for (const [index, who] of (["ann", "ben", "cat"] as const).entries())

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiError } from "../../errors.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { childrenIds, grant, rolesOn, setLink, stored } from "../../testing/test-documents.ts";
+import { grant, listChildren, listRoles, readDocument, setLink } from "../../testing/test-documents.ts";
 import { readLog } from "../../testing/test-workflows.ts";
 import { computeAbilities } from "../access/abilities.ts";
 import { equivalentLink, LINK_REACHES, LINK_ROLES, type Link } from "../access/links.ts";
@@ -156,7 +156,7 @@ async function expectAlike(model: Model, ids: readonly string[]): Promise<void> 
     const line = model.line(id);
     expect(idsOf(ancestorsAndSelf(place))).toEqual(line);
     const live = (model.children.get(id) ?? []).filter((one) => !model.deleted.has(one));
-    const found = await childrenIds(test.deps, id);
+    const found = await listChildren(test.deps, id);
     expect(found.toSorted()).toEqual(live.toSorted());
     const neverGone = (one: string): boolean => !model.returned.has(one);
     expect(found.filter(neverGone)).toEqual(live.filter(neverGone));
@@ -165,7 +165,7 @@ async function expectAlike(model: Model, ids: readonly string[]): Promise<void> 
       ...{ numchild: live.length, accesses: roles.length },
       owners: roles.filter(([, role]) => role === "owner").length,
     });
-    expect(await rolesOn(test.deps, id)).toEqual(roles.map((one) => one.join(" ")).toSorted());
+    expect(await listRoles(test.deps, id)).toEqual(roles.map((one) => one.join(" ")).toSorted());
     if (!model.isLive(id)) continue;
     for (const viewer of [own, ann, undefined]) {
       const role = viewer === undefined ? null : model.roleOf(id, viewer.id);
@@ -260,13 +260,13 @@ describe("any row of changes", () => {
 
 /** Each document lies in one place, which says so of it, and no other does. */
 async function expectWhole(ids: readonly string[]): Promise<void> {
-  const documents = await Promise.all(ids.map((id) => stored(test.deps, id)));
+  const documents = await Promise.all(ids.map((id) => readDocument(test.deps, id)));
   for (const { id, numchild } of documents) {
     const place = await readNode(test.deps, id);
     const line = idsOf(place === undefined ? [] : ancestorsAndSelf(place));
     expect(new Set(line).size).toBe(line.length);
     const live = documents.filter(({ parent, deleted_at }) => parent === id && deleted_at === null);
-    expect((await childrenIds(test.deps, id)).toSorted()).toEqual(idsOf(live).toSorted());
+    expect((await listChildren(test.deps, id)).toSorted()).toEqual(idsOf(live).toSorted());
     expect(numchild).toBe(live.length);
   }
 }
@@ -290,12 +290,18 @@ it.each(Array.from({ length: 12 }, (_, seed) => [seed, 1 + (seed % 3)]))(
       const state = async () => ({
         line: idsOf(
           ancestorsAndSelf(
-            (await readNode(test.deps, leaf)) ?? { document: await stored(test.deps, leaf), ancestors: [] },
+            (await readNode(test.deps, leaf)) ?? {
+              document: await readDocument(test.deps, leaf),
+              ancestors: [],
+            },
           ),
         ),
-        children: [await childrenIds(test.deps, from), await childrenIds(test.deps, to)],
-        counted: [(await stored(test.deps, from)).numchild, (await stored(test.deps, to)).numchild],
-        accesses: [(await stored(test.deps, moved)).accesses, await rolesOn(test.deps, moved)],
+        children: [await listChildren(test.deps, from), await listChildren(test.deps, to)],
+        counted: [
+          (await readDocument(test.deps, from)).numchild,
+          (await readDocument(test.deps, to)).numchild,
+        ],
+        accesses: [(await readDocument(test.deps, moved)).accesses, await listRoles(test.deps, moved)],
         rightful: (await findDocument(test.deps, ann, leaf)).role,
         told: (await readLog(test.deps)).records.filter(({ topic }) => topic === "documents.moved").length,
       });

@@ -6,7 +6,7 @@ import { ApiError } from "../../errors.ts";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import type { Ask } from "../../platform/scripts.ts";
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
-import { readLog, store } from "../../testing/test-workflows.ts";
+import { readLog, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun } from "../../workflows/runs/read.ts";
 import { startRun } from "../../workflows/runs/start.ts";
 import { runKey, runsTable } from "../../workflows/runs/table.ts";
@@ -73,7 +73,7 @@ async function run(
       handleScriptCall: (runId: string, query: unknown) => handleScriptCall(deps, runId, query),
     });
   }
-  await store(open.deps, `name: w\nsteps:\n  - {name: s, type: function, function: "x()"${retry}}\n`);
+  await storeWorkflow(open.deps, `name: w\nsteps:\n  - {name: s, type: function, function: "x()"${retry}}\n`);
   return (await startRun(open.deps, { module: "w", target: "t" })).run_id;
 }
 
@@ -368,7 +368,7 @@ it("a workflow that comments on each comment sets itself off eight times at most
       };
     },
   });
-  await store(
+  await storeWorkflow(
     open.deps,
     'name: echo\ntriggers: [{name: on, type: event, topic: documents.commented, input: {target: "x"}}]\nsteps:\n  - {name: s, type: function, function: "answer_it()"}\n',
   );

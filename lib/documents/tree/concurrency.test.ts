@@ -2,8 +2,13 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readAll } from "../../events/read-all.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { type Deed, deedOf, newWorld, type World } from "../../testing/test-world.ts";
-import { everyDocument, openLibrary } from "../../testing/test-world-lists.ts";
+import { openAllDocuments, readAllDocuments } from "../../testing/test-expected-lists.ts";
+import {
+  arbitraryOperation,
+  createScenario,
+  type Operation,
+  type SharingScenario,
+} from "../../testing/test-sharing-scenario.ts";
 import { accessesTable, relationKey, relationsTable } from "../tables/accesses.ts";
 import { childrenOf, childrenTable, deletedChildrenOf, type StoredDocument } from "../tables/documents.ts";
 
@@ -14,37 +19,37 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 /** A tree that all three may do nearly everything with. */
-const BEGUN: readonly Deed[] = [
+const BEGUN: readonly Operation[] = [
   { is: "create", who: "ann", title: "one" },
   { is: "give", who: "ann", which: 0, whom: "ben", role: "owner" },
   { is: "give", who: "ann", which: 0, whom: "cat", role: "administrator" },
-  ...[0, 0, 1, 1, 2, 3].map((which): Deed => ({ is: "child", who: "ben", which, title: "Two" })),
+  ...[0, 0, 1, 1, 2, 3].map((which): Operation => ({ is: "child", who: "ben", which, title: "Two" })),
   { is: "create", who: "ben", title: "three" },
   { is: "give", who: "ben", which: 7, whom: "ann", role: "administrator" },
 ];
-const anything = deedOf({
+const anything = arbitraryOperation({
   ...{ child: 5, move: 8, delete: 3, restore: 2, give: 2, take: 3, link: 1, leave: 1, rename: 2 },
   ...{ favorite: 1, mask: 1, open: 1, duplicate: 1 },
 });
-const rounds = (deed: fc.Arbitrary<Deed>) =>
+const rounds = (deed: fc.Arbitrary<Operation>) =>
   fc.array(fc.array(deed, { minLength: 6, maxLength: 12, size: "max" }), { minLength: 3, maxLength: 5 });
 
-async function begin(): Promise<World> {
-  const world = await newWorld(test);
-  for (const one of BEGUN) expect((await world.try(one))?.status).toBe(201);
+async function begin(): Promise<SharingScenario> {
+  const world = await createScenario(test);
+  for (const one of BEGUN) expect((await world.perform(one))?.status).toBe(201);
   return world;
 }
 
 /** All at the same time; each sees the documents that there were before. */
-async function tryTogether(world: World, deeds: readonly Deed[]) {
+async function tryTogether(world: SharingScenario, deeds: readonly Operation[]) {
   test.clock.advance(1000);
-  const answers = await Promise.all(deeds.map((one) => world.try(one)));
+  const answers = await Promise.all(deeds.map((one) => world.perform(one)));
   return answers.map((answer, index) => ({ deed: deeds[index], status: answer?.status ?? 0 }));
 }
 
 /** What must hold of everything that is stored, whoever did what. */
-async function expectWhole(world: World): Promise<void> {
-  const documents = await everyDocument(test, world);
+async function expectWhole(world: SharingScenario): Promise<void> {
+  const documents = await readAllDocuments(test, world);
   for (const document of documents.values()) {
     const { id, parent, order, deleted_at, numchild } = document;
     expectNoCycle(document, documents);
@@ -72,7 +77,10 @@ function expectNoCycle(document: StoredDocument, documents: ReadonlyMap<string, 
 }
 
 /** Accesses are as many as it says, each with its row among what documents are to its user; a root is somebody's. */
-async function expectCounted(world: World, { id, parent, accesses, owners }: StoredDocument): Promise<void> {
+async function expectCounted(
+  world: SharingScenario,
+  { id, parent, accesses, owners }: StoredDocument,
+): Promise<void> {
   const rows = await readAll(test.deps, accessesTable, { pk: id });
   const owning = rows.filter(({ role }) => role === "owner");
   expect({ id, accesses, owners }).toEqual({ id, accesses: rows.length, owners: owning.length });
@@ -101,8 +109,8 @@ describe("several who change the same documents at once", () => {
           await expectWhole(world);
         }
         for (const who of ["ann", "ben", "cat"] as const) {
-          const { json } = await world.ask("GET /documents/all", who, { query: { page_size: "200" } });
-          const library = await openLibrary(test, world, who);
+          const { json } = await world.request("GET /documents/all", who, { query: { page_size: "200" } });
+          const library = await openAllDocuments(test, world, who);
           const shown: string[] = json.results.map(({ id }: { id: string }) => id);
           expect(shown.toSorted()).toEqual(library.all().toSorted());
         }
@@ -113,7 +121,7 @@ describe("several who change the same documents at once", () => {
 
   it("all make their children, however many do", async () => {
     const world = await begin();
-    const child = (index: number): Deed => ({
+    const child = (index: number): Operation => ({
       ...{ is: "child", which: index % 3, title: "one" },
       who: (["ann", "ben", "cat"] as const)[index % 3] ?? "ann",
     });
@@ -139,7 +147,7 @@ describe("several who change the same documents at once", () => {
   });
 
   it("move each to where it may lie, one after the other: none fails but for what others did first", async () => {
-    const move = deedOf({ move: 1 }).map((one): Deed => ({ ...one, who: "ann" }));
+    const move = arbitraryOperation({ move: 1 }).map((one): Operation => ({ ...one, who: "ann" }));
     await fc.assert(
       fc.asyncProperty(rounds(move), async (all) => {
         const world = await begin();
@@ -149,7 +157,7 @@ describe("several who change the same documents at once", () => {
           await expectWhole(world);
         }
         // Nothing is lost: who owns all trees owns what came out of them.
-        const { json } = await world.ask("GET /documents/all", "ben", { query: { page_size: "200" } });
+        const { json } = await world.request("GET /documents/all", "ben", { query: { page_size: "200" } });
         expect(json.results.map(({ id }: { id: string }) => id).toSorted()).toEqual(world.ids.toSorted());
       }),
       { numRuns: 20 },

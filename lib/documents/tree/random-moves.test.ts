@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { childrenIds } from "../../testing/test-documents.ts";
+import { listChildren } from "../../testing/test-documents.ts";
+import {
+  arbitraryOperation,
+  createScenario,
+  type Operation,
+  type SharingScenario,
+  VIEWERS,
+} from "../../testing/test-sharing-scenario.ts";
 import { TreeModel } from "../../testing/test-tree-model.ts";
-import { type Deed, deedOf, newWorld, VIEWERS, type World } from "../../testing/test-world.ts";
 import { ROLES } from "../access/roles.ts";
 
 let test: TestDeps;
@@ -12,22 +18,31 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-const deed = deedOf({ create: 1, child: 6, move: 9, delete: 2, restore: 3, give: 3, take: 2, link: 2 });
+const deed = arbitraryOperation({
+  create: 1,
+  child: 6,
+  move: 9,
+  delete: 2,
+  restore: 3,
+  give: 3,
+  take: 2,
+  link: 2,
+});
 /** Whatever is done, it is done to a tree that several share. */
-const BEGUN: readonly Deed[] = [
+const BEGUN: readonly Operation[] = [
   { is: "create", who: "ann", title: "one" },
   { is: "give", who: "ann", which: 0, whom: "ben", role: "administrator" },
   { is: "give", who: "ann", which: 0, whom: "cat", role: "editor" },
-  ...[0, 0, 1, 1].map((which): Deed => ({ is: "child", who: "ann", which, title: "Two" })),
+  ...[0, 0, 1, 1].map((which): Operation => ({ is: "child", who: "ann", which, title: "Two" })),
   { is: "give", who: "ben", which: 1, whom: "cat", role: "administrator" },
   { is: "create", who: "ben", title: "three" },
 ];
 const deeds = fc
   .array(deed, { minLength: 20, maxLength: 45, size: "max" })
-  .map((more): readonly Deed[] => [...BEGUN, ...more]);
+  .map((more): readonly Operation[] => [...BEGUN, ...more]);
 
 /** What the model says of a deed before it is done. */
-function statusOf(model: TreeModel, id: string, target: string, one: Deed): number {
+function statusOf(model: TreeModel, id: string, target: string, one: Operation): number {
   if (one.is === "child") return model.childStatus(id, one);
   if (one.is === "delete") return model.deleteStatus(id, one);
   if (one.is === "restore") return model.restoreStatus(id, one);
@@ -39,8 +54,8 @@ function statusOf(model: TreeModel, id: string, target: string, one: Deed): numb
 }
 
 /** Does it in the model. */
-async function follow(model: TreeModel, id: string, target: string, one: Deed): Promise<void> {
-  const node = model.of(id);
+async function follow(model: TreeModel, id: string, target: string, one: Operation): Promise<void> {
+  const node = model.node(id);
   if (one.is === "delete") model.delete(id);
   else if (one.is === "move") model.move(id, target, one.position);
   else if (one.is === "give") node.roles.set(one.whom, one.role);
@@ -50,18 +65,18 @@ async function follow(model: TreeModel, id: string, target: string, one: Deed): 
     if (one.reach !== "restricted") node.linkRole = one.role;
     node.reach = one.reach;
   } else if (one.is === "restore")
-    model.restore(id, node.parent === null ? [] : await childrenIds(test.deps, node.parent));
+    model.restore(id, node.parent === null ? [] : await listChildren(test.deps, node.parent));
 }
 
 /** Tries everything in both worlds: each is answered as the model says. */
-async function play(world: World, model: TreeModel, all: readonly Deed[]): Promise<void> {
+async function play(world: SharingScenario, model: TreeModel, all: readonly Operation[]): Promise<void> {
   for (const one of all) {
     test.clock.advance(1000);
-    const id = one.is === "create" ? "" : world.pick(one.which);
+    const id = one.is === "create" ? "" : world.documentAt(one.which);
     if (id === undefined) continue;
-    const target = one.is === "move" ? (world.pick(one.to) ?? "") : "";
+    const target = one.is === "move" ? (world.documentAt(one.to) ?? "") : "";
     const status = one.is === "create" ? 201 : statusOf(model, id, target, one);
-    const answer = await world.try(one);
+    const answer = await world.perform(one);
     expect({ ...one, status: answer?.status, text: answer?.text.slice(0, 0) }).toEqual({
       ...{ ...one, status, text: "" },
     });
@@ -79,18 +94,18 @@ interface Page {
 }
 
 /** Every document as everybody sees it; undefined where they do not. */
-async function pagesOf(world: World): Promise<Map<string, Page | number>> {
+async function pagesOf(world: SharingScenario): Promise<Map<string, Page | number>> {
   const pages = new Map<string, Page | number>();
   for (const who of VIEWERS)
     for (const id of world.ids) {
-      const { status, json } = await world.ask("GET /documents/{id}", who, { id });
+      const { status, json } = await world.request("GET /documents/{id}", who, { id });
       pages.set(`${who} ${id}`, status === 200 ? json : status);
     }
   return pages;
 }
 
 /** Each document where the model has it, with just the rights that it says. */
-async function compare(world: World, model: TreeModel): Promise<void> {
+async function compare(world: SharingScenario, model: TreeModel): Promise<void> {
   const pages = await pagesOf(world);
   for (const id of world.ids)
     for (const who of VIEWERS) {
@@ -108,7 +123,7 @@ async function compare(world: World, model: TreeModel): Promise<void> {
       const isLive = model.isLive(id);
       const { abilities, depth, numchild, user_role } = page as Page;
       expect({ ...at(who, id), depth, numchild, user_role, ...some(abilities) }).toEqual({
-        ...{ ...at(who, id), depth: model.line(id).length, numchild: model.of(id).children.length },
+        ...{ ...at(who, id), depth: model.pathTo(id).length, numchild: model.node(id).children.length },
         ...{ user_role: ownRank === 0 ? null : ROLES[ownRank - 1], retrieve: true },
         ...{ comment: isLive && rank >= 2, update: isLive && rank >= 3, move: isLive && ownRank >= 4 },
         ...{ invite_owner: isLive && ownRank === 5, restore: ownRank === 5 },
@@ -117,9 +132,9 @@ async function compare(world: World, model: TreeModel): Promise<void> {
   for (const id of world.ids.filter((one) => model.isLive(one))) {
     const owner = VIEWERS.find((who) => model.roleRank(id, who) === 5);
     const query = { page_size: "200" };
-    const { json } = await world.ask("GET /documents/{id}/children", owner ?? "ann", { id, query });
+    const { json } = await world.request("GET /documents/{id}/children", owner ?? "ann", { id, query });
     // Deleted children go with what they lie in, and come back with it.
-    if (owner !== undefined) expect(json.results.map((one: Page) => one.id)).toEqual(model.of(id).children);
+    if (owner !== undefined) expect(json.results.map((one: Page) => one.id)).toEqual(model.node(id).children);
   }
 }
 const at = (who: string, id: string) => ({ who, id });
@@ -131,7 +146,7 @@ describe("any row of changes by several people over HTTP", () => {
   it("is answered by the rules, and leaves each document in its place with just the rights of its line", async () => {
     await fc.assert(
       fc.asyncProperty(deeds, async (all) => {
-        const [world, model] = [await newWorld(test), new TreeModel()];
+        const [world, model] = [await createScenario(test), new TreeModel()];
         await play(world, model, all);
         await compare(world, model);
       }),
@@ -142,7 +157,7 @@ describe("any row of changes by several people over HTTP", () => {
   it("loses nothing by a deletion that is taken back", async () => {
     await fc.assert(
       fc.asyncProperty(deeds, fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), async (all, chosen) => {
-        const [world, model] = [await newWorld(test), new TreeModel()];
+        const [world, model] = [await createScenario(test), new TreeModel()];
         await play(world, model, all);
         // Looking leaves a trace: from now on, looking changes nothing.
         await pagesOf(world);
@@ -150,16 +165,16 @@ describe("any row of changes by several people over HTTP", () => {
         const orders = await ordersOf(world);
         const deleted = new Set<string>();
         for (const number of chosen) {
-          const id = world.pick(number);
+          const id = world.documentAt(number);
           const owner = id === undefined ? undefined : ownerOf(model, id);
           if (id === undefined || owner === undefined || !model.isLive(id)) continue;
-          expect((await world.ask("DELETE /documents/{id}", owner, { id })).status).toBe(204);
+          expect((await world.request("DELETE /documents/{id}", owner, { id })).status).toBe(204);
           test.clock.advance(1000);
           for (const who of VIEWERS) {
             const status = model.roleRank(id, who) === 5 ? 200 : 404;
-            expect((await world.ask("GET /documents/{id}", who, { id })).status).toBe(status);
+            expect((await world.request("GET /documents/{id}", who, { id })).status).toBe(status);
           }
-          expect((await world.ask("POST /documents/{id}/restore", owner, { id })).status).toBe(200);
+          expect((await world.request("POST /documents/{id}/restore", owner, { id })).status).toBe(200);
           deleted.add(id);
           expect(withoutTimes(await pagesOf(world), deleted)).toEqual(withoutTimes(before, deleted));
           expect(await ordersOf(world)).toEqual(orders);
@@ -177,5 +192,5 @@ const withoutTimes = (pages: ReadonlyMap<string, Page | number>, deleted: Readon
   );
 const ownerOf = (model: TreeModel, id: string) =>
   (["ann", "ben", "cat"] as const).find((who) => model.roleRank(id, who) === 5);
-const ordersOf = (world: World): Promise<string[][]> =>
-  Promise.all(world.ids.map((id) => childrenIds(test.deps, id)));
+const ordersOf = (world: SharingScenario): Promise<string[][]> =>
+  Promise.all(world.ids.map((id) => listChildren(test.deps, id)));

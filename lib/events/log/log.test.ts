@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { onTopic, readLog, store } from "../../testing/test-workflows.ts";
+import { onTopic, readLog, storeWorkflow } from "../../testing/test-workflows.ts";
 import { dispatchEvent } from "../../workflows/triggers/dispatch-event.ts";
 import { type EventDraft, emitEvents } from "../publish.ts";
 import { indexEvents } from "./index-events.ts";
@@ -71,7 +71,7 @@ describe("filters", () => {
   const FIELDS = ["topic", "name", "source", "workspace", "run_id", "workflow_name"] as const;
 
   it("apply each and together, with exact totals at any offset and limit, indexed or not", async () => {
-    await store(test.deps, onTopic("listens", "x"));
+    await storeWorkflow(test.deps, onTopic("listens", "x"));
     const drafts = Array.from({ length: 60 }, (_, n): EventDraft => {
       const value = (field: number): string => VALUES[Math.floor(n / 3 ** (field % 3) + field) % 3] ?? "";
       return {
@@ -123,7 +123,7 @@ describe("filters", () => {
 
 describe("processing", () => {
   it("marks an event that matched something once its runs are made, and never again", async () => {
-    await store(test.deps, onTopic("listens", "x"));
+    await storeWorkflow(test.deps, onTopic("listens", "x"));
     const [id = ""] = await emit(draft("x"));
     expect((await readLog(test.deps, { processed: false })).total).toBe(1);
     test.clock.advance(1_000);
@@ -137,7 +137,7 @@ describe("processing", () => {
   });
 
   it("is taken up again by the sweep when the messages were lost, after some minutes and ever more rarely", async () => {
-    await store(test.deps, onTopic("listens", "x"));
+    await storeWorkflow(test.deps, onTopic("listens", "x"));
     await emit(draft("x"));
     await loseMessages("dispatch", "index-events");
     expect(await resendPending(test.deps, 100)).toBe(0);
@@ -165,7 +165,7 @@ describe("processing", () => {
   });
 
   it("leaves out of the sweep what was given up, until it is revived", async () => {
-    await store(test.deps, onTopic("listens", "x"));
+    await storeWorkflow(test.deps, onTopic("listens", "x"));
     const [id = ""] = await emit(draft("x"));
     await test.drain(["dispatch"]);
     await loseMessages("dispatch");
@@ -184,7 +184,7 @@ describe("processing", () => {
   });
 
   it("takes what was processed after it was given up as processed for good", async () => {
-    await store(test.deps, onTopic("listens", "x"));
+    await storeWorkflow(test.deps, onTopic("listens", "x"));
     const [id = ""] = await emit(draft("x"));
     await test.drain(["dispatch"]);
     await failEvent(test.deps, id, "it broke");

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { emitEvents } from "../../events/publish.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { flat, onTopic, readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { collectPages, onTopic, readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { type AssetFilters, assetRecord, listAssets } from "./list.ts";
 
 let test: TestDeps;
@@ -15,7 +15,7 @@ const emit = (data: Record<string, unknown>, more = {}) =>
   emitEvent(test.deps, { topic: "assets.new", data, ...more });
 const assets = async (filters: AssetFilters = {}) => {
   const { total, items } = await listAssets(test.deps, filters, { offset: 0, limit: 100 });
-  const records = await flat(items);
+  const records = await collectPages(items);
   expect(records).toHaveLength(total);
   for (const record of records) assetRecord.parse(record);
   return records;
@@ -50,8 +50,8 @@ describe("an event that tells of an asset", () => {
   });
 
   it("brings no second event, and a workflow on either spelling fires once", async () => {
-    await store(test.deps, onTopic("one", "assets.new"));
-    await store(test.deps, onTopic("two", "asset.discovered"));
+    await storeWorkflow(test.deps, onTopic("one", "assets.new"));
+    await storeWorkflow(test.deps, onTopic("two", "asset.discovered"));
     const answer = await emit({ host: "example.com" });
     expect(answer.triggered_workflows.toSorted()).toEqual(["one", "two"]);
     await test.drain();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { resendPending } from "../../events/log/process.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { flat, onTopic, readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { collectPages, onTopic, readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun, listSteps } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 import { listDeadLetters, noteLastFailure, redriveDeadLetter, storeDeadLetter } from "./dead-letters.ts";
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-const letters = async () => flat((await listDeadLetters(test.deps, { offset: 0, limit: 100 })).items);
+const letters = async () => collectPages((await listDeadLetters(test.deps, { offset: 0, limit: 100 })).items);
 
 /** The definitions cannot be read while `broken` says why. */
 function breakDefinitions(): void {
@@ -29,7 +29,7 @@ function breakDefinitions(): void {
 
 describe("an event that cannot be dispatched", () => {
   it("is kept with the reason, has it in its record, leaves the sweep, and is processed once redriven", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     breakDefinitions();
     broken = "the definition cannot be read";
     await emitEvent(test.deps, { topic: "custom.x" });
@@ -60,7 +60,7 @@ describe("an event that cannot be dispatched", () => {
   });
 
   it("becomes a letter again when it fails again, and can be redriven again", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     breakDefinitions();
     broken = "first";
     await emitEvent(test.deps, { topic: "custom.x" });
@@ -75,7 +75,7 @@ describe("an event that cannot be dispatched", () => {
 
 describe("a run that cannot go on", () => {
   it("fails with the reason when its conductor gives up", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     const { run_id } = await startRun(test.deps, { module: "a" });
     breakDefinitions();
     broken = "the definition cannot be read";
@@ -92,7 +92,7 @@ describe("a run that cannot go on", () => {
   });
 
   it("fails when no executor can take one of its steps to an end, with the step's row closed", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     const { run_id } = await startRun(test.deps, { module: "a" });
     await test.drain(["bash"]);
     const [message] = await test.deps.queues.receive("bash", {
@@ -113,7 +113,7 @@ describe("a run that cannot go on", () => {
   });
 
   it("is left alone by the letter of a step that was answered meanwhile", async () => {
-    await store(test.deps, onTopic("a", "custom.x", ["first", "second"]));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x", ["first", "second"]));
     const { run_id } = await startRun(test.deps, { module: "a" });
     await test.drain(["bash"]);
     const [message] = await test.deps.queues.receive("bash", {
@@ -174,6 +174,6 @@ describe("a letter", () => {
     }
     expect((await letters()).map(({ id }) => id)).toEqual(["c", "b", "a"]);
     const { total, items } = await listDeadLetters(test.deps, { offset: 1, limit: 1 });
-    expect([total, (await flat(items)).map(({ id }) => id)]).toEqual([3, ["b"]]);
+    expect([total, (await collectPages(items)).map(({ id }) => id)]).toEqual([3, ["b"]]);
   });
 });

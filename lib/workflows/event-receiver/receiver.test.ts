@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { onTopic, store } from "../../testing/test-workflows.ts";
+import { onTopic, storeWorkflow } from "../../testing/test-workflows.ts";
 import { deleteWorkflow } from "../store/store.ts";
 import {
   firstStart,
@@ -32,14 +32,14 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 it("counts every listed trigger, enabled or not, and the workflows that have one", async () => {
-  await store(test.deps, MANY);
-  await store(test.deps, onTopic("one", "custom.y"));
-  await store(test.deps, "name: none\nsteps: [{name: a, type: bash, command: echo}]\n");
-  await store(
+  await storeWorkflow(test.deps, MANY);
+  await storeWorkflow(test.deps, onTopic("one", "custom.y"));
+  await storeWorkflow(test.deps, "name: none\nsteps: [{name: a, type: bash, command: echo}]\n");
+  await storeWorkflow(
     test.deps,
     "name: by-hand\ntriggers: [{type: manual}]\nsteps: [{name: a, type: bash, command: echo}]\n",
   );
-  await store(test.deps, onTopic("deleted", "custom.y"));
+  await storeWorkflow(test.deps, onTopic("deleted", "custom.y"));
   await deleteWorkflow(test.deps, "deleted");
   const status = receiverStatus.strict().parse(await getReceiverStatus(test.deps));
   expect(status).toMatchObject({
@@ -57,7 +57,7 @@ it("counts every listed trigger, enabled or not, and the workflows that have one
 });
 
 it("shows of each trigger what its type has, and the next fire of disabled ones too", async () => {
-  await store(test.deps, MANY);
+  await storeWorkflow(test.deps, MANY);
   const { data } = await listReceiverWorkflows(test.deps);
   expect(data[0]?.triggers).toEqual([
     {

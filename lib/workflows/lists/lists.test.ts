@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { flat, onTopic, store } from "../../testing/test-workflows.ts";
+import { collectPages, onTopic, storeWorkflow } from "../../testing/test-workflows.ts";
 import { type AssetFilters, listAssets } from "../assets/list.ts";
 import { listDeadLetters, redriveDeadLetter, storeDeadLetter } from "../dead-letters/dead-letters.ts";
 import { sweepLists } from "../records/index-lists.ts";
@@ -21,15 +21,15 @@ const EVERYTHING = { offset: 0, limit: 1_000 };
 
 const runIds = async ({ deps }: TestDeps, filters: RunFilters = {}, page: PageQuery = EVERYTHING) => {
   const { total, items } = await listRuns(deps, filters, page);
-  return { total, ids: (await flat(items)).map(({ run_id }) => run_id) };
+  return { total, ids: (await collectPages(items)).map(({ run_id }) => run_id) };
 };
 const assetValues = async ({ deps }: TestDeps, filters: AssetFilters = {}, page: PageQuery = EVERYTHING) => {
   const { total, items } = await listAssets(deps, filters, page);
-  return { total, ids: (await flat(items)).map(({ asset_value }) => asset_value) };
+  return { total, ids: (await collectPages(items)).map(({ asset_value }) => asset_value) };
 };
 const letterIds = async ({ deps }: TestDeps, page: PageQuery = EVERYTHING) => {
   const { total, items } = await listDeadLetters(deps, page);
-  return { total, ids: (await flat(items)).map(({ id }) => id) };
+  return { total, ids: (await collectPages(items)).map(({ id }) => id) };
 };
 
 interface Asset {
@@ -174,7 +174,7 @@ describe("lists", () => {
         async (steps, page) => {
           const test = await testDeps();
           try {
-            for (const name of WORKFLOWS) await store(test.deps, onTopic(name, `custom.${name}`));
+            for (const name of WORKFLOWS) await storeWorkflow(test.deps, onTopic(name, `custom.${name}`));
             const model = new Model();
             for (const step of steps) {
               await perform(test, model, step);
@@ -205,7 +205,7 @@ describe("lists", () => {
           const model = new Model();
           try {
             const before = await testDeps({ folder, clock });
-            for (const name of WORKFLOWS) await store(before.deps, onTopic(name, `custom.${name}`));
+            for (const name of WORKFLOWS) await storeWorkflow(before.deps, onTopic(name, `custom.${name}`));
             await before.close();
             const dying = await testDeps({ folder, clock, hostile: { seed, crashAtCommit } });
             try {
@@ -247,7 +247,7 @@ async function expectWhole(test: TestDeps, model: Model): Promise<void> {
   expect(statuses.reduce((sum, { total }) => sum + total, 0)).toBe(runs.total);
 
   const all = await listAssets(test.deps, {}, EVERYTHING);
-  const assets = await flat(all.items);
+  const assets = await collectPages(all.items);
   expect(assets).toHaveLength(all.total);
   const nameOf = (workspace: string, value: string): string => `${workspace}/${value}`;
   const names = assets.map(({ workspace, asset_value }) => nameOf(workspace, asset_value));
@@ -272,7 +272,7 @@ describe("a list", () => {
   afterEach(() => test.close());
 
   it("leaves nothing to be indexed behind once its consumer has been at it", async () => {
-    await store(test.deps, onTopic("one", "custom.one"));
+    await storeWorkflow(test.deps, onTopic("one", "custom.one"));
     await startRun(test.deps, { module: "one" });
     await emitEvent(test.deps, { topic: "assets.new", data: { value: "a" } });
     await test.drain();

@@ -30,8 +30,6 @@ describe("the settings of remote-bash steps", () => {
   });
 
   it.each(["lists", "/a:b", "./x"])("refuse a root that is not absolute: %s", (roots) => {
-    expect(() => read({ REMOTE_VOLUME_ROOTS: roots })).toThrow(
-      /REMOTE_VOLUME_ROOTS: must be absolute paths/,
-    );
+    expect(() => read({ REMOTE_VOLUME_ROOTS: roots })).toThrow(/REMOTE_VOLUME_ROOTS: must be absolute paths/);
   });
 });

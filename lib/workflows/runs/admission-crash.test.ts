@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readAll } from "../../events/read-all.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { readRuns, store } from "../../testing/test-workflows.ts";
+import { readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { sweepRunQueue } from "./admission.ts";
 import { resendStalledRuns } from "./resend-stalled.ts";
 import { startBody, startRun } from "./start.ts";
@@ -35,7 +35,10 @@ it.each(CRASHES)(
     const clock = testClock();
     try {
       const before = await testDeps({ folder, clock, settings });
-      await store(before.deps, 'name: one\nsteps: [{name: s, type: bash, command: "echo {{Target}}"}]\n');
+      await storeWorkflow(
+        before.deps,
+        'name: one\nsteps: [{name: s, type: bash, command: "echo {{Target}}"}]\n',
+      );
       const body = startBody.parse({ module: "one", targets: TARGETS, concurrency: 3 });
       const { job_id } = await startRun(before.deps, body);
       await before.close();

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { readAll } from "../../events/read-all.ts";
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
-import { readRuns, store } from "../../testing/test-workflows.ts";
+import { readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { parseDefinition } from "../schema/parse.ts";
 import { saveWorkflow } from "../store/store.ts";
 import { sweepRunQueue } from "./admission.ts";
@@ -16,7 +16,7 @@ afterEach(() => test.close());
 
 const open = async (settings: Record<string, string>, more: TestDepsOptions = {}): Promise<void> => {
   test = await testDeps({ settings, ...more });
-  await store(test.deps, 'name: one\nsteps: [{name: s, type: bash, command: "echo {{Target}}"}]\n');
+  await storeWorkflow(test.deps, 'name: one\nsteps: [{name: s, type: bash, command: "echo {{Target}}"}]\n');
 };
 const start = (body: Record<string, unknown>) =>
   startRun(test.deps, startBody.parse({ module: "one", ...body }));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { attemptKey, runFinishedKey } from "../steps/messages.ts";
 import { cancelRun } from "./cancel.ts";
 import { conduct } from "./conduct.ts";
@@ -53,7 +53,7 @@ const topics = async (): Promise<string[]> =>
 
 describe("a run", () => {
   it("can be read back: its row, its steps, its history", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three", { target: "example.com", params: { depth: 3 } });
     expect(await getRun(test.deps, runId)).toMatchObject({
       status: "pending",
@@ -93,7 +93,7 @@ describe("a run", () => {
   });
 
   it("tells of itself and of each of its steps in the log", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three", { target: "t" });
     await test.drain();
     expect(await topics()).toEqual([
@@ -137,7 +137,7 @@ describe("a run", () => {
   });
 
   it("fails with the first step that does, and says so", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       'name: bad\nsteps:\n  - {name: a, type: bash, command: "fail"}\n  - {name: b, type: bash, command: "echo"}\n',
     );
@@ -155,7 +155,7 @@ describe("a run", () => {
   });
 
   it("shows a container as running until its children are done", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       'name: f\nsteps:\n  - {name: each, type: foreach, input: ["1", "2"], variable: n, step: {name: one, type: bash, command: "echo [[n]]"}}\n',
     );
@@ -170,7 +170,7 @@ describe("a run", () => {
   });
 
   it("tells of a foreach once, with the failures of its items together", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       'name: f\nsteps:\n  - {name: each, type: foreach, input: ["ok", "fail1", "fail2"], variable: n, step: {name: one, type: bash, command: "echo [[n]]"}}\n',
     );
@@ -183,8 +183,8 @@ describe("a run", () => {
   });
 
   it("runs the modules of a flow in the order of the file", async () => {
-    await store(test.deps, THREE);
-    await store(
+    await storeWorkflow(test.deps, THREE);
+    await storeWorkflow(
       test.deps,
       'name: whole\nmodules:\n  - {name: one, path: common/three.yaml}\n  - {name: two, steps: [{name: a, type: bash, command: "echo last"}]}\n',
     );
@@ -212,7 +212,7 @@ describe("an input that comes again", () => {
     ["sends nothing where commands are sent with the state that asks for them", true, 1],
     ["sends what is under way once more where they may have been lost", undefined, 2],
   ] as const)("changes nothing, and %s", async (_case, atomic, commands) => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(EXECUTORS);
     const before = await getRun(test.deps, runId);
@@ -228,7 +228,7 @@ describe("an input that comes again", () => {
   });
 
   it("is dropped when it answers a request that was made anew since", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
     await conduct(test.deps, { run_id: runId, input: { type: "lost", key: "a", dispatch: 1, attempt: 2 } });
@@ -253,7 +253,7 @@ describe("an input that comes again", () => {
 
 describe("cancelling", () => {
   it("ends the run for good, closes its steps, tells of it, and asks for nothing more", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
     const run = await cancelRun(test.deps, runId);
@@ -270,7 +270,7 @@ describe("cancelling", () => {
   });
 
   it("is told to the steps under way by the sweep, where the process died before it could", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
     const { claims } = test.deps;
@@ -285,7 +285,7 @@ describe("cancelling", () => {
   });
 
   it("closes a run that did not start yet", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await cancelRun(test.deps, runId);
     await test.drain();
@@ -297,7 +297,7 @@ describe("cancelling", () => {
   });
 
   it("refuses a run that is over, and one that is not there", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain();
     await expect(cancelRun(test.deps, runId)).rejects.toMatchObject({
@@ -323,7 +323,7 @@ describe("the sweep", () => {
   };
 
   it("starts a run whose first message was lost", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     expect(await lose("conduct")).toBe(1);
     expect(await resendStalledRuns(test.deps)).toBe(0);
@@ -335,7 +335,7 @@ describe("the sweep", () => {
   });
 
   it("asks again for a step whose request was lost, and one that is at work is not begun twice", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     const runId = await start("three");
     await test.drain(["bash"]);
     expect(await lose("bash")).toBe(1);
@@ -353,7 +353,7 @@ describe("the sweep", () => {
   });
 
   it("leaves runs that are over alone", async () => {
-    await store(test.deps, THREE);
+    await storeWorkflow(test.deps, THREE);
     await start("three");
     await test.drain();
     test.clock.advance(24 * 3_600_000);
@@ -362,11 +362,11 @@ describe("the sweep", () => {
 });
 
 it("a workflow that its own end starts again is cut at the limit, and the log says so", async () => {
-  await store(
+  await storeWorkflow(
     test.deps,
     'name: ping\ntriggers: [{name: t, type: event, topic: custom.go}, {name: u, type: event, topic: run.completed}]\nsteps: [{name: a, type: bash, command: "echo"}]\n',
   );
-  await store(
+  await storeWorkflow(
     test.deps,
     'name: pong\ntriggers: [{name: t, type: event, topic: run.completed}]\nsteps: [{name: a, type: bash, command: "echo"}]\n',
   );

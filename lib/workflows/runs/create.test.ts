@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, runValues, store } from "../../testing/test-workflows.ts";
+import { readLog, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import { replay } from "../engine/history.ts";
 import { composeRun, type RunRequest } from "./create.ts";
 import { listHistory } from "./read.ts";
@@ -31,7 +31,7 @@ const start = (body: unknown) => startRun(test.deps, startBody.parse(body));
 
 describe("parameters", () => {
   it("are what was given, else the default, which may name earlier ones, the target and built-in variables", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       withParams(
         '[{name: given, default: d}, {name: fixed, default: text}, {name: made, default: "{{given}}-{{Target}}-{{fixed}}"}, {name: empty, default: ""}, {name: absent}]',
@@ -49,7 +49,7 @@ describe("parameters", () => {
   });
 
   it("have their defaults where a generator of the reference is not available", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       withParams(
         `[{name: host, generator: 'execCmd("hostname")', default: "{{Target}}-host"}, {name: home, generator: 'getEnvVar("HOME", "/root")'}, {name: key, generator: 'getEnvVar("HOME")'}]`,
@@ -57,16 +57,19 @@ describe("parameters", () => {
     );
     const { run } = await compose({ target: "t" });
     expect(run.params).toEqual({ host: "t-host", home: "/root", key: "" });
-    await store(test.deps, withParams(`[{name: key, generator: 'getEnvVar("HOME")', required: true}]`));
+    await storeWorkflow(
+      test.deps,
+      withParams(`[{name: key, generator: 'getEnvVar("HOME")', required: true}]`),
+    );
     expect((await compose()).run.error_message).toBe("required parameter missing: key");
-    await store(test.deps, withParams(`[{name: host, generator: 'execCmd("hostname")'}]`));
+    await storeWorkflow(test.deps, withParams(`[{name: host, generator: 'execCmd("hostname")'}]`));
     expect((await compose()).run.error_message).toBe(
       "generator of parameter host: execCmd: not available, give the param a value or a default, or use a secret",
     );
   });
 
   it("calculate their defaults from built-in variables and from params, which are text", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       withParams(
         '[{name: wide, type: int, default: "{{ threads * 5 }}"}, {name: half, default: "{{ wide / 4 }}"}, {name: rate, default: "{{ given + 1 }}/s"}, {name: many, type: bool, default: "{{ wide > 40 and half < 20 }}"}]',
@@ -84,12 +87,12 @@ describe("parameters", () => {
     ["yes", false],
     ["false", false],
   ])("of type bool are true or false: %s", async (text, value) => {
-    await store(test.deps, withParams("[{name: flag, type: bool}]"));
+    await storeWorkflow(test.deps, withParams("[{name: flag, type: bool}]"));
     expect((await compose({ params: { flag: text } })).values.flag).toBe(value);
   });
 
   it("that are required are satisfied by a value, a default, or the target for one of that name", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       withParams("[{name: Target, required: true}, {name: other, required: true, default: d}]"),
     );
@@ -105,7 +108,10 @@ describe("parameters", () => {
   });
 
   it("named like parts of every object are no surprise", async () => {
-    await store(test.deps, withParams("[{name: toString, required: true}, {name: valueOf, default: v}]"));
+    await storeWorkflow(
+      test.deps,
+      withParams("[{name: toString, required: true}, {name: valueOf, default: v}]"),
+    );
     expect((await compose()).run).toMatchObject({
       status: "failed",
       error_message: "required parameter missing: toString",
@@ -116,7 +122,7 @@ describe("parameters", () => {
   });
 
   it("whose default cannot be rendered fail the run with the reason", async () => {
-    await store(test.deps, withParams('[{name: bad, default: "{{ given * 2 }}"}]'));
+    await storeWorkflow(test.deps, withParams('[{name: bad, default: "{{ given * 2 }}"}]'));
     const { run } = await compose({ params: { given: "x" } });
     expect(run.status).toBe("failed");
     expect(run.error_message).toBe('default of parameter bad: "x" is not a number, which "*" needs');
@@ -125,7 +131,7 @@ describe("parameters", () => {
 
 describe("a run that cannot start", () => {
   it("is there with its end in its history, tells of itself, and is over", async () => {
-    await store(test.deps, withParams("[{name: needed, required: true}]"));
+    await storeWorkflow(test.deps, withParams("[{name: needed, required: true}]"));
     const { run } = await compose({ eventId: "e", triggerType: "event" });
     await test.drain();
     expect(run).not.toHaveProperty("active");
@@ -145,7 +151,7 @@ describe("starting by hand", () => {
   const FLOW = "name: f\nmodules: [{name: one, path: a.yaml}]\n";
 
   it("answers what was started", async () => {
-    await store(test.deps, withParams("[]"));
+    await storeWorkflow(test.deps, withParams("[]"));
     const answer = await start({ module: "a", target: "t", priority: "medium" });
     expect(answer).toMatchObject({
       message: "Run started",
@@ -172,11 +178,11 @@ describe("starting by hand", () => {
     [{ flow: "broken" }, "not_found", "Workflow not found: gone"],
     [{ flow: "outer" }, "bad_request", "modules: inner is a flow, only modules may stand in a flow"],
   ])("refuses %j", async (body, code, message) => {
-    await store(test.deps, withParams("[]"));
-    await store(test.deps, FLOW);
-    await store(test.deps, "name: broken\nmodules: [{name: m, path: gone}]\n");
-    await store(test.deps, "name: outer\nmodules: [{name: inner, path: f}]\n");
-    await store(
+    await storeWorkflow(test.deps, withParams("[]"));
+    await storeWorkflow(test.deps, FLOW);
+    await storeWorkflow(test.deps, "name: broken\nmodules: [{name: m, path: gone}]\n");
+    await storeWorkflow(test.deps, "name: outer\nmodules: [{name: inner, path: f}]\n");
+    await storeWorkflow(
       test.deps,
       "name: needs\nparams: [{name: target, required: true}]\nsteps: [{name: s, type: bash, command: echo}]\n",
     );
@@ -186,14 +192,14 @@ describe("starting by hand", () => {
   });
 
   it("pins the revisions that the run is to use", async () => {
-    await store(test.deps, withParams("[]"));
-    await store(test.deps, FLOW);
+    await storeWorkflow(test.deps, withParams("[]"));
+    await storeWorkflow(test.deps, FLOW);
     const { run } = await compose({ workflow: "f" });
     expect(run.modules).toEqual([{ name: "one", workflow: "a", revision: 1 }]);
   });
 
   it("gives every run the built-in variables", async () => {
-    await store(test.deps, withParams("[]"));
+    await storeWorkflow(test.deps, withParams("[]"));
     const { run, values } = await compose({ target: "https://example.com/a?b" });
     expect(values).toMatchObject({
       Target: "https://example.com/a?b",

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/create.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 
 const MODULE = `
 name: planned
@@ -31,7 +31,7 @@ steps:
 let test: TestDeps;
 beforeEach(async () => {
   test = await testDeps({ script: async ({ code }) => ({ value: !/fast/.test(code) }) });
-  await store(test.deps, MODULE);
+  await storeWorkflow(test.deps, MODULE);
 });
 afterEach(() => test.close());
 
@@ -122,13 +122,13 @@ describe("a dry run", () => {
       `'["a", "b", "c"]'`,
       JSON.stringify(input),
     );
-    await store(test.deps, yaml);
+    await storeWorkflow(test.deps, yaml);
     const { json } = await plan({ module: "over", target: "t" });
     expect(stepsOf(json).get("each")?.items).toBe(items);
   });
 
   it("plans the modules of a flow under their names", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: whole\nmodules: [{name: first, path: planned, params: {depth: '{{Target}}9'}}]\n",
     );

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
 import { startBody, startRun } from "./start.ts";
 
@@ -42,7 +42,7 @@ const modulesOf = async (runId: string): Promise<string[]> =>
 
 describe("modules of a flow", () => {
   it("wait for those that they name, and run beside the others", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: f
@@ -63,7 +63,7 @@ modules:
   });
 
   it("are skipped where their condition is not true, and those after them run all the same", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: f
@@ -83,7 +83,7 @@ modules:
   });
 
   it("have parameters of their own: what the run gives, what the flow gives, their defaults", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: scan
@@ -95,7 +95,7 @@ params:
 steps: [{name: s, type: bash, command: "scan {{flags}} {{ports}} {{mode}} -t {{threads}}"}]
 `,
     );
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: f
@@ -119,7 +119,7 @@ modules:
     const modules = names.map(
       (name) => `  - {name: ${name}, steps: [{name: s, type: bash, command: echo ${name}}]}\n`,
     );
-    await store(test.deps, `name: f\nmodules:\n${modules.join("")}`);
+    await storeWorkflow(test.deps, `name: f\nmodules:\n${modules.join("")}`);
     const runId = await run({ flow: "f", params: { exclude_modules: "report, probe" } });
     expect(commands.toSorted()).toEqual(["echo probe-dns", "echo probe-web"]);
     expect(await outcome(runId)).toMatchObject({ status: "completed" });
@@ -129,11 +129,11 @@ modules:
   });
 
   it("that lack a parameter fail with its name", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: scan\nparams: [{name: key, required: true}]\nsteps: [{name: s, type: bash, command: x}]\n",
     );
-    await store(test.deps, "name: f\nmodules: [{name: one, path: scan}]\n");
+    await storeWorkflow(test.deps, "name: f\nmodules: [{name: one, path: scan}]\n");
     expect(await outcome(await run({ flow: "f" }))).toMatchObject({
       status: "failed",
       error_message: "required parameter missing: key",
@@ -142,7 +142,7 @@ modules:
   });
 
   it("that fail keep back those that wait for them and no others, and fail the flow in the end", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: f
@@ -168,7 +168,7 @@ modules:
   });
 
   it("do what the flow tells when they are over, and are passed over where it says so", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: f
@@ -195,7 +195,7 @@ modules:
 
 describe("steps", () => {
   it("that name what they wait for run as soon as that is done; what waited for a failure does not", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: g
@@ -215,7 +215,7 @@ steps:
   });
 
   it("go where a decision leads: by value, else by default, and by all conditions", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: d
@@ -251,7 +251,7 @@ steps:
   });
 
   it("are tried again as their author says, and handlers hear of the last failure alone", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `
 name: r
@@ -289,11 +289,11 @@ hooks:
   post_scan_steps: [{name: after, command: echo after}]
 steps: [{name: s, type: bash, command: ${command}}]
 `;
-    await store(test.deps, hooked("echo s"));
+    await storeWorkflow(test.deps, hooked("echo s"));
     expect(await outcome(await run({ module: "h" }))).toMatchObject({ status: "completed", steps: "3/3" });
     expect(commands).toEqual(["fail before", "echo s", "echo after"]);
     commands.length = 0;
-    await store(test.deps, hooked("fail s"));
+    await storeWorkflow(test.deps, hooked("fail s"));
     expect(await outcome(await run({ module: "h" }))).toMatchObject({ status: "failed" });
     expect(commands).toEqual(["fail before", "fail s"]);
   });
@@ -308,13 +308,13 @@ modules:
   - {name: a, steps: [{name: one, type: bash, command: ${command}}]}
   - {name: b, steps: [{name: two, type: bash, command: echo two}]${more}}
 `;
-    await store(test.deps, hooked("echo one", ", depends_on: [a]"));
+    await storeWorkflow(test.deps, hooked("echo one", ", depends_on: [a]"));
     const runId = await run({ flow: "fh" });
     expect(await outcome(runId)).toEqual({ status: "completed", error_message: "", steps: "5/5" });
     expect(commands).toEqual(["fail before", "echo one", "echo two", 'echo after "${W1}" | out']);
     expect(await modulesOf(runId)).toEqual(["0 completed", "1 completed", "2 completed", "3 completed"]);
     commands.length = 0;
-    await store(test.deps, hooked("fail one"));
+    await storeWorkflow(test.deps, hooked("fail one"));
     const failed = await run({ flow: "fh", params: { exclude_modules: "pre_scan_steps" } });
     expect(await outcome(failed)).toMatchObject({ status: "failed" });
     expect(commands[0]).toBe("fail before");
@@ -326,7 +326,7 @@ modules:
     const needs = (dependencies: string): string =>
       `name: n\ndependencies: ${dependencies}\nsteps: [{name: s, type: bash, command: echo s}]\n`;
     const error = async (dependencies: string, target: string): Promise<string> => {
-      await store(test.deps, needs(dependencies));
+      await storeWorkflow(test.deps, needs(dependencies));
       return (await getRun(test.deps, await run({ module: "n", target }))).error_message;
     };
     expect(await error("{target_types: [domain, ip]}", "example.com")).toBe("");

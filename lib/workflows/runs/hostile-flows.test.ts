@@ -6,7 +6,7 @@ import { resendPending } from "../../events/log/process.ts";
 import type { CommandRequest } from "../../platform/commands.ts";
 import type { HostileOptions } from "../../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { listHistory, listSteps } from "./read.ts";
 import { resendStalledRuns } from "./resend-stalled.ts";
 import { startBody, startRun } from "./start.ts";
@@ -96,8 +96,8 @@ async function outcomeOf(test: TestDeps) {
 }
 
 const begin = async ({ deps }: TestDeps): Promise<void> => {
-  await store(deps, MODULE);
-  await store(deps, FLOW);
+  await storeWorkflow(deps, MODULE);
+  await storeWorkflow(deps, FLOW);
   const params = { exclude_modules: "left-out" };
   await startRun(deps, startBody.parse({ flow: "f", target: "t", params }));
 };

@@ -6,7 +6,7 @@ import type { Deps } from "../../app/compose.ts";
 import { emitEvent } from "../../events/emit.ts";
 import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestClock, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { replay } from "../engine/history.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
 import { resendStalledRuns } from "./resend-stalled.ts";
@@ -104,7 +104,7 @@ it.each([1, 2, 3, 4])(
   (seed) =>
     withFolder(async (folder, clock) => {
       const test = await testDeps({ folder, clock, hostile: { seed, duplicates: 0.3, reorders: 0.3 } });
-      await store(test.deps, WORKFLOW);
+      await storeWorkflow(test.deps, WORKFLOW);
       expect(await emitAndWork(test, EMITS)).toBe(EMITS);
       await recover(test);
       await expectAllDoneOnce(test.deps, EMITS);
@@ -122,7 +122,7 @@ it.each(CRASHES)(
   (seed, crashAtCommit) =>
     withFolder(async (folder, clock) => {
       const before = await testDeps({ folder, clock });
-      await store(before.deps, WORKFLOW);
+      await storeWorkflow(before.deps, WORKFLOW);
       await before.close();
       let crashes = 0;
       const onCrash = (): void => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/log.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { startBody, startRun } from "./start.ts";
 
 const MODULE = `
@@ -22,7 +22,7 @@ beforeEach(async () => {
     command: async ({ argv }) =>
       argv.some((text) => text.includes("fail")) ? { exitCode: 3 } : { stdout: printed },
   });
-  await store(test.deps, MODULE);
+  await storeWorkflow(test.deps, MODULE);
 });
 afterEach(() => test.close());
 

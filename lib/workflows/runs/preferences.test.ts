@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { runValues, store } from "../../testing/test-workflows.ts";
+import { runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import { parseDefinition } from "../schema/parse.ts";
 import { readRunLog } from "./log.ts";
 import { getRun } from "./read.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 async function run(preferences: string, body: object = {}): Promise<string> {
-  await store(test.deps, withPreferences(preferences));
+  await storeWorkflow(test.deps, withPreferences(preferences));
   const { run_id } = await startRun(test.deps, startBody.parse({ module: "m", ...body }));
   await test.drain();
   return run_id;
@@ -83,7 +83,7 @@ describe("preferences of a workflow", () => {
   });
 
   it("are inherited, and changed in override", async () => {
-    await store(test.deps, withPreferences("silent: true, empty_target: true"));
+    await storeWorkflow(test.deps, withPreferences("silent: true, empty_target: true"));
     const parent = parseDefinition(withPreferences("silent: true, empty_target: true"));
     const child = parseDefinition(
       "name: c\nextends: m\npreferences: {repeat: true}\noverride: {preferences: {silent: false}}\n",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resendPending } from "../../events/log/process.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { listArtifacts } from "../artifacts/list.ts";
 import { openArtifact } from "../artifacts/open-artifact.ts";
 import { artifactsOfRun } from "./artifacts.ts";
@@ -43,7 +43,7 @@ reports:
 describe("reports of a module", () => {
   beforeEach(async () => {
     await put("out/t.data", "a\nb");
-    await store(test.deps, `name: m\nsteps: [{name: s, type: bash, command: echo}]\n${REPORTS}`);
+    await storeWorkflow(test.deps, `name: m\nsteps: [{name: s, type: bash, command: echo}]\n${REPORTS}`);
   });
 
   it("become artifacts of the run when it has succeeded, those that are there", async () => {
@@ -81,7 +81,7 @@ describe("reports of a module", () => {
   });
 
   it("are no artifacts of a run that failed", async () => {
-    await store(test.deps, `name: bad\nsteps: [{name: s, type: bash, command: fail}]\n${REPORTS}`);
+    await storeWorkflow(test.deps, `name: bad\nsteps: [{name: s, type: bash, command: fail}]\n${REPORTS}`);
     const runId = await run({ module: "bad" });
     expect(await getRun(test.deps, runId)).toMatchObject({ status: "failed" });
     expect(await artifactsOfRun(test.deps, runId)).toEqual([]);
@@ -95,7 +95,7 @@ it.each(["../../secret", "/etc/passwd", "{{Target}}", "link", "folder/secret", "
     await writeFile(join(test.folder, "secret"), "x");
     await symlink(join(test.folder, "secret"), join(root, "link"));
     await symlink(test.folder, join(root, "folder"));
-    await store(
+    await storeWorkflow(
       test.deps,
       `name: m\nsteps: [{name: s, type: bash, command: echo}]\nreports: [{path: "${path}"}]\n`,
     );
@@ -109,11 +109,11 @@ it.each(["../../secret", "/etc/passwd", "{{Target}}", "link", "folder/secret", "
 it("a flow has those of its modules, and its own once they are all over", async () => {
   await put("a.txt", "1\n");
   await put("b.txt", "1\n2\n");
-  await store(
+  await storeWorkflow(
     test.deps,
     "name: m\nparams: [{name: file}]\nsteps: [{name: s, type: bash, command: echo}]\nreports: [{path: '{{file}}.txt'}]\n",
   );
-  await store(
+  await storeWorkflow(
     test.deps,
     "name: f\nmodules:\n  - {name: one, path: m, params: {file: a}}\nreports: [{name: all, path: b.txt}]\n",
   );
@@ -140,7 +140,7 @@ it.each(CRASHES)(
       const dying = await testDeps({ folder, clock, hostile: { seed: 1, crashAtCommit, onCrash: () => {} } });
       let runId = "";
       try {
-        await store(
+        await storeWorkflow(
           dying.deps,
           "name: m\nsteps: [{name: s, type: bash, command: echo}]\nreports: [{path: a.txt}]\n",
         );

@@ -7,7 +7,7 @@ import { emitEvent } from "../../events/emit.ts";
 import type { Handler } from "../../http/handler.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { cancelRun } from "./cancel.ts";
 import { getRun, listHistory, listSteps } from "./read.ts";
 import { resendStalledRuns } from "./resend-stalled.ts";
@@ -30,7 +30,7 @@ beforeEach(async () => {
     command: async ({ argv }) =>
       failing && argv.some((text) => text.includes("fail")) ? { exitCode: 1 } : { stdout: "made by a\n" },
   });
-  await store(test.deps, STEPS);
+  await storeWorkflow(test.deps, STEPS);
 });
 afterEach(() => test.close());
 
@@ -105,7 +105,7 @@ describe("POST /runs/{id}/duplicate", () => {
 
   it("of a run that an event started still knows the event", async () => {
     failing = false;
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: heard\ntriggers: [{type: event, topic: custom.x}]\nsteps: [{name: s, type: bash, command: 'echo {{event_data.word}}'}]\n",
     );
@@ -210,7 +210,7 @@ describe("POST /runs/{id}/resume", () => {
   });
 
   it("takes a loop up where the run was stopped inside it", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       'name: loop\nsteps: [{name: all, type: foreach, input: \'["x", "y"]\', variable: v, step: {name: one, type: bash, command: "echo [[v]]"}}]\n',
     );
@@ -239,7 +239,7 @@ describe("POST /runs/{id}/resume", () => {
     expect((await post("resume", waiting)).status).toBe(400);
     await cancelRun(test.deps, waiting);
     expect((await post("resume", waiting)).json.message).toMatch(/'cancelled'/);
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: needs\nparams: [{name: must, required: true}]\ntriggers: [{type: event, topic: custom.n}]\nsteps: [{name: s, type: bash, command: echo}]\n",
     );

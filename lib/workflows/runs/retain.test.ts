@@ -8,7 +8,7 @@ import { failEvent } from "../../events/log/process.ts";
 import { retainEvents } from "../../events/log/retain.ts";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { flat, readLog, store } from "../../testing/test-workflows.ts";
+import { collectPages, readLog, storeWorkflow } from "../../testing/test-workflows.ts";
 import { listArtifacts } from "../artifacts/list.ts";
 import { sweepLists } from "../records/index-lists.ts";
 import { valuesTable } from "../values/table.ts";
@@ -35,7 +35,7 @@ beforeEach(async () => {
   test = await testDeps({ settings });
   await mkdir(join(test.folder, "workspaces", "w"), { recursive: true });
   await writeFile(join(test.folder, "workspaces", "w", "a.txt"), "1\n");
-  await store(test.deps, MODULE);
+  await storeWorkflow(test.deps, MODULE);
 });
 
 afterEach(() => test.close());
@@ -51,14 +51,14 @@ async function run(body: object = {}): Promise<string> {
 
 const runs = async (filters: object = {}) => {
   const { total, items } = await listRuns(test.deps, filters, EVERYTHING);
-  const ids = (await flat(items)).map(({ run_id }) => run_id);
+  const ids = (await collectPages(items)).map(({ run_id }) => run_id);
   expect(ids).toHaveLength(total);
   return ids;
 };
 
 const steps = async () => {
   const { total, items } = await findSteps(test.deps, {}, EVERYTHING);
-  const found = (await flat(items)).map(({ run_id }) => run_id);
+  const found = (await collectPages(items)).map(({ run_id }) => run_id);
   expect(found).toHaveLength(total);
   return found;
 };
@@ -107,7 +107,10 @@ it("removes old runs with all that is theirs, and leaves the younger ones and ex
   expect(existsSync(log)).toBe(false);
   expect(await rowsBehind(young)).toBeGreaterThan(0);
   const artifacts = await listArtifacts(test.deps, {}, EVERYTHING, false);
-  expect([artifacts.total, (await flat(artifacts.items)).map(({ run_id }) => run_id)]).toEqual([1, [young]]);
+  expect([artifacts.total, (await collectPages(artifacts.items)).map(({ run_id }) => run_id)]).toEqual([
+    1,
+    [young],
+  ]);
   expect(await retainRuns(test.deps)).toBe(0);
   const next = await run();
   expect(await runs()).toEqual([next, young]);
@@ -133,7 +136,7 @@ it("never removes a run that is not over, and one that is in the way holds back 
   const { run_id: ended } = await startRun(test.deps, startBody.parse({ module: "m", target: "ends" }));
   await test.drain(["bash"]);
   const { items } = await listRuns(test.deps, { status: "running" }, EVERYTHING);
-  expect((await flat(items)).map(({ run_id }) => run_id)).toEqual([ended, waiting]);
+  expect((await collectPages(items)).map(({ run_id }) => run_id)).toEqual([ended, waiting]);
   await cancelRun(test.deps, ended);
   await test.drain(["bash"]);
   await sweepLists(test.deps);
@@ -192,7 +195,7 @@ it("removes old events, and gives none of their numbers again", async () => {
 });
 
 it("keeps an event that waits to be processed, until it was given up", async () => {
-  await store(
+  await storeWorkflow(
     test.deps,
     "name: t\ntriggers: [{type: event, topic: custom.a}]\nsteps: [{name: s, type: bash, command: echo}]\n",
   );
@@ -212,7 +215,7 @@ it.each(CRASHES)("a sweep that is interrupted goes on (seed %i, commit %i)", asy
   const clock = testClock();
   try {
     const before = await testDeps({ folder, clock, settings });
-    await store(before.deps, MODULE);
+    await storeWorkflow(before.deps, MODULE);
     const ids: string[] = [];
     for (const target of ["a", "b", "c"]) {
       const body = startBody.parse({ module: "m", target, workspace: "w" });

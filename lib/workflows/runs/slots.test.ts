@@ -5,7 +5,7 @@ import { seededRandom } from "../../platform/embedded/random.ts";
 import type { Outbox } from "../../platform/outbox.ts";
 import type { Tables } from "../../platform/tables.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readRuns, store } from "../../testing/test-workflows.ts";
+import { readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { conduct } from "./conduct.ts";
 import { runSlots } from "./slots.ts";
 import { startBody, startRun } from "./start.ts";
@@ -54,7 +54,7 @@ function container(deps: Deps, max: number, seed: number, onRefused: () => void)
 /** Starts 160 runs in 16 containers, ten at once in each; answers how many transactions were refused. */
 async function startAll(max: number, running: number): Promise<number> {
   test = await testDeps({ settings: { RUNS_CONCURRENCY_MAX: String(max) } });
-  await store(test.deps, "name: one\nsteps: [{name: s, type: bash, command: echo}]\n");
+  await storeWorkflow(test.deps, "name: one\nsteps: [{name: s, type: bash, command: echo}]\n");
   let refused = 0;
   const starts: (() => Promise<unknown>)[] = [];
   const containers = Array.from({ length: CONTAINERS }, (_, seed) =>

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { handler } from "../../../functions/workflows/runs/create.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
-import { readRuns, runValues, store } from "../../testing/test-workflows.ts";
+import { readRuns, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import { targetValues } from "../values/target-values.ts";
 
 let test: TestDeps;
 beforeEach(async () => {
   test = await testDeps();
-  await store(test.deps, 'name: one\nsteps: [{name: s, type: bash, command: "echo {{Target}}"}]\n');
+  await storeWorkflow(test.deps, 'name: one\nsteps: [{name: s, type: bash, command: "echo {{Target}}"}]\n');
 });
 afterEach(() => test.close());
 

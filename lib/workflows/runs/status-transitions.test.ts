@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import type { RunStatus } from "../engine/history.ts";
 import { cancelRun } from "./cancel.ts";
 import { conduct } from "./conduct.ts";
@@ -35,7 +35,7 @@ it("whatever is done in whatever order, a run moves as the table says, and refus
       const test = await testDeps({ command: async () => ({ exitCode: fails ? 1 : 0 }) });
       try {
         const { deps } = test;
-        await store(deps, "name: m\nsteps: [{name: s, type: bash, command: echo}]\n");
+        await storeWorkflow(deps, "name: m\nsteps: [{name: s, type: bash, command: echo}]\n");
         const { run_id } = await startRun(deps, startBody.parse({ module: "m" }));
         let before: RunStatus = "pending";
         for (const one of steps) {

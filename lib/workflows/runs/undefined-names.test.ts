@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { handler as readRunLog } from "../../../functions/workflows/runs/log.ts";
 import { type TestDeps, type TestDepsOptions, testDeps } from "../../testing/test-deps.ts";
 import { requestOf } from "../../testing/test-requests.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { lintDefinition } from "../uploads/lint.ts";
 import { uploadWorkflow } from "../uploads/upload.ts";
 import { getRun } from "./read.ts";
@@ -138,7 +138,7 @@ describe("built-in variables", () => {
   it("are known when a workflow is stored", async () => {
     test = await testDeps();
     const command = NAMES.map((name) => `{{${name}}}`).join(" ");
-    await store(test.deps, `name: w\nsteps:\n${step(command)}`);
+    await storeWorkflow(test.deps, `name: w\nsteps:\n${step(command)}`);
     expect(lintDefinition(await test.deps.definitions.get("w", 1))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { deleteWorkflow, saveWorkflow } from "../store/store.ts";
 import { schedulesOf, scheduleWrites } from "../store/trigger-rows.ts";
 import { schedulesTable } from "../store/trigger-tables.ts";
@@ -22,7 +22,7 @@ const fired = async () => {
 
 describe("a schedule", () => {
   it("fires at its slot: an event with all that is known of it, and one run", async () => {
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     expect(await fireDueSchedules(test.deps)).toBe(0);
     test.clock.advance(10 * MINUTE - 1);
     expect(await fireDueSchedules(test.deps)).toBe(0);
@@ -63,7 +63,7 @@ describe("a schedule", () => {
   });
 
   it("never fires twice for one slot, whoever fires and however much at once", async () => {
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     const counts = await Promise.all([
       fireDueSchedules(test.deps),
@@ -77,8 +77,8 @@ describe("a schedule", () => {
   });
 
   it("fires once where several rules wake for one slot, together or one after another", async () => {
-    await store(test.deps, cron("tick", "0 11 2 * 1"));
-    await store(test.deps, cron("tock", "0 11 * * *"));
+    await storeWorkflow(test.deps, cron("tick", "0 11 2 * 1"));
+    await storeWorkflow(test.deps, cron("tock", "0 11 * * *"));
     test.clock.advance(60 * MINUTE);
     const woken = ["month", "week", "each-minute"].map((rule) => ({
       body: JSON.stringify({ resources: [rule] }),
@@ -93,7 +93,7 @@ describe("a schedule", () => {
   });
 
   it("makes one run for all the slots that it missed, and counts them", async () => {
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(65 * MINUTE);
     expect(await fireDueSchedules(test.deps)).toBe(1);
     expect(await fireDueSchedules(test.deps)).toBe(0);
@@ -107,7 +107,7 @@ describe("a schedule", () => {
   });
 
   it("waits where the clock goes back, and fires no slot again", async () => {
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     await fireDueSchedules(test.deps);
     test.clock.advance(-30 * MINUTE);
@@ -123,13 +123,13 @@ describe("a schedule", () => {
   });
 
   it("keeps to its time zone", async () => {
-    await store(test.deps, cron("tick", "0 12 * * *", ", timezone: Europe/Berlin"));
+    await storeWorkflow(test.deps, cron("tick", "0 12 * * *", ", timezone: Europe/Berlin"));
     expect(await schedulesOf(test.deps, "tick")).toMatchObject([{ next_run: "2026-03-02T11:00:00.000Z" }]);
   });
 
   it("is silent while it is disabled and when its workflow is deleted", async () => {
-    await store(test.deps, cron("off", "* * * * *", ", enabled: false"));
-    await store(test.deps, cron("gone", "* * * * *"));
+    await storeWorkflow(test.deps, cron("off", "* * * * *", ", enabled: false"));
+    await storeWorkflow(test.deps, cron("gone", "* * * * *"));
     await deleteWorkflow(test.deps, "gone");
     test.clock.advance(5 * MINUTE);
     expect(await fireDueSchedules(test.deps)).toBe(0);
@@ -137,8 +137,8 @@ describe("a schedule", () => {
   });
 
   it("runs the newest revision", async () => {
-    await store(test.deps, cron("tick", "* * * * *"));
-    await store(test.deps, `${cron("tick", "* * * * *")}description: newer\n`);
+    await storeWorkflow(test.deps, cron("tick", "* * * * *"));
+    await storeWorkflow(test.deps, `${cron("tick", "* * * * *")}description: newer\n`);
     test.clock.advance(MINUTE);
     await fireDueSchedules(test.deps);
     await test.drain();
@@ -146,7 +146,7 @@ describe("a schedule", () => {
   });
 
   it("fires with many others that are due", async () => {
-    for (let n = 0; n < 30; n += 1) await store(test.deps, cron(`tick${n}`, "* * * * *"));
+    for (let n = 0; n < 30; n += 1) await storeWorkflow(test.deps, cron(`tick${n}`, "* * * * *"));
     test.clock.advance(MINUTE);
     expect(await fireDueSchedules(test.deps)).toBe(30);
     expect(new Set((await readLog(test.deps)).records.map(({ workflow_name }) => workflow_name)).size).toBe(
@@ -157,7 +157,7 @@ describe("a schedule", () => {
 
 describe("storing a workflow again", () => {
   it("keeps the slot that is due, and does not bring back one that fired meanwhile", async () => {
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
     const trigger = {
       type: "cron",
@@ -168,7 +168,7 @@ describe("storing a workflow again", () => {
       timezone: "UTC",
     } as const;
     const stale = await scheduleWrites(test.deps, "tick", [trigger]);
-    await store(test.deps, `${cron("tick", "*/10 * * * *")}description: newer\n`);
+    await storeWorkflow(test.deps, `${cron("tick", "*/10 * * * *")}description: newer\n`);
     expect(await schedulesOf(test.deps, "tick")).toMatchObject([{ next_run: "2026-03-02T10:10:00.000Z" }]);
     expect(await fireDueSchedules(test.deps)).toBe(1);
     await test.deps.tables.write(stale);
@@ -177,20 +177,20 @@ describe("storing a workflow again", () => {
   });
 
   it("begins anew from now where its time changed, and drops triggers that are no more", async () => {
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     test.clock.advance(10 * MINUTE);
-    await store(test.deps, cron("tick", "*/15 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/15 * * * *"));
     expect(await fireDueSchedules(test.deps)).toBe(0);
     expect(await schedulesOf(test.deps, "tick")).toMatchObject([{ next_run: "2026-03-02T10:15:00.000Z" }]);
-    await store(test.deps, cron("tick", "*/15 * * * *").replace("clock", "other"));
+    await storeWorkflow(test.deps, cron("tick", "*/15 * * * *").replace("clock", "other"));
     expect((await schedulesOf(test.deps, "tick")).map(({ trigger }) => trigger)).toEqual(["other"]);
-    await store(test.deps, "name: tick\nsteps: [{name: a, type: bash, command: echo}]\n");
+    await storeWorkflow(test.deps, "name: tick\nsteps: [{name: a, type: bash, command: echo}]\n");
     expect(await schedulesOf(test.deps, "tick")).toEqual([]);
   });
 
   it("leaves a schedule behind when it is deleted and stored at the same time, or none: never half of it", async () => {
     const yaml = cron("tick", "*/10 * * * *");
-    const { head } = await store(test.deps, yaml);
+    const { head } = await storeWorkflow(test.deps, yaml);
     const definition = await test.deps.definitions.get("tick", head.revision);
     await Promise.allSettled([
       deleteWorkflow(test.deps, "tick"),

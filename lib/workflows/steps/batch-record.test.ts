@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun, listSteps } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 
@@ -35,7 +35,7 @@ async function run(yaml: string, faults: Record<string, number>, fails: readonly
       };
     },
   });
-  await store(open.deps, yaml);
+  await storeWorkflow(open.deps, yaml);
   const { run_id } = await startRun(open.deps, { module: "w" });
   await open.drain();
   const blobs = await open.deps.blobs.list(`runs/${run_id}/done/`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Ask } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readRuns, runValues, store } from "../../testing/test-workflows.ts";
+import { readRuns, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 import { runKey, runsTable } from "../runs/table.ts";
@@ -31,7 +31,8 @@ async function parent(
       value: (await work(async (input) => (await (ask as Ask)("run", input, stop)) as Answer, code)) ?? null,
     }),
   });
-  for (const yaml of [CHILD, FLOW, OFF, `name: parent\nsteps:\n${steps}`]) await store(open.deps, yaml);
+  for (const yaml of [CHILD, FLOW, OFF, `name: parent\nsteps:\n${steps}`])
+    await storeWorkflow(open.deps, yaml);
   return (await startRun(open.deps, { module: "parent", target: "t" })).run_id;
 }
 

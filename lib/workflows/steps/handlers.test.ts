@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { CommandRequest } from "../../platform/commands.ts";
 import type { ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun } from "../runs/read.ts";
 import { startBody, startRun } from "../runs/start.ts";
 
@@ -34,7 +34,7 @@ const run = async (body: object): Promise<object> => {
 };
 
 it("carries out the reference's spellings of export and run", async () => {
-  await store(
+  await storeWorkflow(
     open.deps,
     `
 name: m
@@ -62,7 +62,7 @@ steps:
 });
 
 it("carries out the handlers of a module of a flow", async () => {
-  await store(
+  await storeWorkflow(
     open.deps,
     `
 name: f

@@ -7,7 +7,7 @@ import { emitEvents } from "../../events/publish.ts";
 import type { Ask, ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { startLlmServer } from "../../testing/test-llm-server.ts";
-import { readLog, runValues, store } from "../../testing/test-workflows.ts";
+import { readLog, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import type { Remote, RemoteCommand, SshTarget } from "../remote/machine.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
@@ -23,7 +23,10 @@ async function run(work: (ask: Ask, request: ScriptRequest) => Promise<unknown>,
     ...(remote === undefined ? {} : { remote }),
     script: async (request) => ({ value: (await work(request.ask as Ask, request)) ?? null }),
   });
-  await store(open.deps, "name: m\nsteps:\n  - {name: s, type: function, function: \"exec_cmd('x')\"}\n");
+  await storeWorkflow(
+    open.deps,
+    "name: m\nsteps:\n  - {name: s, type: function, function: \"exec_cmd('x')\"}\n",
+  );
   return (await startRun(open.deps, { module: "m", target: "t", workspace: "w" })).run_id;
 }
 
@@ -299,7 +302,7 @@ it("a question to a language model goes by the settings of llm steps", async () 
         return { value: answers };
       },
     });
-    await store(open.deps, 'name: m\nsteps:\n  - {name: s, type: function, function: "1"}\n');
+    await storeWorkflow(open.deps, 'name: m\nsteps:\n  - {name: s, type: function, function: "1"}\n');
     const { run_id } = await startRun(open.deps, { module: "m", target: "t", workspace: "w" });
     await open.drain();
     const { values } = await runValues(open.deps, run_id, ["s_output"]);
@@ -308,8 +311,8 @@ it("a question to a language model goes by the settings of llm steps", async () 
       expect.stringContaining("LLM_ALLOWED_HOSTS"),
       expect.stringContaining("keys come from"),
     ]);
-    expect(model.seen).toHaveLength(1);
-    expect(model.seen[0]?.body).toMatchObject({ model: "m", temperature: 0.5 });
+    expect(model.requests).toHaveLength(1);
+    expect(model.requests[0]?.body).toMatchObject({ model: "m", temperature: 0.5 });
   } finally {
     await model[Symbol.asyncDispose]();
   }
@@ -364,7 +367,7 @@ describe("a notice", () => {
   it("is sent by the action notify, where webhooks are known, and logged where not", async () => {
     open = await testDeps();
     const notify = "on_success: [{action: notify, notify: 'found {{Target}}'}]";
-    await store(open.deps, `name: m\nsteps:\n  - {name: s, type: bash, command: x, ${notify}}\n`);
+    await storeWorkflow(open.deps, `name: m\nsteps:\n  - {name: s, type: bash, command: x, ${notify}}\n`);
     const start = async () => {
       await startRun(open.deps, { module: "m", target: "t", workspace: "w" });
       await open.drain();
@@ -399,7 +402,7 @@ it.each(["topic", "source", "data_type", "workspace"])(
   async (field) => {
     const event = { topic: "custom.a", source: "", data_type: "", workspace: "", data: {} };
     open = await testDeps({ script: async () => ({ events: [event, { ...event, [field]: "a\u001b[2J" }] }) });
-    await store(open.deps, 'name: m\nsteps:\n  - {name: s, type: function, function: "f()"}\n');
+    await storeWorkflow(open.deps, 'name: m\nsteps:\n  - {name: s, type: function, function: "f()"}\n');
     const { run_id } = await startRun(open.deps, { module: "m", target: "t", workspace: "w" });
     await open.drain();
     expect(await getRun(open.deps, run_id)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { testDeps } from "../../testing/test-deps.ts";
-import { flat, onTopic, store } from "../../testing/test-workflows.ts";
+import { collectPages, onTopic, storeWorkflow } from "../../testing/test-workflows.ts";
 import { listDeadLetters } from "../dead-letters/dead-letters.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
@@ -15,7 +15,7 @@ describe("an executor that meets a fault of the platform", () => {
         return {};
       },
     });
-    await store(flaky.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(flaky.deps, onTopic("a", "custom.x"));
     const { run_id } = await startRun(flaky.deps, { module: "a" });
     await flaky.drain();
     expect(await getRun(flaky.deps, run_id)).toMatchObject({ status: "completed" });
@@ -27,16 +27,16 @@ describe("an executor that meets a fault of the platform", () => {
     const full = await testDeps({
       command: () => Promise.reject(Object.assign(new Error("no space is left"), { code: "storage_full" })),
     });
-    await store(full.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(full.deps, onTopic("a", "custom.x"));
     const { run_id } = await startRun(full.deps, { module: "a" });
     await full.drain();
     expect(await getRun(full.deps, run_id)).toMatchObject({
       status: "failed",
       error_message: "step only could not be executed: no space is left",
     });
-    expect(await flat((await listDeadLetters(full.deps, { offset: 0, limit: 10 })).items)).toMatchObject([
-      { queue: "bash", error: "no space is left" },
-    ]);
+    expect(
+      await collectPages((await listDeadLetters(full.deps, { offset: 0, limit: 10 })).items),
+    ).toMatchObject([{ queue: "bash", error: "no space is left" }]);
     await full.close();
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import type { RemoteMachine } from "../remote/machine.ts";
 import { getRun, listSteps } from "../runs/read.ts";
 import { startBody, startRun } from "../runs/start.ts";
@@ -97,7 +97,7 @@ const yaml = (type: StepType, own: string, child = ""): string =>
   `name: m\nparams: [{name: limit, default: 2s}]\nsteps:\n  - {name: s, ${STEPS[type].replace("ORIGIN", origin).replace(" MORE", child)}${own}}\n`;
 
 async function run(text: string): Promise<string> {
-  await store(open.deps, text);
+  await storeWorkflow(open.deps, text);
   const { run_id } = await startRun(open.deps, startBody.parse({ module: "m", target: "t" }));
   await open.drain();
   return run_id;

@@ -10,7 +10,7 @@ import type { CommandRequest } from "../../platform/commands.ts";
 import type { ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
 import { type LlmServer, startLlmServer } from "../../testing/test-llm-server.ts";
-import { runValues, store } from "../../testing/test-workflows.ts";
+import { runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import type { DockerTarget, RemoteCommand, RemoteMachine } from "../remote/machine.ts";
 import { getRun } from "../runs/read.ts";
 import { startBody, startRun } from "../runs/start.ts";
@@ -146,7 +146,7 @@ steps:
 
 async function run(items: readonly string[]): Promise<string> {
   for (const list of Object.values(seen)) list.length = 0;
-  await store(open.deps, workflow());
+  await storeWorkflow(open.deps, workflow());
   const params = { items: JSON.stringify(items) };
   const { run_id } = await startRun(open.deps, startBody.parse({ module: "m", target: "t", params }));
   await open.drain();
@@ -203,7 +203,7 @@ async function check(values: readonly string[]): Promise<void> {
       headers: expect.objectContaining({ "x-item": v, "x-number": String(n) }),
       body: `body ${v}`,
     });
-    expect(model.seen.map(({ body }) => body.messages?.map(({ content }) => content))).toContainEqual([
+    expect(model.requests.map(({ body }) => body.messages?.map(({ content }) => content))).toContainEqual([
       `ask ${v}`,
       [{ type: "text", text: `part ${v}` }],
     ]);
@@ -213,7 +213,7 @@ async function check(values: readonly string[]): Promise<void> {
     expect(Object.values(remote?.command.env ?? {})).toContain(v);
     expect(remote?.command.script).not.toContain(v);
   }
-  const everything = JSON.stringify([seen, model.seen.map(({ body }) => body), logs]);
+  const everything = JSON.stringify([seen, model.requests.map(({ body }) => body), logs]);
   expect(everything).not.toContain("must-not-appear");
   expect(everything).not.toContain("the-hidden-word");
 }
@@ -257,7 +257,7 @@ it("what steps inside a foreach export is nobody's, and what those of parallel-s
   const { values } = await runValues(open.deps, id, ["kept", "called", "exported", "b_output", "all_output"]);
   for (const name of ["kept", "called", "exported", "b_output", "all_output"])
     expect(values).not.toHaveProperty(name);
-  await store(
+  await storeWorkflow(
     open.deps,
     `
 name: p

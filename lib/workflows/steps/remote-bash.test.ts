@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { store } from "../../testing/test-workflows.ts";
+import { storeWorkflow } from "../../testing/test-workflows.ts";
 import { StepFailed } from "../engine/step-failure.ts";
 import type { DockerTarget, Remote, RemoteCommand, RemoteUse, SshTarget } from "../remote/machine.ts";
 import { getRun } from "../runs/read.ts";
@@ -60,7 +60,7 @@ function machines(answer: Answer = () => ({})): { remote: Remote; seen: Seen } {
 async function run(fields: string, options: { remote?: Remote; target?: string } = {}) {
   const { remote, target = "t" } = options;
   open = await testDeps(remote === undefined ? {} : { remote });
-  await store(open.deps, `name: m\nsteps:\n  - {name: s, type: remote-bash, ${fields}}\n`);
+  await storeWorkflow(open.deps, `name: m\nsteps:\n  - {name: s, type: remote-bash, ${fields}}\n`);
   const { run_id } = await startRun(open.deps, { module: "m", target, workspace: "w" });
   await open.drain();
   const record = await getRun(open.deps, run_id);
@@ -73,7 +73,7 @@ it("a bash step with a runner of its own is executed there, with what its templa
   const { remote, seen } = machines(() => ({ stdout: "there" }));
   open = await testDeps({ remote });
   const config = '{image: "alpine:{{target}}", env: {A: "{{target}}"}}';
-  await store(
+  await storeWorkflow(
     open.deps,
     `name: m\nsteps:\n  - {name: s, type: bash, step_runner: docker, step_runner_config: ${config}, command: "echo {{target}}"}\n  - {name: h, type: bash, command: "echo {{s_output}}"}\n`,
   );

@@ -6,7 +6,7 @@ import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { emitEvents } from "../../events/publish.ts";
 import type { Ask } from "../../platform/scripts.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, store } from "../../testing/test-workflows.ts";
+import { readLog, storeWorkflow } from "../../testing/test-workflows.ts";
 import { getRun } from "../runs/read.ts";
 import { startRun } from "../runs/start.ts";
 import { handleHostCall } from "./host-calls.ts";
@@ -34,7 +34,7 @@ async function asking(
   const asset = { asset_value: "a.example" };
   const draft = { topic: "asset.discovered", source: "test", tells: "asset" } as const;
   if (acme === "filled") await emitEvents(open.deps, [{ ...draft, workspace: "acme", data: asset }]);
-  await store(
+  await storeWorkflow(
     open.deps,
     "name: m\nsteps:\n  - {name: s, type: function, function: \"snapshot_import('x')\"}\n",
   );

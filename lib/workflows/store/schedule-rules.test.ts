@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Scheduler } from "../../platform/scheduler.ts";
 import { TEST_START_MS, type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readRuns, store } from "../../testing/test-workflows.ts";
+import { readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { deleteWorkflow } from "./store.ts";
 import { schedulesOf } from "./trigger-rows.ts";
 import { schedulesTable } from "./trigger-tables.ts";
@@ -49,7 +49,7 @@ describe("storing a workflow", () => {
       '{name: d, type: cron, schedule: "0 13 * * *", enabled: false}',
       '{name: e, type: event, topic: "assets.new"}',
     ];
-    await store(
+    await storeWorkflow(
       test.deps,
       `name: many\ntriggers:\n${triggers.map((one) => `  - ${one}\n`).join("")}steps: [{name: a, type: bash, command: echo}]\n`,
     );
@@ -57,16 +57,16 @@ describe("storing a workflow", () => {
   });
 
   it("tells of nothing where there is nothing new, or nothing that fires", async () => {
-    await store(test.deps, cron("tick", "0 9 * * *"));
-    await store(test.deps, cron("tick", "0 9 * * *"));
-    await store(test.deps, cron("off", "0 10 * * *", ", enabled: false"));
+    await storeWorkflow(test.deps, cron("tick", "0 9 * * *"));
+    await storeWorkflow(test.deps, cron("tick", "0 9 * * *"));
+    await storeWorkflow(test.deps, cron("off", "0 10 * * *", ", enabled: false"));
     await deleteWorkflow(test.deps, "tick");
     expect(told.ensured).toEqual([["0 9 * * *"]]);
   });
 
   it("is done where the platform cannot be told, and the schedule fires all the same", async () => {
     answer = () => Promise.reject(new Error("no answer"));
-    await store(test.deps, cron("tick", "*/10 * * * *"));
+    await storeWorkflow(test.deps, cron("tick", "*/10 * * * *"));
     expect(warnings()).toBe(1);
     expect(await schedulesOf(test.deps, "tick")).toHaveLength(1);
     test.clock.advance(10 * MINUTE);
@@ -78,11 +78,11 @@ describe("storing a workflow", () => {
 
 describe("the sweep", () => {
   it("tells every ten minutes of all expressions that there are", async () => {
-    await store(test.deps, cron("a", "0 9 * * *"));
-    await store(test.deps, cron("b", "0 9 * * *"));
-    await store(test.deps, cron("c", "5 9 * * *"));
-    await store(test.deps, cron("gone", "15 9 * * *"));
-    await store(test.deps, cron("off", "10 9 * * *", ", enabled: false"));
+    await storeWorkflow(test.deps, cron("a", "0 9 * * *"));
+    await storeWorkflow(test.deps, cron("b", "0 9 * * *"));
+    await storeWorkflow(test.deps, cron("c", "5 9 * * *"));
+    await storeWorkflow(test.deps, cron("gone", "15 9 * * *"));
+    await storeWorkflow(test.deps, cron("off", "10 9 * * *", ", enabled: false"));
     await deleteWorkflow(test.deps, "gone");
     for (let minute = 0; minute < 30; minute += 1) {
       await sweep();

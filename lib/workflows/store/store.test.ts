@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { onTopic, store } from "../../testing/test-workflows.ts";
+import { onTopic, storeWorkflow } from "../../testing/test-workflows.ts";
 import { parseDefinition } from "../schema/parse.ts";
 import { findWorkflow } from "./find-workflow.ts";
 import { allWorkflows, deleteWorkflow, loadRevision, saveWorkflow } from "./store.ts";
@@ -24,10 +24,10 @@ const OTHER = onTopic("a", "custom.y");
 
 describe("storing", () => {
   it("the same text twice makes one revision, another text one more", async () => {
-    expect(await store(test.deps, YAML)).toMatchObject({ changed: true, head: { revision: 1 } });
-    expect(await store(test.deps, YAML)).toMatchObject({ changed: false, head: { revision: 1 } });
-    expect(await store(test.deps, OTHER)).toMatchObject({ changed: true, head: { revision: 2 } });
-    expect(await store(test.deps, YAML)).toMatchObject({ changed: true, head: { revision: 3 } });
+    expect(await storeWorkflow(test.deps, YAML)).toMatchObject({ changed: true, head: { revision: 1 } });
+    expect(await storeWorkflow(test.deps, YAML)).toMatchObject({ changed: false, head: { revision: 1 } });
+    expect(await storeWorkflow(test.deps, OTHER)).toMatchObject({ changed: true, head: { revision: 2 } });
+    expect(await storeWorkflow(test.deps, YAML)).toMatchObject({ changed: true, head: { revision: 3 } });
     expect(await inUse()).toEqual(["a 3"]);
     expect((await loadRevision(test.deps, "a", 2)).yaml).toBe(OTHER);
     expect((await loadRevision(test.deps, "a", 1)).definition.triggers).toMatchObject([
@@ -37,7 +37,7 @@ describe("storing", () => {
 
   it("at the same time gives every text a revision of its own", async () => {
     const texts = Array.from({ length: 5 }, (_, n) => onTopic("a", `custom.${n}`));
-    const saved = await Promise.all(texts.map((text) => store(test.deps, text)));
+    const saved = await Promise.all(texts.map((text) => storeWorkflow(test.deps, text)));
     expect(saved.map(({ head }) => head.revision).toSorted()).toEqual([1, 2, 3, 4, 5]);
     const stored = await Promise.all(saved.map(({ head }) => loadRevision(test.deps, "a", head.revision)));
     expect(stored.map(({ yaml }) => yaml)).toEqual(texts);
@@ -49,12 +49,12 @@ describe("storing", () => {
       { length: 2 },
       (_, n) => `  - {name: s${n}, type: bash, command: "${"y".repeat(60_000)}"}`,
     );
-    await store(test.deps, `${large}${steps.join("\n")}\n`);
+    await storeWorkflow(test.deps, `${large}${steps.join("\n")}\n`);
     const nested = Array.from({ length: 15 }, (_, n) => n).reduce(
       (inner, n) => `{name: p${n}, type: parallel-steps, parallel_steps: [${inner}]}`,
       "{name: leaf, type: bash, command: echo}",
     );
-    await store(test.deps, `name: deep\nsteps: [${nested}]\n`);
+    await storeWorkflow(test.deps, `name: deep\nsteps: [${nested}]\n`);
     expect((await loadRevision(test.deps, "large", 1)).definition.steps).toHaveLength(3);
     expect(JSON.stringify((await loadRevision(test.deps, "deep", 1)).definition)).toContain('"leaf"');
     expect(await test.deps.blobs.list("workflows/")).toHaveLength(1);
@@ -63,14 +63,14 @@ describe("storing", () => {
 
 describe("deleting", () => {
   it("ends its triggers and takes it out of the lists, and keeps its revisions for the runs that hold them", async () => {
-    await store(test.deps, YAML);
+    await storeWorkflow(test.deps, YAML);
     await deleteWorkflow(test.deps, "a");
     expect(await inUse()).toEqual([]);
     expect((await test.deps.catalog.current()).eventTriggers).toEqual([]);
     await expect(findWorkflow(test.deps, "a")).rejects.toMatchObject({ code: "not_found" });
     await expect(deleteWorkflow(test.deps, "a")).rejects.toMatchObject({ code: "not_found" });
     expect((await loadRevision(test.deps, "a", 1)).yaml).toBe(YAML);
-    expect(await store(test.deps, YAML)).toMatchObject({
+    expect(await storeWorkflow(test.deps, YAML)).toMatchObject({
       changed: true,
       head: { revision: 2, deleted: false },
     });
@@ -81,7 +81,7 @@ describe("deleting", () => {
 describe("a file that did not change", () => {
   it("does not undo what was stored by request meanwhile", async () => {
     await fromFile(YAML);
-    await store(test.deps, OTHER);
+    await storeWorkflow(test.deps, OTHER);
     expect(await fromFile(YAML)).toMatchObject({ changed: false, head: { revision: 2, source: "api" } });
     expect((await findWorkflow(test.deps, "a")).triggers).toMatchObject([{ topic: "custom.y" }]);
   });
@@ -113,10 +113,10 @@ describe("a file that did not change", () => {
 
 it("a reader of the catalog sees every change at once, also one made by another process", async () => {
   expect((await test.deps.catalog.current()).heads).toEqual([]);
-  await store(test.deps, YAML);
+  await storeWorkflow(test.deps, YAML);
   const first = await test.deps.catalog.current();
   expect(first.heads).toHaveLength(1);
   expect(await test.deps.catalog.current()).toBe(first);
-  await store(test.deps, onTopic("b", "custom.x"));
+  await storeWorkflow(test.deps, onTopic("b", "custom.x"));
   expect((await test.deps.catalog.current()).heads).toHaveLength(2);
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emitEvent } from "../../events/emit.ts";
 import { eventKey, eventLogTable } from "../../events/log/table.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { onTopic, readLog, readRuns, runValues, store } from "../../testing/test-workflows.ts";
+import { onTopic, readLog, readRuns, runValues, storeWorkflow } from "../../testing/test-workflows.ts";
 import { deleteWorkflow } from "../store/store.ts";
 import { dispatchEvent } from "./dispatch-event.ts";
 
@@ -19,10 +19,10 @@ const names = async (): Promise<string[]> =>
 
 describe("matching", () => {
   it("stores what matched with the event, and dispatch starts exactly that", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
-    await store(test.deps, onTopic("b", "custom.*"));
-    await store(test.deps, onTopic("c", "custom.?"));
-    await store(test.deps, onTopic("d", "Custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("b", "custom.*"));
+    await storeWorkflow(test.deps, onTopic("c", "custom.?"));
+    await storeWorkflow(test.deps, onTopic("d", "Custom.x"));
     const id = await emit("custom.x");
     const stored = await test.deps.tables.get(eventLogTable, eventKey(id));
     expect(stored?.matches.map(({ workflow, trigger, revision }) => [workflow, trigger, revision])).toEqual([
@@ -32,24 +32,24 @@ describe("matching", () => {
     ]);
     // What happens between the event and its dispatch changes nothing of it.
     await deleteWorkflow(test.deps, "a");
-    await store(test.deps, onTopic("b", "custom.other"));
-    await store(test.deps, onTopic("late", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("b", "custom.other"));
+    await storeWorkflow(test.deps, onTopic("late", "custom.x"));
     await test.drain();
     expect(await names()).toEqual(["a", "b", "c"]);
   });
 
   it("runs the revision that was stored when the event came", async () => {
-    await store(test.deps, onTopic("a", "custom.x", ["old"]));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x", ["old"]));
     await emit("custom.x");
-    await store(test.deps, onTopic("a", "custom.x", ["new", "newer"]));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x", ["new", "newer"]));
     await test.drain();
     expect(await readRuns(test.deps)).toMatchObject([{ workflow_revision: 1, total_steps: 1 }]);
   });
 
   it("passes over triggers that are disabled or gone, and takes new ones at once", async () => {
-    await store(test.deps, onTopic("a", "custom.x").replace('"}', '", enabled: false}'));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x").replace('"}', '", enabled: false}'));
     expect((await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows).toEqual([]);
-    await store(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
     expect((await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows).toEqual(["a"]);
     await deleteWorkflow(test.deps, "a");
     expect((await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows).toEqual([]);
@@ -62,14 +62,14 @@ describe("matching", () => {
     ["assets.updated", "asset.updated"],
     ["asset*", "assets.new"],
   ])("a trigger on %s hears %s, once", async (listened, emitted) => {
-    await store(test.deps, onTopic("a", listened));
+    await storeWorkflow(test.deps, onTopic("a", listened));
     await emit(emitted, { note: "no asset" });
     await test.drain();
     expect(await names()).toEqual(["a"]);
   });
 
   it("a workflow that names both spellings fires once", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       onTopic("a", "assets.new").replace(
         "steps:",
@@ -85,8 +85,8 @@ describe("matching", () => {
 
 describe("dispatch", () => {
   it("starts each run once however often and however much at once the event comes", async () => {
-    await store(test.deps, onTopic("a", "custom.x"));
-    await store(test.deps, onTopic("b", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("a", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("b", "custom.x"));
     const id = await emit("custom.x");
     await Promise.all([
       dispatchEvent(test.deps, id),
@@ -105,7 +105,7 @@ describe("dispatch", () => {
   });
 
   it("gives the run the event: as parameters by the trigger's input, and as values of its own", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       `name: a
 params: [{name: target, required: true}]
@@ -139,15 +139,15 @@ steps: [{name: only, type: bash, command: "echo"}]
   });
 
   it("records a run that cannot start as one that failed, tells of it, and goes on with the others", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: needs\nparams: [{name: target, required: true}]\ntriggers: [{name: t, type: event, topic: custom.x}]\nsteps: [{name: a, type: bash, command: echo}]\n",
     );
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: flow\ntriggers: [{name: t, type: event, topic: custom.x}]\nmodules: [{name: m, path: nowhere.yaml}]\n",
     );
-    await store(test.deps, onTopic("fine", "custom.x"));
+    await storeWorkflow(test.deps, onTopic("fine", "custom.x"));
     expect((await emitEvent(test.deps, { topic: "custom.x" })).triggered_workflows.toSorted()).toEqual([
       "fine",
       "flow",
@@ -169,7 +169,7 @@ steps: [{name: only, type: bash, command: "echo"}]
   });
 
   it("takes parameters as large as an event may be", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       "name: a\ntriggers: [{name: t, type: event, topic: custom.x, input: {body: event_data.text, target: event_data.target}}]\nsteps: [{name: a, type: bash, command: echo}]\n",
     );

@@ -7,7 +7,7 @@ import { emitEvent } from "../../events/emit.ts";
 import { emitEvents } from "../../events/publish.ts";
 import type { ScriptRequest } from "../../platform/scripts.ts";
 import { type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { listReceiverWorkflows } from "../event-receiver/receiver.ts";
 import { scheduleKey, schedulesTable, triggerStateTable } from "../store/trigger-tables.ts";
 import { deleteExpiredClaims } from "./dedupe.ts";
@@ -37,7 +37,7 @@ const triggered = async (data: object = {}) =>
 
 describe("filters", () => {
   it("see the event as data, and all must hold for the workflow to be named in the answer", async () => {
-    await store(
+    await storeWorkflow(
       test.deps,
       heard(
         "w",
@@ -64,9 +64,9 @@ describe("filters", () => {
   });
 
   it("that throw do not hold, say so in the event's record, and keep no other workflow from it", async () => {
-    await store(test.deps, heard("broken", 'filters: ["event.data.a.b.c"]'));
-    await store(test.deps, heard("template", 'filters: ["{{ nonsense"]'));
-    await store(test.deps, heard("fine", "filters: []"));
+    await storeWorkflow(test.deps, heard("broken", 'filters: ["event.data.a.b.c"]'));
+    await storeWorkflow(test.deps, heard("template", 'filters: ["{{ nonsense"]'));
+    await storeWorkflow(test.deps, heard("fine", "filters: []"));
     answer = () => {
       throw new Error("cannot read properties of undefined");
     };
@@ -81,7 +81,7 @@ describe("filters", () => {
   });
 
   it("are not asked where the topic does not match", async () => {
-    await store(test.deps, heard("w", 'filters: ["true"]', "other"));
+    await storeWorkflow(test.deps, heard("w", 'filters: ["true"]', "other"));
     await triggered();
     expect(scripts).toEqual([]);
   });
@@ -92,8 +92,8 @@ describe("a key that fires once in a while", () => {
     heard(name, `dedupe_key: "{{event.data.host}}-{{event.topic}}", dedupe_window: ${window}`);
 
   it("counts from the first event that has it, for each trigger by itself", async () => {
-    await store(test.deps, once("w"));
-    await store(test.deps, once("long", "1h"));
+    await storeWorkflow(test.deps, once("w"));
+    await storeWorkflow(test.deps, once("long", "1h"));
     expect(await triggered({ host: "a" })).toEqual(["long", "w"]);
     expect(await triggered({ host: "b" })).toEqual(["long", "w"]);
     test.clock.advance(59_999);
@@ -107,7 +107,7 @@ describe("a key that fires once in a while", () => {
   });
 
   it("is taken once by events that come together, in many transactions or in one", async () => {
-    await store(test.deps, once("w"));
+    await storeWorkflow(test.deps, once("w"));
     const all = await Promise.all(Array.from({ length: 12 }, () => triggered({ host: "a" })));
     expect(all.flat()).toEqual(["w"]);
     const draft = { topic: "custom.x", source: "api", data: { host: "b" } };
@@ -121,7 +121,7 @@ describe("a key that fires once in a while", () => {
     const folder = await mkdtemp(join(tmpdir(), "weft-matcher-"));
     const clock = testClock();
     test = await begin({ folder, clock });
-    await store(test.deps, once("w"));
+    await storeWorkflow(test.deps, once("w"));
     await triggered({ host: "a" });
     await test.close();
     test = await begin({ folder, clock });
@@ -137,7 +137,7 @@ describe("a key that fires once in a while", () => {
   });
 
   it("without a window has one of five minutes", async () => {
-    await store(test.deps, heard("w", 'dedupe_key: "{{event.data.host}}"'));
+    await storeWorkflow(test.deps, heard("w", 'dedupe_key: "{{event.data.host}}"'));
     expect(await triggered({ host: "a" })).toEqual(["w"]);
     test.clock.advance(299_999);
     expect(await triggered({ host: "a" })).toEqual([]);
@@ -157,7 +157,7 @@ describe("a key that fires once in a while", () => {
     await fc.assert(
       fc.asyncProperty(events, async (sequence) => {
         round += 1;
-        await store(test.deps, `${once("w")}description: "${round}"\n`);
+        await storeWorkflow(test.deps, `${once("w")}description: "${round}"\n`);
         const until = new Map<string, number>();
         for (const { host, pause } of sequence) {
           test.clock.advance(pause);
@@ -176,8 +176,8 @@ describe("a trigger that fires too often", () => {
   it("is cut for the rest of the minute, says so everywhere, and fires again by itself", async () => {
     await test.close();
     test = await begin({ firesPerMinute: 3 });
-    await store(test.deps, heard("w", "enabled: true"));
-    await store(test.deps, heard("calm", "enabled: true", "custom.y"));
+    await storeWorkflow(test.deps, heard("w", "enabled: true"));
+    await storeWorkflow(test.deps, heard("calm", "enabled: true", "custom.y"));
     const fired = [];
     for (let n = 0; n < 6; n += 1) fired.push((await triggered()).length);
     expect(fired).toEqual([1, 1, 1, 0, 0, 0]);
@@ -199,7 +199,7 @@ describe("a trigger that fires too often", () => {
   it("counts anew when the clock is put back", async () => {
     await test.close();
     test = await begin({ firesPerMinute: 1 });
-    await store(test.deps, heard("w", "enabled: true"));
+    await storeWorkflow(test.deps, heard("w", "enabled: true"));
     expect([await triggered(), await triggered()]).toEqual([["w"], []]);
     test.clock.advance(-3_600_000);
     expect([await triggered(), await triggered()]).toEqual([["w"], []]);

@@ -6,7 +6,7 @@ import { emitEvent } from "../../events/emit.ts";
 import { resendPending } from "../../events/log/process.ts";
 import type { HostileOptions } from "../../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testClock, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { resendStalledRuns } from "../runs/resend-stalled.ts";
 import { fireDueSchedules } from "../schedules/fire-due-schedules.ts";
 import { schedulesOf } from "../store/trigger-rows.ts";
@@ -34,7 +34,7 @@ async function withMishap(hostile: HostileOptions): Promise<void> {
   const clock = testClock();
   try {
     const before = await testDeps({ folder, clock });
-    await store(before.deps, WORKFLOW);
+    await storeWorkflow(before.deps, WORKFLOW);
     await before.close();
     const rough = await testDeps({ folder, clock, hostile });
     const told: string[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { onTopic, store } from "../../testing/test-workflows.ts";
+import { onTopic, storeWorkflow } from "../../testing/test-workflows.ts";
 import { allWorkflows } from "../store/store.ts";
 import { openWorkflowFolder, type WorkflowFolder } from "./workflow-folder.ts";
 
@@ -92,7 +92,7 @@ it("takes away workflows whose files went while it was closed, and leaves those 
   await write("a.yaml", onTopic("a", "x"));
   await write("b.yaml", onTopic("b", "x"));
   await reopen();
-  await store(test.deps, onTopic("b", "other"));
+  await storeWorkflow(test.deps, onTopic("b", "other"));
   await open?.close();
   open = undefined;
   await rm(join(folder, "a.yaml"));
@@ -104,7 +104,7 @@ it("takes away workflows whose files went while it was closed, and leaves those 
 it("a read of an unchanged file undoes no request", async () => {
   await write("a.yaml", onTopic("a", "x"));
   await reopen();
-  await store(test.deps, onTopic("a", "y"));
+  await storeWorkflow(test.deps, onTopic("a", "y"));
   await reopen();
   expect((await allWorkflows(test.deps))[0]?.triggers).toMatchObject([{ topic: "y" }]);
 });

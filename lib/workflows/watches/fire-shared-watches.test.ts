@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { conduct } from "../runs/conduct.ts";
 import { startBody, startRun } from "../runs/start.ts";
 import { switchSchedule } from "../schedules/manage.ts";
@@ -55,7 +55,7 @@ const fires = async (): Promise<string[]> => {
 
 describe("a watch trigger where machines share workspaces", () => {
   it("fires for each file that a step made or changed, and for nothing else", async () => {
-    await store(test.deps, watching("*/in/*.txt"));
+    await storeWorkflow(test.deps, watching("*/in/*.txt"));
     const one = await layer("l1", {
       ...{ "in/a.txt": file("a"), "in/b.txt": file("b"), "in/no.json": file("n"), "a.txt": file("a") },
       ...{ "in/link.txt": { link: "/etc/passwd" }, "in/folder.txt": { folder: true } },
@@ -78,7 +78,7 @@ describe("a watch trigger where machines share workspaces", () => {
   });
 
   it("fires once, however often it is told, and again for what comes after", async () => {
-    await store(test.deps, watching("shop"));
+    await storeWorkflow(test.deps, watching("shop"));
     const one = await layer("l1", { "a.txt": file("a") });
     const two = await layer("l2", { "a.txt": file("b") });
     const three = await layer("l3", { "a.txt": file("a") });
@@ -90,7 +90,7 @@ describe("a watch trigger where machines share workspaces", () => {
   });
 
   it("fires nothing while it is off, nor for that afterwards", async () => {
-    await store(test.deps, watching("shop"));
+    await storeWorkflow(test.deps, watching("shop"));
     await switchSchedule(test.deps, SCHEDULE, false);
     const one = await layer("l1", { "a.txt": file("a") });
     expect(
@@ -102,7 +102,7 @@ describe("a watch trigger where machines share workspaces", () => {
   });
 
   it("goes on where it stopped once it may fire again", async () => {
-    await store(test.deps, watching("shop"));
+    await storeWorkflow(test.deps, watching("shop"));
     const names = ["1", "2", "3", "4", "5", "6", "7"];
     const one = await layer("l1", Object.fromEntries(names.map((name) => [name, file(name)])));
     await tell([one]);
@@ -113,7 +113,7 @@ describe("a watch trigger where machines share workspaces", () => {
   });
 
   it("says what is wrong with a path that leads out of the workspaces", async () => {
-    await store(test.deps, watching("/etc/*"));
+    await storeWorkflow(test.deps, watching("/etc/*"));
     await tell([await layer("l1", { "a.txt": file("a") })]);
     expect(await test.deps.tables.get(schedulesTable, scheduleKey(SCHEDULE))).toMatchObject({
       error: expect.stringContaining("outside of the workspaces"),
@@ -122,7 +122,7 @@ describe("a watch trigger where machines share workspaces", () => {
   });
 
   it("is cut where runs set each other off by their files", async () => {
-    await store(test.deps, watching("shop"));
+    await storeWorkflow(test.deps, watching("shop"));
     await tell([await layer("l1", { "a.txt": file("a") })], { hop: 9 });
     expect(await readRuns(test.deps)).toEqual([]);
     const { records } = await readLog(test.deps, { topic: "schedule.triggered" });
@@ -141,9 +141,9 @@ describe("a step that changes files of a workspace that machines share", () => {
   };
 
   it("fires once, also where its result comes again after the run has ended", async () => {
-    await store(test.deps, "name: maker\nsteps: [{name: a, type: bash, command: echo}]\n");
+    await storeWorkflow(test.deps, "name: maker\nsteps: [{name: a, type: bash, command: echo}]\n");
     await startRun(test.deps, startBody.parse({ module: "maker", target: WORKSPACE }));
-    await store(test.deps, watching("shop"));
+    await storeWorkflow(test.deps, watching("shop"));
     await test.drain(["bash"]);
     const one = await layer("l1", { "a.txt": file("a") });
     // The process ends after the commit, before the bus is told.
@@ -162,9 +162,9 @@ describe("a step that changes files of a workspace that machines share", () => {
   });
 
   it("fires nothing where its result does not count", async () => {
-    await store(test.deps, "name: maker\nsteps: [{name: a, type: bash, command: echo}]\n");
+    await storeWorkflow(test.deps, "name: maker\nsteps: [{name: a, type: bash, command: echo}]\n");
     await startRun(test.deps, startBody.parse({ module: "maker", target: WORKSPACE }));
-    await store(test.deps, watching("shop"));
+    await storeWorkflow(test.deps, watching("shop"));
     await test.drain(["bash"]);
     const [run] = await readRuns(test.deps);
     await conduct(test.deps, { run_id: run?.run_id ?? "", input: { type: "cancel", reason: "" } });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { openWatches, type Watches } from "./open-watches.ts";
 
 const HOPS = 8;
@@ -89,7 +89,7 @@ describe("files that runs write", () => {
   it("carry the hops and the root cause of their run: a new file each round ends", {
     timeout: 2 * WAIT_MS,
   }, async () => {
-    await store(test.deps, watching("w", "one"));
+    await storeWorkflow(test.deps, watching("w", "one"));
     let round = 0;
     act = async () => {
       round += 1;
@@ -104,8 +104,8 @@ describe("files that runs write", () => {
   });
 
   it("end a loop of two workflows that fill each other's folders", { timeout: 2 * WAIT_MS }, async () => {
-    await store(test.deps, watching("ping", "one"));
-    await store(test.deps, watching("pong", "two"));
+    await storeWorkflow(test.deps, watching("ping", "one"));
+    await storeWorkflow(test.deps, watching("pong", "two"));
     let round = 0;
     act = async (command) => {
       round += 1;
@@ -121,7 +121,7 @@ describe("files that runs write", () => {
 
 describe("files that others write while runs work", () => {
   it("fire, however many came so, as long as more of them come", { timeout: 2 * WAIT_MS }, async () => {
-    await store(test.deps, watching("w", "one"));
+    await storeWorkflow(test.deps, watching("w", "one"));
     let written = 0;
     act = async () => {
       written += 1;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type TestClock, type TestDeps, testDeps } from "../../testing/test-deps.ts";
-import { readLog, readRuns, store } from "../../testing/test-workflows.ts";
+import { readLog, readRuns, storeWorkflow } from "../../testing/test-workflows.ts";
 import { switchSchedule } from "../schedules/manage.ts";
 import { scheduleKey, schedulesTable } from "../store/trigger-tables.ts";
 import { openWatches, type Watches } from "./open-watches.ts";
@@ -77,7 +77,7 @@ const settled = async (others: string[], name = "last.txt") => {
 describe("a watch trigger", () => {
   it("fires for each new and each changed file with its path, and not for what was there before", async () => {
     await writeFile(join(inbox, "old.txt"), "old");
-    await store(test.deps, watching("inbox/*.txt"));
+    await storeWorkflow(test.deps, watching("inbox/*.txt"));
     await watch();
     await writeFile(join(inbox, "no.json"), "{}");
     await writeFile(join(inbox, "a; id.txt"), "a");
@@ -101,7 +101,7 @@ describe("a watch trigger", () => {
   });
 
   it("gives the path where its input asks for it", async () => {
-    await store(test.deps, watching("inbox", ", input: {type: file, name: list}"));
+    await storeWorkflow(test.deps, watching("inbox", ", input: {type: file, name: list}"));
     await watch();
     await writeFile(join(inbox, "a.txt"), "a");
     await until(["new a.txt"]);
@@ -110,7 +110,7 @@ describe("a watch trigger", () => {
   });
 
   it("fires once for many changes while a file does not rest", async () => {
-    await store(test.deps, watching("inbox").replace("20ms", "400ms"));
+    await storeWorkflow(test.deps, watching("inbox").replace("20ms", "400ms"));
     await watch();
     for (let n = 0; n < 5; n += 1) {
       await appendFile(join(inbox, "a.txt"), `${n}`);
@@ -120,7 +120,7 @@ describe("a watch trigger", () => {
   });
 
   it("sees a folder that comes to be later", async () => {
-    await store(test.deps, watching("later/deep/*.txt"));
+    await storeWorkflow(test.deps, watching("later/deep/*.txt"));
     await watch();
     const later = join(folder, "workspaces", "later", "deep");
     await mkdir(later, { recursive: true });
@@ -137,7 +137,7 @@ describe("over a restart", () => {
   it("nothing that was seen fires again, and what changed meanwhile fires once", async () => {
     await writeFile(join(inbox, "old.txt"), "old");
     await writeFile(join(inbox, "gone.txt"), "gone");
-    await store(test.deps, watching("inbox"));
+    await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     await writeFile(join(inbox, "a.txt"), "a");
     await until(["new a.txt"]);
@@ -155,7 +155,7 @@ describe("over a restart", () => {
   });
 
   it("the clock may have gone back: files go by their own time", async () => {
-    await store(test.deps, watching("inbox"));
+    await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     await writeFile(join(inbox, "a.txt"), "a");
     await until(["new a.txt"]);
@@ -184,7 +184,7 @@ function beforeWatching(folder: string, act: () => void): void {
 
 describe("what comes into a folder while it begins to be watched", () => {
   it("fires once, be it a file", async () => {
-    await store(test.deps, watching("inbox"));
+    await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     const folder = join(inbox, "deep");
     beforeWatching(folder, () => writeFileSync(join(folder, "between.txt"), "b"));
@@ -196,7 +196,7 @@ describe("what comes into a folder while it begins to be watched", () => {
   });
 
   it("fires once, be it a folder with files, or at the start", async () => {
-    await store(test.deps, watching("inbox"));
+    await storeWorkflow(test.deps, watching("inbox"));
     const folder = join(inbox, "of-the-start");
     await mkdir(folder);
     beforeWatching(folder, () => {
@@ -211,7 +211,7 @@ describe("what comes into a folder while it begins to be watched", () => {
 
 describe("a watch trigger that is switched", () => {
   it("off is silent at once, and on again takes what is there as old", async () => {
-    await store(test.deps, watching("inbox"));
+    await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     await switchSchedule(test.deps, "sch_w:files", false);
     await watches?.look();
@@ -224,7 +224,7 @@ describe("a watch trigger that is switched", () => {
 
 describe("what is watched", () => {
   it.each(["/", "/etc/*", "../secrets.env"])("is not %s, and the schedule says why", async (path) => {
-    await store(test.deps, watching(path));
+    await storeWorkflow(test.deps, watching(path));
     await watch();
     expect(await test.deps.tables.get(schedulesTable, scheduleKey("sch_w:files"))).toMatchObject({
       error: expect.stringContaining("outside of the workspaces"),
@@ -232,7 +232,7 @@ describe("what is watched", () => {
   });
 
   it("by its own runs is cut after eight of them, and the log says so", async () => {
-    await store(test.deps, watching("inbox"));
+    await storeWorkflow(test.deps, watching("inbox"));
     await watch();
     const wanted: string[] = [];
     for (let n = 0; n < 10; n += 1) {

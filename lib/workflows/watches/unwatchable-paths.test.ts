@@ -3,8 +3,8 @@ import { route as createSchedule } from "../../../functions/workflows/schedules/
 import { route as updateSchedule } from "../../../functions/workflows/schedules/update.ts";
 import { route as createWorkflow } from "../../../functions/workflows/workflows/create.ts";
 import { route as validateWorkflow } from "../../../functions/workflows/workflows/validate.ts";
-import { call } from "../../testing/test-calls.ts";
 import { type TestDeps, testDeps } from "../../testing/test-deps.ts";
+import { call } from "../../testing/test-route-call.ts";
 
 const yaml = (path: string): string =>
   `name: w\ntriggers: [{name: in, type: watch, path: "${path}"}, {name: hand, type: manual}]\nsteps: [{name: s, type: bash, command: ls}]\n`;

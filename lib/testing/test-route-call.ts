@@ -1,10 +1,10 @@
 import type { Deps } from "../app/compose.ts";
 import { toHandler } from "../http/handler.ts";
 import { fullPath, type Route } from "../http/route.ts";
-import { call as callHandler } from "./call.ts";
+import { call as callHandler } from "./test-handler-call.ts";
 import type { RequestParts } from "./test-requests.ts";
 
-/** Calls a route's handler as the gateway does, and answers what tests of routes compare. */
+/** Calls a route's handler as the gateway does, and returns what tests of routes compare. */
 export async function call<P, Q, B, R>(
   deps: Deps,
   route: Route<P, Q, B, R, Deps>,

@@ -3,20 +3,20 @@ import { LINK_REACHES, LINK_ROLES } from "../documents/access/links.ts";
 import { ROLES } from "../documents/access/roles.ts";
 import { accessId } from "../documents/tables/accesses.ts";
 import { POSITIONS } from "../documents/tree/move-target.ts";
-import { type Called, call } from "./call.ts";
 import type { TestDeps } from "./test-deps.ts";
-import { type Person, person } from "./test-documents.ts";
-import { type Registered, registeredRoutes } from "./test-matrix.ts";
+import { createUser, type TestUser } from "./test-documents.ts";
+import { type CallResult, call } from "./test-handler-call.ts";
+import { type RegisteredRoute, registeredRoutes } from "./test-matrix.ts";
 
-/** People who share documents over HTTP; the last viewer is nobody. */
+/** Users who share documents over HTTP; the last viewer is anonymous. */
 export const VIEWERS = ["ann", "ben", "cat", "nobody"] as const;
 export type Viewer = (typeof VIEWERS)[number];
 export type User = Exclude<Viewer, "nobody">;
 
-/** Something that somebody tries; documents are numbers, to be counted on those that there are. */
+/** Operations; a document is a number, an index modulo the number of documents. */
 const who = fc.constantFrom<User>("ann", "ann", "ann", "ben", "ben", "cat");
 const which = fc.nat({ max: 1000 });
-const DEEDS = {
+const OPERATIONS = {
   create: fc.record({ is: fc.constant("create"), who, title: fc.constantFrom("one", "Two", "three") }),
   child: fc.record({ is: fc.constant("child"), who, which, title: fc.constantFrom("one", "Two", "three") }),
   move: fc.record({
@@ -46,16 +46,18 @@ const DEEDS = {
   rename: fc.record({ is: fc.constant("rename"), who, which, title: fc.constantFrom("one", "four") }),
   duplicate: fc.record({ is: fc.constant("duplicate"), who, which, whole: fc.boolean() }),
 } as const;
-type DeedName = keyof typeof DEEDS;
-type DeedOf<Name extends DeedName> =
-  (typeof DEEDS)[Name] extends fc.Arbitrary<infer One> ? Omit<One, "is"> & { readonly is: Name } : never;
-export type Deed = { [Name in DeedName]: DeedOf<Name> }[DeedName];
+type OperationName = keyof typeof OPERATIONS;
+type OperationOf<Name extends OperationName> =
+  (typeof OPERATIONS)[Name] extends fc.Arbitrary<infer One> ? Omit<One, "is"> & { readonly is: Name } : never;
+export type Operation = { [Name in OperationName]: OperationOf<Name> }[OperationName];
 
-/** A deed, each as often as its weight says. */
-export const deedOf = (weights: Readonly<Partial<Record<DeedName, number>>>): fc.Arbitrary<Deed> =>
+/** An arbitrary operation, by weight. */
+export const arbitraryOperation = (
+  weights: Readonly<Partial<Record<OperationName, number>>>,
+): fc.Arbitrary<Operation> =>
   fc.oneof(
     ...Object.entries(weights).map(([name, weight]) => ({
-      ...{ weight, arbitrary: DEEDS[name as DeedName] as unknown as fc.Arbitrary<Deed> },
+      ...{ weight, arbitrary: OPERATIONS[name as OperationName] as unknown as fc.Arbitrary<Operation> },
     })),
   );
 
@@ -66,53 +68,53 @@ interface Parts {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Documents of three people who know nothing of each other at first. */
-export interface World {
-  readonly users: ReadonlyMap<Viewer, Person>;
-  /** All that were ever made, oldest first. */
+/** Documents of three users who share nothing at first. */
+export interface SharingScenario {
+  readonly users: ReadonlyMap<Viewer, TestUser>;
+  /** All documents ever created, oldest first. */
   readonly ids: string[];
-  /** The document that a number means; undefined where there is none yet. */
-  pick(which: number): string | undefined;
-  /** `ask("GET /documents/{id}", "ann", { id })`. */
-  ask(endpoint: string, who: Viewer, parts?: Parts): Promise<Called>;
-  /** Undefined where there is no document yet. */
-  try(deed: Deed): Promise<Called | undefined>;
+  /** The document of a number; undefined if there is none yet. */
+  documentAt(which: number): string | undefined;
+  /** `request("GET /documents/{id}", "ann", { id })`. */
+  request(endpoint: string, who: Viewer, parts?: Parts): Promise<CallResult>;
+  /** Undefined if there is no document yet. */
+  perform(deed: Operation): Promise<CallResult | undefined>;
 }
 
-let worlds = 0;
+let scenarios = 0;
 
-export async function newWorld({ deps }: Pick<TestDeps, "deps">): Promise<World> {
-  const routes: ReadonlyMap<string, Registered> = await registeredRoutes();
-  worlds += 1;
-  const users = new Map<Viewer, Person>();
-  for (const name of VIEWERS.slice(0, -1)) users.set(name, await person(deps, `${name}-${worlds}`));
+export async function createScenario({ deps }: Pick<TestDeps, "deps">): Promise<SharingScenario> {
+  const routes: ReadonlyMap<string, RegisteredRoute> = await registeredRoutes();
+  scenarios += 1;
+  const users = new Map<Viewer, TestUser>();
+  for (const name of VIEWERS.slice(0, -1)) users.set(name, await createUser(deps, `${name}-${scenarios}`));
   const ids: string[] = [];
   const pick = (number: number): string | undefined => ids[number % Math.max(1, ids.length)];
 
-  const ask: World["ask"] = (endpoint, who, { id, params, body, query } = {}) => {
+  const ask: SharingScenario["request"] = (endpoint, who, { id, params, body, query } = {}) => {
     const handler = routes.get(endpoint)?.handler;
-    if (handler === undefined) throw new Error(`there is no ${endpoint}`);
+    if (handler === undefined) throw new Error(`unknown endpoint: ${endpoint}`);
     return call(deps, handler, {
       ...{ token: users.get(who)?.token ?? null, params: { ...(id === undefined ? {} : { id }), ...params } },
       ...(body === undefined ? {} : { body }),
       ...(query === undefined ? {} : { query }),
     });
   };
-  const made = async (answer: Called): Promise<Called> => {
+  const recordCreated = async (answer: CallResult): Promise<CallResult> => {
     if (answer.status === 201) ids.push(answer.json.id);
     return answer;
   };
 
-  const attempt: World["try"] = async (deed) => {
+  const perform: SharingScenario["perform"] = async (deed) => {
     if (deed.is === "create")
-      return made(await ask("POST /documents", deed.who, { body: { title: deed.title } }));
+      return recordCreated(await ask("POST /documents", deed.who, { body: { title: deed.title } }));
     const id = pick(deed.which);
     if (id === undefined) return undefined;
     const of = (endpoint: string, parts: Parts = {}) =>
       ask(endpoint.replace(" ", " /documents/{id}"), deed.who, { id, ...parts });
     switch (deed.is) {
       case "child":
-        return made(await of("POST /children", { body: { title: deed.title } }));
+        return recordCreated(await of("POST /children", { body: { title: deed.title } }));
       case "move": {
         const body = { target_document_id: pick(deed.to), position: deed.position };
         return of("POST /move", { body });
@@ -145,9 +147,9 @@ export async function newWorld({ deps }: Pick<TestDeps, "deps">): Promise<World>
         return of("PATCH ", { body: { title: deed.title } });
       case "duplicate": {
         const body = { with_descendants: deed.whole, with_accesses: deed.whole };
-        return made(await of("POST /duplicate", { body }));
+        return recordCreated(await of("POST /duplicate", { body }));
       }
     }
   };
-  return { users, ids, pick, ask, try: attempt };
+  return { users, ids, documentAt: pick, request: ask, perform: perform };
 }

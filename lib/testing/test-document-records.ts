@@ -31,16 +31,16 @@ import { UPLOADS_PREFIX } from "../platform/blobs.ts";
 import { derivedId } from "../platform/ids.ts";
 import type { Ports } from "../platform/ports.ts";
 import type { Write } from "../platform/tables.ts";
-import type { Person } from "./test-documents.ts";
-import type { Player } from "./test-stage.ts";
+import type { Participant } from "./test-document-fixtures.ts";
+import type { TestUser } from "./test-documents.ts";
 
 /**
- * What may belong to a document on the stage. `content`: two versions. `threads`: one of each player with a comment, to
- * which its author reacted. `sharing`: an invitation, and requests for access of the guest and of the commenter. `marks`:
- * it is a favorite of everybody, and masked by whoever came by the link. `upload`: content that who asks has sent, and
- * has yet to finish.
+ * Records of a fixture document. `content`: two versions. `threads`: one per participant with a comment, to which its
+ * author reacted. `sharing`: an invitation, and access requests of the guest and the commenter. `marks`: it is a
+ * favorite of everyone, and masked by the user who opened it through its link. `upload`: an unfinished upload of the
+ * caller.
  */
-export type Belongings = "content" | "threads" | "sharing" | "marks" | "upload";
+export type RecordKind = "content" | "threads" | "sharing" | "marks" | "upload";
 
 export const EARLIER_VERSION = "01900000-0000-7000-8000-000000000001";
 export const LATEST_VERSION = "01900000-0000-7000-8000-000000000002";
@@ -48,10 +48,10 @@ export const EMOJI = "👍";
 const BYTES = Buffer.from("some text");
 const COMMENT = JSON.stringify("a comment");
 
-export const threadOf = (document: string, player: Player): string =>
-  derivedId("test-thread", document, player);
-export const commentOf = (document: string, player: Player): string =>
-  derivedId("test-comment", document, player);
+export const threadOf = (document: string, participant: Participant): string =>
+  derivedId("test-thread", document, participant);
+export const commentOf = (document: string, participant: Participant): string =>
+  derivedId("test-comment", document, participant);
 export const invitationOf = (document: string): string => derivedId("test-invitation", document);
 
 export const contentHead = (saved_at: string): ContentHead => ({
@@ -59,8 +59,8 @@ export const contentHead = (saved_at: string): ContentHead => ({
   etag: createHash("md5").update(BYTES).digest("hex"),
 });
 
-type People = ReadonlyMap<Player, Person>;
-type Plan = (document: string, at: string, people: People) => Write[];
+type People = ReadonlyMap<Participant, TestUser>;
+type Plan = (document: string, at: string, users: People) => Write[];
 
 function planVersions(document: string, at: string): Write[] {
   const { etag, bytes, kind } = contentHead(at);
@@ -71,35 +71,39 @@ function planVersions(document: string, at: string): Write[] {
   });
 }
 
-const planThreads: Plan = (document, at, people) => {
-  const players: readonly Player[] = [...people.keys(), "anonymous"];
+const planThreads: Plan = (document, at, users) => {
+  const participants: readonly Participant[] = [...users.keys(), "anonymous"];
   const bytes = RECORD_BYTES + commentBytes(COMMENT) + REACTION_BYTES;
-  const threads = players.flatMap((player): Write[] => {
-    const [thread, comment] = [threadOf(document, player), commentOf(document, player)];
-    const user = people.get(player)?.id ?? null;
+  const threads = participants.flatMap((participant): Write[] => {
+    const [thread, comment] = [threadOf(document, participant), commentOf(document, participant)];
+    const user = users.get(participant)?.id ?? null;
     const said = { document, created_at: at, updated_at: at };
     const reaction = { id: derivedId("test-reaction", comment), emoji: EMOJI, created_at: at };
-    const begun = { creator: user, resolved: false, resolved_at: null, resolved_by: null, bytes };
+    const threadFields = { creator: user, resolved: false, resolved_at: null, resolved_by: null, bytes };
     const reactions = user === null ? [] : [{ ...reaction, users: [user] }];
     const held = { ...said, id: comment, thread, user, body: COMMENT, reactions, revision: 1 };
     return [
       {
         ...{ op: "put", table: threadsTable },
-        item: { ...threadKey(document, thread), ...said, id: thread, ...begun },
+        item: { ...threadKey(document, thread), ...said, id: thread, ...threadFields },
       },
       { op: "put", table: commentsTable, item: { ...commentKey(document, thread, comment), ...held } },
     ];
   });
-  const room = { ...threadUsageKey(document), threads: players.length, bytes: bytes * players.length };
+  const room = {
+    ...threadUsageKey(document),
+    threads: participants.length,
+    bytes: bytes * participants.length,
+  };
   return [...threads, { op: "put", table: threadUsageTable, item: room }];
 };
 
-const planSharing: Plan = (document, at, people) => {
+const planSharing: Plan = (document, at, users) => {
   const id = invitationOf(document);
   const email = "invited@example.com";
   const invitation = { ...invitationKey(document, id), id, document, email, role: "reader" as const };
-  const asked = (["guest", "commenter"] as const).map((player): Write => {
-    const user = people.get(player)?.id ?? "";
+  const asked = (["guest", "commenter"] as const).map((participant): Write => {
+    const user = users.get(participant)?.id ?? "";
     const request = accessRequestId(document, user);
     const said = { id: request, document, user, role: "editor" as const, created_at: at };
     const item = { ...accessRequestKey(document, request), ...said };
@@ -115,13 +119,13 @@ const planSharing: Plan = (document, at, people) => {
   ];
 };
 
-const planMarks: Plan = (document, _at, people) =>
-  [...people].map(([player, { id }]) => ({
+const planMarks: Plan = (document, _at, users) =>
+  [...users].map(([participant, { id }]) => ({
     ...{ op: "update", table: relationsTable, key: relationKey(id, document) },
-    change: { set: { document, favorite: true, ...(player === "link-only" ? { masked: true } : {}) } },
+    change: { set: { document, favorite: true, ...(participant === "link-only" ? { masked: true } : {}) } },
   }));
 
-const PLANS: Readonly<Record<Belongings, Plan>> = {
+const PLANS: Readonly<Record<RecordKind, Plan>> = {
   ...{
     content: planVersions,
     threads: planThreads,
@@ -131,28 +135,28 @@ const PLANS: Readonly<Record<Belongings, Plan>> = {
   },
 };
 
-export const uploadOf = (document: string, player: Player): string =>
-  derivedId("test-upload", document, player);
+export const uploadOf = (document: string, participant: Participant): string =>
+  derivedId("test-upload", document, participant);
 
-/** The bytes of what belongs to a document; an upload is that of one who asks. */
-export async function layBytes(
+/** Stores the blobs of a document's records; an upload is the caller's. */
+export async function storeBlobs(
   { blobs }: Pick<Ports, "blobs">,
   document: string,
-  belongings: readonly Belongings[],
-  uploader: { readonly asker: Player; readonly user: string } | undefined,
+  records: readonly RecordKind[],
+  uploader: { readonly caller: Participant; readonly user: string } | undefined,
 ): Promise<void> {
-  if (belongings.includes("content"))
+  if (records.includes("content"))
     for (const version of [EARLIER_VERSION, LATEST_VERSION])
       await blobs.put(versionBlob(document, version), BYTES);
-  if (!belongings.includes("upload") || uploader === undefined) return;
-  const { asker, user } = uploader;
-  await blobs.put(`${UPLOADS_PREFIX}documents/${document}/${user}/${uploadOf(document, asker)}`, BYTES);
+  if (!records.includes("upload") || uploader === undefined) return;
+  const { caller, user } = uploader;
+  await blobs.put(`${UPLOADS_PREFIX}documents/${document}/${user}/${uploadOf(document, caller)}`, BYTES);
 }
 
-/** What belongs to a document besides its own item and the bytes of its content. */
-export const planBelongings = (
+/** The writes of a document's records, except its own item and the blobs. */
+export const planRecords = (
   document: string,
   at: string,
-  people: People,
-  belongings: readonly Belongings[],
-): Write[] => belongings.flatMap((one) => PLANS[one](document, at, people));
+  users: People,
+  records: readonly RecordKind[],
+): Write[] => records.flatMap((one) => PLANS[one](document, at, users));

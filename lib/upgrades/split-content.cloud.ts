@@ -7,14 +7,14 @@ import { blobsBucketOf } from "../platform/aws/platform.ts";
 import { provision } from "../platform/aws/provision/provision.ts";
 import { blueprintOf } from "../platform/contract/blueprint.ts";
 import { timersTable } from "../platform/timers-table.ts";
-import { contentApart } from "./content-apart.ts";
-import { markTable, RELEASE_KEY } from "./mark.ts";
+import { RELEASE_KEY, releaseTable } from "./release-state.ts";
+import { splitContent } from "./split-content.ts";
 import { expectNewDocuments, storeOldDocuments } from "./test-old-documents.ts";
 import { openCloudUpgradePlatform, UPGRADE_RESOURCES } from "./test-upgrade-platform.ts";
-import { HOLD_MS, upgradeData } from "./upgrade.ts";
+import { LEASE_MS, upgradeData } from "./upgrade.ts";
 
 const CHILD = fileURLToPath(new URL("./test-upgrade-child.ts", import.meta.url));
-const OPTIONS = { release: "5.0.0", alone: false, migrations: [contentApart] };
+const OPTIONS = { release: "5.0.0", isExclusive: false, migrations: [splitContent] };
 
 let clients: AwsClients;
 let stack: string;
@@ -26,20 +26,20 @@ beforeAll(async () => {
 });
 afterAll(() => clients.close());
 
-it("content of documents becomes versions on DynamoDB, also where servers are killed midway, one after the other", async () => {
+it("content of documents becomes versions on DynamoDB, even if migrating servers are killed one after the other", async () => {
   const { ports, close } = await openCloudUpgradePlatform(stack);
   await storeOldDocuments(ports);
   for (const [round, killAt] of [3, 30].entries()) {
     const child = fork(CHILD, ["", String(killAt), stack]);
     const signal = await new Promise((resolve) => child.once("exit", (_, by) => resolve(by)));
     expect(signal).toBe("SIGKILL");
-    const midway = await ports.tables.get(markTable, RELEASE_KEY);
+    const midway = await ports.tables.get(releaseTable, RELEASE_KEY);
     expect(midway).toMatchObject({ release: "4.8.6", upgrading: "5.0.0" });
-    // Nobody knows yet that it is dead.
-    await expect(upgradeData(ports, OPTIONS)).rejects.toThrow(/Another server is bringing the stored data/);
-    if (round === 0) await ports.tables.update(markTable, RELEASE_KEY, { set: { held_until: 0 } });
+    // Its claim has not expired yet.
+    await expect(upgradeData(ports, OPTIONS)).rejects.toThrow(/Another server is upgrading the stored data/);
+    if (round === 0) await ports.tables.update(releaseTable, RELEASE_KEY, { set: { lease_expires_at: 0 } });
   }
-  const later = await openCloudUpgradePlatform(stack, HOLD_MS + 60_000);
+  const later = await openCloudUpgradePlatform(stack, LEASE_MS + 60_000);
   await upgradeData(later.ports, OPTIONS);
   await expectNewDocuments(ports);
   await expect(upgradeData(ports, { ...OPTIONS, release: "4.8.6" })).rejects.toThrow(/does not go back/);

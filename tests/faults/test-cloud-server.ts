@@ -7,10 +7,10 @@ import { openAws } from "../../lib/platform/aws/platform.ts";
 import { silentLog } from "../../lib/platform/embedded/test-platform.ts";
 import { readConfig } from "../../lib/settings/config.ts";
 import { tables } from "../../lib/tables.ts";
+import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
 import { CONDUCT_QUEUE } from "../../lib/workflows/steps/messages.ts";
-import { type Page, startWeft, until, type Weft } from "../e2e/weft.ts";
 import type { AwsProxy } from "./test-aws-proxy.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
@@ -33,8 +33,8 @@ steps:
 `;
 
 /** The server over a stack of its own, whose resources are made where they are missing, behind a proxy. */
-export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): Promise<Weft> {
-  return startWeft({
+export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): Promise<TestServer> {
+  return startTestServer({
     ...(dataDir === undefined ? {} : { dataDir }),
     program: [process.execPath, WEFT, "start", "--localstack"],
     env: { ...proxy.environment, WEFT_STACK: stack },
@@ -50,7 +50,7 @@ export interface Told {
 }
 
 /** Emits an event that starts a run of WORKFLOW, once. */
-export async function emitRelay(weft: Weft, told: Told, target: string, more = {}): Promise<void> {
+export async function emitRelay(weft: TestServer, told: Told, target: string, more = {}): Promise<void> {
   const body = { topic: "custom.relay", data: { target, ...more } };
   const { status, message, json } = await weft.call("POST", "/events/emit", { body });
   if (status >= 300) told.refusals.push([status, message]);
@@ -80,7 +80,7 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
 }
 
 /** True for runs of which every acknowledged event has one, and which all are over. */
-async function overRuns(weft: Weft, told: Told): Promise<readonly RunRecord[] | undefined> {
+async function overRuns(weft: TestServer, told: Told): Promise<readonly RunRecord[] | undefined> {
   const answer = await weft.call("GET", "/runs?limit=1000");
   if (answer.status !== 200) return undefined;
   const { data } = answer.json as Page<RunRecord>;
@@ -90,16 +90,16 @@ async function overRuns(weft: Weft, told: Told): Promise<readonly RunRecord[] | 
 }
 
 /** Waits until all that was acknowledged is done, or so long: what a fault stops need not go on before its end. */
-export async function workOn(weft: Weft, told: Told, atMostMs: number): Promise<void> {
+export async function workOn(weft: TestServer, told: Told, atMostMs: number): Promise<void> {
   const end = performance.now() + atMostMs;
   while (performance.now() < end && (await overRuns(weft, told)) === undefined) await sleep(PAUSE_MS);
 }
 
 /** Waits until all is done that was recorded, acknowledged or not, with the sweeps' help; gives the runs. */
-export async function allRuns(weft: Weft, stack: string, told: Told): Promise<readonly RunRecord[]> {
+export async function allRuns(weft: TestServer, stack: string, told: Told): Promise<readonly RunRecord[]> {
   await workOn(weft, told, BY_ITSELF_MS);
   let laterMs = 0;
-  return until(
+  return waitUntil(
     "the end of all runs",
     async () => {
       laterMs += LATER_MS;
@@ -113,9 +113,13 @@ export async function allRuns(weft: Weft, stack: string, told: Told): Promise<re
 }
 
 /** What is wrong with the records, which nothing may be: anything acknowledged that is lost, anything doubled. */
-export async function relayFaults(weft: Weft, told: Told, runs: readonly RunRecord[]): Promise<string[]> {
+export async function relayFaults(
+  weft: TestServer,
+  told: Told,
+  runs: readonly RunRecord[],
+): Promise<string[]> {
   const faults: string[] = [];
-  await until(
+  await waitUntil(
     "all events to be processed",
     async () => (await weft.events({ processed: "false" })).length === 0,
   );

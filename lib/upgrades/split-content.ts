@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Key, TableSpec } from "../platform/tables.ts";
 import type { Migration, MigrationDeps } from "./migrations.ts";
 
-/** A document as releases before 5.0.0 stored it: with what was in it, base64. Its other parts stay as they are. */
+/** A document as stored before release 5.0.0, with its content in base64. Other attributes are unchanged. */
 interface DocumentBefore extends Key {
   readonly id: string;
   readonly content?: unknown;
@@ -10,30 +10,30 @@ interface DocumentBefore extends Key {
   readonly updated_at: string;
 }
 
-// What 5.0.0 stores, as it was then: later releases have migrations of their own.
+// The storage format of 5.0.0: later releases have their own migrations.
 const documents: TableSpec<DocumentBefore> = { name: "documents", indexes: {} };
 const versions: TableSpec = { name: "document-versions", indexes: {} };
 const blobOf = (document: string, version: string): string => `documents/${document}/${version}`;
 
-/** Documents of a piece. */
-const PIECE = 25;
+/** Documents per batch. */
+const BATCH_SIZE = 25;
 
 /**
- * Content leaves the documents: it becomes the first of their versions, whose bytes are a blob. A document has the old
- * or the new, and a version's id follows from the document, so what is done twice comes to the same. Seed: documents 9.5.
+ * Moves the content of documents into their first version, whose bytes are a blob. Idempotent: a document has either the
+ * old or the new form, and the version's id is derived from the document. Seed: documents 9.5.
  */
-export const contentApart: Migration = {
+export const splitContent: Migration = {
   name: "content-apart",
   release: "5.0",
-  piece: async (deps, place) => {
-    const scan = place === undefined ? { limit: PIECE } : { limit: PIECE, cursor: place };
+  migrateBatch: async (deps, position) => {
+    const scan = position === undefined ? { limit: BATCH_SIZE } : { limit: BATCH_SIZE, cursor: position };
     const { items, cursor } = await deps.tables.scan(documents, scan);
-    for (const document of items) if (document.sk === "document") await takeOut(deps, document);
+    for (const document of items) if (document.sk === "document") await migrateDocument(deps, document);
     return cursor;
   },
 };
 
-async function takeOut({ tables, blobs }: MigrationDeps, document: DocumentBefore): Promise<void> {
+async function migrateDocument({ tables, blobs }: MigrationDeps, document: DocumentBefore): Promise<void> {
   const { pk, sk, id, content, creator = null, updated_at } = document;
   if (content === null || content === "") {
     const change = { remove: ["content"] };
@@ -48,7 +48,7 @@ async function takeOut({ tables, blobs }: MigrationDeps, document: DocumentBefor
   const etag = hash("md5", bytes);
   const said = { etag, bytes: bytes.length, kind };
   const head = { version, ...said, saved_at: updated_at };
-  // Where it does not hold, somebody else has just done the same.
+  // The condition fails if another server has just migrated it.
   await tables.write([
     {
       ...{ op: "update", table: documents, key: { pk, sk } },
@@ -62,14 +62,14 @@ async function takeOut({ tables, blobs }: MigrationDeps, document: DocumentBefor
   ]);
 }
 
-/** States of Yjs were stored as strict base64; what is none was text, and stays it. */
+/** Yjs states were stored as strict base64; anything else is text. */
 function decode(content: string): { readonly bytes: Uint8Array; readonly kind: "yjs" | "plain" } {
   const bytes = Buffer.from(content, "base64");
   if (bytes.toString("base64") === content) return { bytes, kind: "yjs" };
   return { bytes: Buffer.from(content), kind: "plain" };
 }
 
-/** A version 7 UUID of the time when the document was last changed, always the same: later versions sort after it. */
+/** A version 7 UUID of the time of the document's last change, always the same: later versions sort after it. */
 function versionId(document: string, at: string): string {
   const time = Math.max(0, Date.parse(at) || 0)
     .toString(16)

@@ -17,44 +17,51 @@ import {
 } from "../documents/tables/documents.ts";
 import { initialOrders } from "../documents/tree/siblings.ts";
 import type { Write } from "../platform/tables.ts";
-import { type Belongings, contentHead, layBytes, planBelongings } from "./test-belongings.ts";
 import type { TestDeps } from "./test-deps.ts";
-import { type Person, person, write } from "./test-documents.ts";
-import { type Asker, askers, asksAs, nameOf, type Scene, type Situation } from "./test-situations.ts";
+import { contentHead, planRecords, type RecordKind, storeBlobs } from "./test-document-records.ts";
+import { createUser, type TestUser, write } from "./test-documents.ts";
+import {
+  CALLER_NAMES,
+  type Caller,
+  type DocumentState,
+  type Situation,
+  situationName,
+  standingOf,
+} from "./test-situations.ts";
 
-/** Who plays a part in every scene and asks for nothing: a commenter of the document itself, wherever it lies. */
-export type Player = Asker | "guest";
+/** `guest` is a commenter of every fixture document itself, at any position, and sends no requests. */
+export type Participant = Caller | "guest";
 
-/** Documents in every situation, and people who ask for them. */
-export interface Stage {
-  /** All but the anonymous one. */
-  readonly people: ReadonlyMap<Player, Person>;
-  /** A document that all who may move something may move it to. */
-  readonly shelf: string;
-  /** Ids of the shelf and of all documents that `shared` has made, with those that they lie in. */
+/** Documents in every situation, and users who send requests. */
+export interface DocumentFixtures {
+  /** All except the anonymous one. */
+  readonly users: ReadonlyMap<Participant, TestUser>;
+  /** A document that every administrator may move documents to. */
+  readonly moveTarget: string;
+  /** Ids of the moveTarget and of all documents that `shared` has created, with their parents. */
   readonly documents: ReadonlySet<string>;
-  /** The document of a situation, which all askers share, with everything that belongs to one. */
-  shared(situation: Situation): Promise<string>;
-  /** One like it, which nobody else asks for, with what is asked for alone. */
-  own(situation: Situation, belongings?: readonly Belongings[]): Promise<string>;
+  /** The document of a situation that all callers share, with records of every kind. */
+  getShared(situation: Situation): Promise<string>;
+  /** A document of one situation and caller, with only the given records. */
+  createOwn(situation: Situation, records?: readonly RecordKind[]): Promise<string>;
 }
 
-/** Documents of a stage at most: each has a key of its own. */
+/** Maximum number of documents: each needs an order key. */
 const DOCUMENTS_MAX = 10_000;
 const LONG_AGO_MS = 100 * 24 * 60 * 60 * 1000;
-const EVERYTHING: readonly Belongings[] = ["content", "threads", "sharing"];
+const ALL_KINDS: readonly RecordKind[] = ["content", "threads", "sharing"];
 
-export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage> {
-  const people = new Map<Player, Person>();
-  for (const player of [...askers, "guest"] as const)
-    if (player !== "anonymous") people.set(player, await person(deps, player));
-  const idOf = (player: Player): string => people.get(player)?.id ?? "";
-  const uploaderOf = (asker: Asker) => ({ asker, user: people.get(asker)?.id ?? "anonymous" });
+export async function createFixtures({ deps }: Pick<TestDeps, "deps">): Promise<DocumentFixtures> {
+  const users = new Map<Participant, TestUser>();
+  for (const participant of [...CALLER_NAMES, "guest"] as const)
+    if (participant !== "anonymous") users.set(participant, await createUser(deps, participant));
+  const idOf = (participant: Participant): string => users.get(participant)?.id ?? "";
+  const uploaderOf = (caller: Caller) => ({ caller, user: users.get(caller)?.id ?? "anonymous" });
   const now = deps.clock.now();
   const at = new Date(now).toISOString();
-  const members = askers.flatMap((asker) => {
-    const { role } = asksAs(asker);
-    return role === null ? [] : [{ user: idOf(asker), role }];
+  const members = CALLER_NAMES.flatMap((caller) => {
+    const { role } = standingOf(caller);
+    return role === null ? [] : [{ user: idOf(caller), role }];
   });
 
   const orders = initialOrders(DOCUMENTS_MAX)[Symbol.iterator]();
@@ -89,13 +96,13 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
   const linked = ({ reach, role }: Link) => ({ link_reach: reach, link_role: role });
 
   const make = async (
-    { place, state, link }: Scene,
-    belongings: readonly Belongings[],
-    asker?: Asker,
+    { position, state, link }: DocumentState,
+    records: readonly RecordKind[],
+    caller?: Caller,
   ): Promise<readonly string[]> => {
     const id = deps.ids.random();
-    const parent = place === "root" ? null : deps.ids.random();
-    const isInherited = place === "inherited";
+    const parent = position === "root" ? null : deps.ids.random();
+    const isInherited = position === "inherited";
     const shared = { ...linked(link), ...counted };
     const deleted_at = {
       live: null,
@@ -104,7 +111,7 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
       gone: new Date(now - LONG_AGO_MS).toISOString(),
     };
     const maker = idOf("maker");
-    const hasContent = belongings.includes("content");
+    const hasContent = records.includes("content");
     const writes: Write[] = [
       ...documentOf(id, {
         ...{ parent, chain: parent === null ? [] : [parent], deleted_at: deleted_at[state], creator: maker },
@@ -122,32 +129,32 @@ export async function setStage({ deps }: Pick<TestDeps, "deps">): Promise<Stage>
     ];
     if (parent !== null) {
       const isChild = deleted_at[state] === null;
-      const mother = { numchild: isChild ? 1 : 0, deleted_at: state === "below" ? at : null };
-      writes.push(...documentOf(parent, { ...mother, ...(isInherited ? shared : {}) }));
+      const parentFields = { numchild: isChild ? 1 : 0, deleted_at: state === "below" ? at : null };
+      writes.push(...documentOf(parent, { ...parentFields, ...(isInherited ? shared : {}) }));
     }
     await write(deps, writes);
-    const more = planBelongings(id, at, people, belongings);
+    const more = planRecords(id, at, users, records);
     if (more.length > 0) await write(deps, more);
-    await layBytes(deps, id, belongings, asker && uploaderOf(asker));
+    await storeBlobs(deps, id, records, caller && uploaderOf(caller));
     return parent === null ? [id] : [id, parent];
   };
 
-  const shelf = deps.ids.random();
-  await write(deps, [...documentOf(shelf, counted), ...grants(shelf)]);
-  const documents = new Set([shelf]);
+  const moveTarget = deps.ids.random();
+  await write(deps, [...documentOf(moveTarget, counted), ...grants(moveTarget)]);
+  const documents = new Set([moveTarget]);
   const made = new Map<string, Promise<string>>();
-  const first = async (scene: Scene): Promise<string> => {
-    const ids = await make(scene, EVERYTHING);
+  const first = async (state: DocumentState): Promise<string> => {
+    const ids = await make(state, ALL_KINDS);
     for (const id of ids) documents.add(id);
     return ids[0] ?? "";
   };
-  const shared = (situation: Situation): Promise<string> => {
-    const name = nameOf({ ...situation, asker: "none" });
+  const getShared = (situation: Situation): Promise<string> => {
+    const name = situationName({ ...situation, caller: "none" });
     const id = made.get(name) ?? first(situation);
     made.set(name, id);
     return id;
   };
-  const own = async (situation: Situation, belongings: readonly Belongings[] = []): Promise<string> =>
-    (await make(situation, belongings, situation.asker))[0] ?? "";
-  return { people, shelf, documents, shared, own };
+  const createOwn = async (situation: Situation, records: readonly RecordKind[] = []): Promise<string> =>
+    (await make(situation, records, situation.caller))[0] ?? "";
+  return { users, moveTarget, documents, getShared, createOwn };
 }

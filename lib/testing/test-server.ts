@@ -4,17 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as z from "zod";
-import type { emitAnswer } from "../../lib/events/emit.ts";
-import type { EventRecord } from "../../lib/events/log/list.ts";
-import type { historyRecord, RunRecord, stepRecord } from "../../lib/workflows/runs/read.ts";
-import type { savedAnswer } from "../../lib/workflows/uploads/upload.ts";
+import type { emitAnswer } from "../events/emit.ts";
+import type { EventRecord } from "../events/log/list.ts";
+import type { historyRecord, RunRecord, stepRecord } from "../workflows/runs/read.ts";
+import type { savedAnswer } from "../workflows/uploads/upload.ts";
 
 const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
 const POLL_MS = 20;
 /** Over emulators a start makes all resources first. */
 const READY_MS = 90_000;
 
-export interface WeftOptions {
+export interface TestServerOptions {
   /** A new temporary folder where it is not given; that one is removed at the end. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface WeftOptions {
   readonly program?: readonly string[];
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -48,7 +48,7 @@ export interface RequestOptions {
 }
 
 /** A server of its own process, and what a client does with it. */
-export interface Weft extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
   readonly token: string;
@@ -57,29 +57,29 @@ export interface Weft extends AsyncDisposable {
   /** What it has written to standard error so far: its log. */
   log(): string;
   /** `path` below `/automation`, or from the root where it starts with `//`. A text body is sent as it is, without a content type. */
-  call(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  call(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   /** Rejects where the answer is an error. */
   get<Body>(path: string): Promise<Body>;
   /** Stores a workflow from YAML. */
-  save(yaml: string): Promise<z.infer<typeof savedAnswer>>;
+  storeWorkflow(yaml: string): Promise<z.infer<typeof savedAnswer>>;
   emit(body: Readonly<Record<string, unknown>>): Promise<z.infer<typeof emitAnswer>>;
   /** The log, newest first, 10,000 records unless the query says otherwise. */
   events(query?: Readonly<Record<string, string>>): Promise<readonly EventRecord[]>;
   /** Starts a run and gives its id. */
-  start(body: Readonly<Record<string, unknown>>): Promise<string>;
+  startRun(body: Readonly<Record<string, unknown>>): Promise<string>;
   /** Waits for the end of a run and gives its record. */
-  ended(runId: string): Promise<RunRecord>;
+  waitForRun(runId: string): Promise<RunRecord>;
   run(body: Readonly<Record<string, unknown>>): Promise<RunRecord>;
   /** Steps of a run, by name. */
   steps(runId: string): Promise<Readonly<Record<string, StepRecord>>>;
   history(runId: string): Promise<readonly z.infer<typeof historyRecord>[]>;
   /** Asks it to stop; resolves with its exit code. */
   stop(): Promise<number | null>;
-  kill9(): Promise<void>;
+  kill(): Promise<void>;
 }
 
 /** Waits until `check` gives something truthy, and gives that. Throws with what it waited for. */
-export async function until<T>(
+export async function waitUntil<T>(
   what: string,
   check: () => Promise<T> | T,
   timeoutMs = 20_000,
@@ -93,10 +93,10 @@ export async function until<T>(
   }
 }
 
-const OVER = new Set(["completed", "failed", "cancelled"]);
+const FINISHED = new Set(["completed", "failed", "cancelled"]);
 
 /** Starts a server and waits for its ready line. Rejects with its log when it does not come up. */
-export async function startWeft(options: WeftOptions = {}): Promise<Weft> {
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "weft-e2e-")));
   for (const [path, text] of Object.entries(options.files ?? {})) {
     await mkdir(join(dataDir, path, ".."), { recursive: true });
@@ -116,24 +116,24 @@ export async function startWeft(options: WeftOptions = {}): Promise<Weft> {
     log += chunk.toString();
   });
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
-  let over = false;
+  let isClosed = false;
   void closed.then(() => {
-    over = true;
+    isClosed = true;
   });
-  const removed = async (): Promise<void> => {
+  const removeFolder = async (): Promise<void> => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   };
-  await until("the ready line", () => over || out.includes("\n"), READY_MS);
+  await waitUntil("the ready line", () => isClosed || out.includes("\n"), READY_MS);
   const url = / automation=(\S+)\/automation/.exec(out)?.[1];
   if (url === undefined) {
     await closed;
-    await removed();
+    await removeFolder();
     throw new Error(`the server did not start: ${log}`);
   }
   const token =
     options.env?.WEFT_ACCESS_TOKEN ?? (await readFile(join(dataDir, "access-token"), "utf8")).trim();
 
-  const call: Weft["call"] = async (method, path, { body, headers, token: other = token } = {}) => {
+  const call: TestServer["call"] = async (method, path, { body, headers, token: other = token } = {}) => {
     const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
     // As bytes: fetch would give a text a content type of its own.
     const sent = typeof body === "string" ? Buffer.from(body) : raw ? body : JSON.stringify(body);
@@ -148,24 +148,24 @@ export async function startWeft(options: WeftOptions = {}): Promise<Weft> {
       ...(sent === undefined ? {} : { body: sent as string }),
     });
     const text = await response.text();
-    const json = parsed(text);
+    const json = parseJson(text);
     const message = (json as { message?: unknown } | undefined)?.message;
     const shown = typeof message === "string" ? message : "";
     return { status: response.status, headers: response.headers, text, json, message: shown };
   };
-  const good = async <Body>(method: string, path: string, options?: RequestOptions): Promise<Body> => {
+  const request = async <Body>(method: string, path: string, options?: RequestOptions): Promise<Body> => {
     const answer = await call(method, path, options);
     if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
     return answer.json as Body;
   };
-  const start: Weft["start"] = async (body) =>
-    (await good<{ run_id: string }>("POST", "/runs", { body })).run_id;
-  const ended: Weft["ended"] = (runId) =>
-    until(
+  const start: TestServer["startRun"] = async (body) =>
+    (await request<{ run_id: string }>("POST", "/runs", { body })).run_id;
+  const ended: TestServer["waitForRun"] = (runId) =>
+    waitUntil(
       `the end of run ${runId}`,
       async () => {
-        const { data } = await good<{ data: RunRecord }>("GET", `/runs/${runId}`);
-        return OVER.has(data.status) && data;
+        const { data } = await request<{ data: RunRecord }>("GET", `/runs/${runId}`);
+        return FINISHED.has(data.status) && data;
       },
       60_000,
     );
@@ -177,43 +177,43 @@ export async function startWeft(options: WeftOptions = {}): Promise<Weft> {
     child,
     log: () => log,
     call,
-    get: (path) => good("GET", path),
-    save: (yaml) =>
-      good("POST", "/workflows", { body: yaml, headers: { "content-type": "application/yaml" } }),
-    emit: (body) => good("POST", "/events/emit", { body }),
+    get: (path) => request("GET", path),
+    storeWorkflow: (yaml) =>
+      request("POST", "/workflows", { body: yaml, headers: { "content-type": "application/yaml" } }),
+    emit: (body) => request("POST", "/events/emit", { body }),
     events: async (query = {}) =>
       (
-        await good<Page<EventRecord>>(
+        await request<Page<EventRecord>>(
           "GET",
           `/event-logs?${new URLSearchParams({ limit: "10000", ...query })}`,
         )
       ).data,
-    start,
-    ended,
+    startRun: start,
+    waitForRun: ended,
     run: async (body) => ended(await start(body)),
     steps: async (runId) => {
-      const { data } = await good<{ data: StepRecord[] }>("GET", `/runs/${runId}/steps`);
+      const { data } = await request<{ data: StepRecord[] }>("GET", `/runs/${runId}/steps`);
       return Object.fromEntries(data.map((step) => [step.step_name, step]));
     },
     history: async (runId) =>
-      (await good<{ data: z.infer<typeof historyRecord>[] }>("GET", `/runs/${runId}/history`)).data,
+      (await request<{ data: z.infer<typeof historyRecord>[] }>("GET", `/runs/${runId}/history`)).data,
     stop: () => {
       child.kill("SIGTERM");
       return closed;
     },
-    kill9: async () => {
+    kill: async () => {
       child.kill("SIGKILL");
       await closed;
     },
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL");
       await closed;
-      await removed();
+      await removeFolder();
     },
   };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

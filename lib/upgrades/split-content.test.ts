@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { contentApart } from "./content-apart.ts";
-import { markTable, RELEASE_KEY } from "./mark.ts";
+import { RELEASE_KEY, releaseTable } from "./release-state.ts";
+import { splitContent } from "./split-content.ts";
 import { expectNewDocuments, storeOldDocuments } from "./test-old-documents.ts";
 import { openUpgradePlatform } from "./test-upgrade-platform.ts";
 import { upgradeData } from "./upgrade.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-/** A folder as 4.8 left it. */
+/** A data folder of release 4.8. */
 async function store(): Promise<void> {
   const { ports, close } = await openUpgradePlatform(dataDir);
   await storeOldDocuments(ports);
@@ -28,17 +28,17 @@ async function checkAll(): Promise<void> {
   await expectNewDocuments(ports).finally(close);
 }
 
-describe("content inside of documents", () => {
-  it("becomes the first of their versions, and nothing else of them changes", async () => {
+describe("the migration of content into versions", () => {
+  it("stores it as the first version, and changes nothing else of the documents", async () => {
     await store();
     const { ports, close } = await openUpgradePlatform(dataDir);
-    await upgradeData(ports, { release: "5.0.0", alone: true, migrations: [contentApart] });
+    await upgradeData(ports, { release: "5.0.0", isExclusive: true, migrations: [splitContent] });
     await close();
     await checkAll();
   });
 
   it.each([3, 26, 55])(
-    "comes out whole where the process is killed at blob %i and started again",
+    "completes if the process is killed at blob %i and restarted",
     async (killAt) => {
       await store();
       const child = fork(fileURLToPath(new URL("./test-upgrade-child.ts", import.meta.url)), [
@@ -49,9 +49,9 @@ describe("content inside of documents", () => {
       expect(signal).toBe("SIGKILL");
 
       const { ports, close } = await openUpgradePlatform(dataDir);
-      const midway = await ports.tables.get(markTable, RELEASE_KEY);
+      const midway = await ports.tables.get(releaseTable, RELEASE_KEY);
       expect(midway).toMatchObject({ release: "4.8.6", upgrading: "5.0.0" });
-      await upgradeData(ports, { release: "5.0.0", alone: true, migrations: [contentApart] });
+      await upgradeData(ports, { release: "5.0.0", isExclusive: true, migrations: [splitContent] });
       await close();
       await checkAll();
     },

@@ -2,7 +2,7 @@ import { ApiError } from "../../lib/errors.ts";
 import { resendPending } from "../../lib/events/log/process.ts";
 import { PlatformFault } from "../../lib/platform/faults.ts";
 import type { TestDeps } from "../../lib/testing/test-deps.ts";
-import { flat, readLog, readRuns } from "../../lib/testing/test-workflows.ts";
+import { collectPages, readLog, readRuns } from "../../lib/testing/test-workflows.ts";
 import { listDeadLetters } from "../../lib/workflows/dead-letters/dead-letters.ts";
 import { replay } from "../../lib/workflows/engine/history.ts";
 import { getRun, listHistory, listSteps, type RunRecord } from "../../lib/workflows/runs/read.ts";
@@ -138,7 +138,7 @@ export async function recordFaults(
     const { total } = await readLog(deps, { topic });
     if (total !== count) faults.push(`${count} of ${topic}, counted as ${total}`);
   }
-  const letters = await flat((await listDeadLetters(deps, { offset: 0, limit: 100 })).items);
+  const letters = await collectPages((await listDeadLetters(deps, { offset: 0, limit: 100 })).items);
   for (const { queue, error } of letters) faults.push(`dead letter of ${queue}: ${error}`);
   faults.push(...(await left(test)));
   return faults;
