@@ -13,7 +13,7 @@ import { type Config, readConfig } from "../settings/config.ts";
 import { STORED_SETTINGS } from "../settings/document-settings.ts";
 import { llmKeys } from "../settings/llm.ts";
 import { tables } from "../tables.ts";
-import { checkMark } from "../upgrades/mark.ts";
+import { checkStoredRelease } from "../upgrades/release-state.ts";
 import { releaseOf } from "../upgrades/releases.ts";
 import { composeDeps, composeExecutorDeps, type Deps, type ExecutorDeps } from "./compose.ts";
 
@@ -44,7 +44,7 @@ type Compose<Composed> = (ports: Ports, config: Config, own: Parameters<typeof c
 /** Throws UpgradeRefused unless the stored data is of this release. */
 async function checkRelease(deps: Deps): Promise<Deps> {
   const start = "start a server of this release on the stack once, with WEFT_PLATFORM=aws";
-  await checkMark(deps.tables, releaseOf(PRODUCT_VERSION), start);
+  await checkStoredRelease(deps.tables, releaseOf(PRODUCT_VERSION), start);
   return deps;
 }
 

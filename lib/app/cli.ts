@@ -10,7 +10,7 @@ import type { Log } from "../platform/log.ts";
 import type { Ports } from "../platform/ports.ts";
 import { PRODUCT_VERSION } from "../product-version.ts";
 import { tables as specs } from "../tables.ts";
-import { checkMark } from "../upgrades/mark.ts";
+import { checkStoredRelease } from "../upgrades/release-state.ts";
 import { releaseOf } from "../upgrades/releases.ts";
 import { upgradeData } from "../upgrades/upgrade.ts";
 
@@ -33,7 +33,11 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     const store = openDatabase(dataDir, jsonLog({ write, level: "error" }));
     try {
       const { port: tables } = store.defineTogether(() => embeddedTables(store, Object.values(specs)));
-      await checkMark(tables, releaseOf(PRODUCT_VERSION), "start a server of this release on it once");
+      await checkStoredRelease(
+        tables,
+        releaseOf(PRODUCT_VERSION),
+        "start a server of this release on it once",
+      );
       return {
         deps: { tables, ids: systemIds(systemClock), clock: systemClock },
         close: async () => {
@@ -76,7 +80,7 @@ export async function upgradeStack({ stack, environment, log, release }: StackUp
     scripts: { run: () => Promise.reject(runRefused()) },
   });
   try {
-    await upgradeData(aws.ports, { release: wanted, alone: false });
+    await upgradeData(aws.ports, { release: wanted, isExclusive: false });
   } finally {
     await aws.close();
   }

@@ -174,7 +174,10 @@ async function openApp<Platform extends OpenedPlatform>(
     // A killed process may have left unfinished snapshots.
     await rm(paths.snapshotsDir, { recursive: true, force: true });
     // A data folder has one process, the tables of a stack have several.
-    await upgradeData(ports, { release: releaseOf(PRODUCT_VERSION), alone: shareWorkspaces === undefined });
+    await upgradeData(ports, {
+      release: releaseOf(PRODUCT_VERSION),
+      isExclusive: shareWorkspaces === undefined,
+    });
     const token = await accessToken(dataDir, config.accessToken);
     secrets.alsoRedact(token.value);
     for (const key of [...llmKeys(config.llm), ...config.documents.secrets]) secrets.alsoRedact(key);

@@ -54,7 +54,7 @@ async function createReleaseState(tables: Tables, release: string): Promise<Rele
  * For processes that only serve requests and must not wait for migrations: `start` is the command of a server that
  * migrates. Throws UpgradeRefused if the stored data is of another release.
  */
-export async function checkRelease(tables: Tables, release: string, start: string): Promise<void> {
+export async function checkStoredRelease(tables: Tables, release: string, start: string): Promise<void> {
   const { mark, upgrade } = await readReleaseState(tables, release);
   if (upgrade === "migrations")
     throw new UpgradeRefused(

@@ -6,7 +6,7 @@ import type { HostileOptions } from "../platform/embedded/hostile.ts";
 import { isCrash, type TestDeps, testDeps } from "../testing/test-deps.ts";
 import { FIRST_START_KEY, serviceTable } from "../workflows/installation/table.ts";
 import type { Migration } from "./migrations.ts";
-import { checkRelease, RELEASE_KEY, type ReleaseState, releaseTable } from "./release-state.ts";
+import { checkStoredRelease, RELEASE_KEY, type ReleaseState, releaseTable } from "./release-state.ts";
 import { LEASE_MS, upgradeData } from "./upgrade.ts";
 
 let test: TestDeps;
@@ -186,7 +186,8 @@ describe("servers that share their data", () => {
   });
 
   it("reject data of another release if they only serve requests, with the command that upgrades it", async () => {
-    const check = (release: string) => checkRelease(test.deps.tables, release, "start a server on the stack");
+    const check = (release: string) =>
+      checkStoredRelease(test.deps.tables, release, "start a server on the stack");
     await check("5.0.0");
     await expect(check("5.0.1")).resolves.toBeUndefined();
     await expect(check("5.1.0")).rejects.toThrow(
