@@ -76,7 +76,7 @@ export interface Deps extends Ports, RecordDeps {
   readonly network: Network;
   readonly llm: LlmSettings;
   /** For scripts, where this process executes steps. */
-  readonly answerScript?: HandleScriptCall;
+  readonly handleScriptCall?: HandleScriptCall;
   readonly snapshots?: Snapshots;
   readonly receiverEnabled: boolean;
   /** What a name without a value does in the templates of a workflow. */

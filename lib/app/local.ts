@@ -239,7 +239,7 @@ async function openApp<Platform extends OpenedPlatform>(
 }
 
 export interface ScriptCalls {
-  readonly answerScript: HandleScriptCall;
+  readonly handleScriptCall: HandleScriptCall;
   readonly snapshots: Snapshots;
 }
 
@@ -247,7 +247,7 @@ export interface ScriptCalls {
 export function withScriptCalls(deps: Deps): Deps & ScriptCalls {
   return {
     ...deps,
-    answerScript: async (runId, query) => {
+    handleScriptCall: async (runId, query) => {
       const { handleScriptCall } = await import("../workflows/script-api/handle-script-call.ts");
       return handleScriptCall({ ...deps, answerDocuments: documentCallHandler(deps) }, runId, query);
     },

@@ -343,7 +343,7 @@ describe("a question that is refused", () => {
     const id = await root();
     const ask = async () => {
       const question = { of: "new comment", id, text: "x", place: "p" };
-      return (await open.deps.answerScript(runId, question)) as Answer;
+      return (await open.deps.handleScriptCall(runId, question)) as Answer;
     };
     await open.deps.tables.update(runsTable, runKey(runId), { set: { hop: 8 } });
     expect((await ask()).error).toBe("more than 8 runs caused one another");

@@ -94,10 +94,10 @@ describe("a script that starts runs", () => {
       await open.drain();
       return answer;
     };
-    const first = (await ask(1, { answerScript: undefined })) as Answer;
+    const first = (await ask(1, { handleScriptCall: undefined })) as Answer;
     expect(first).toEqual({ records: [{ run_id: expect.any(String) }], total: 1 });
     expect(await ask(2, {})).toEqual(first);
-    expect(await ask(3, { answerScript: undefined })).toEqual(first);
+    expect(await ask(3, { handleScriptCall: undefined })).toEqual(first);
     expect(await children()).toMatchObject([{ run_id: first.records?.[0]?.run_id, status: "completed" }]);
   });
 
@@ -176,7 +176,7 @@ describe("a script that starts runs", () => {
       error_message: /at most 1000 runs/,
     });
     const late = { of: "new run", place: "late", module: "child", target: "a", params: { need: "x" } };
-    expect(await open.deps.answerScript(runId, late)).toEqual({ error: "the run that asks is over" });
+    expect(await open.deps.handleScriptCall(runId, late)).toEqual({ error: "the run that asks is over" });
     expect(await children()).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ export type StepDeps = Pick<
   readonly network: Network;
   readonly llm: LlmSettings;
   /** Records and runs for scripts, where this process has tables; the conductor is asked where it has none. */
-  readonly answerScript?: HandleScriptCall;
+  readonly handleScriptCall?: HandleScriptCall;
   /** Where this process has the records and the workspaces. */
   readonly snapshots?: Snapshots;
   /** Where watch triggers of this process want to know what was executed when. */

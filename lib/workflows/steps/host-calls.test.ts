@@ -102,14 +102,14 @@ describe("records", () => {
   it("are read through the conductor by who has no tables, with the same answers", async () => {
     const runId = await run(async () => "done");
     await fill();
-    const attempt = { deps: { ...open.deps, answerScript: undefined }, run: { run_id: runId } };
+    const attempt = { deps: { ...open.deps, handleScriptCall: undefined }, run: { run_id: runId } };
     const direct: unknown[] = [];
     const conducted: unknown[] = [];
     for (const question of QUESTIONS) {
       const answer = handleHostCall(attempt as never, "records", question, stop);
       await open.drain();
       conducted.push(await answer);
-      direct.push(await open.deps.answerScript(runId, question));
+      direct.push(await open.deps.handleScriptCall(runId, question));
     }
     expect(conducted.map((answer) => values(answer as Answer))).toEqual(ANSWERS);
     expect(conducted).toEqual(JSON.parse(JSON.stringify(direct)));
@@ -122,8 +122,12 @@ describe("records", () => {
       [{ of: "assets", workspace: "w".repeat(5_000) }, /workspace/],
       [null, /./],
     ] as const)
-      expect(await open.deps.answerScript(runId, question)).toEqual({ error: expect.stringMatching(error) });
-    expect(await open.deps.answerScript("none", { of: "assets" })).toMatchObject({ error: /no such run/ });
+      expect(await open.deps.handleScriptCall(runId, question)).toEqual({
+        error: expect.stringMatching(error),
+      });
+    expect(await open.deps.handleScriptCall("none", { of: "assets" })).toMatchObject({
+      error: /no such run/,
+    });
     const message: ConductMessage = { run_id: runId, question: { id: "q", query: { of: "runs" } } };
     for (const copy of ["1", "2"])
       await open.deps.queues.send("conduct", [
@@ -148,21 +152,21 @@ describe("records that are written at once", () => {
     await fill();
     for (const round of [1, 2]) {
       const ids: unknown[] = [];
-      for (const query of WRITES) ids.push((await open.deps.answerScript(runId, query)) as Answer);
+      for (const query of WRITES) ids.push((await open.deps.handleScriptCall(runId, query)) as Answer);
       expect([round, ids]).toEqual([
         round,
         WRITES.map(() => ({ records: [{ id: expect.any(Number) }], total: 1 })),
       ]);
     }
-    const assets = (await open.deps.answerScript(runId, { of: "assets" })) as Answer;
+    const assets = (await open.deps.handleScriptCall(runId, { of: "assets" })) as Answer;
     expect(values(assets)).toEqual(["10.0.0.1", "a.example", "new.example"]);
     expect(assets.records).toContainEqual(
       expect.objectContaining({ asset_value: "a.example", status_code: 404 }),
     );
     await open.drain();
-    const found = await open.deps.answerScript(runId, { of: "vulnerabilities" });
+    const found = await open.deps.handleScriptCall(runId, { of: "vulnerabilities" });
     expect(found).toMatchObject({ records: [{ vuln_title: "Bad", severity: "low" }], total: 1 });
-    const totals = await open.deps.answerScript(runId, { of: "totals" });
+    const totals = await open.deps.handleScriptCall(runId, { of: "totals" });
     expect(totals).toMatchObject({
       records: [{ total_assets: 3, vuln_high: 0, vuln_low: 1, total_vulns: 1 }],
     });
@@ -212,7 +216,7 @@ describe("records that are written at once", () => {
   ])("are refused where they may not be: %j", async (query, error) => {
     const runId = await run(async () => "done");
     await fill();
-    expect(await open.deps.answerScript(runId, query)).toEqual({ error: expect.stringMatching(error) });
+    expect(await open.deps.handleScriptCall(runId, query)).toEqual({ error: expect.stringMatching(error) });
   });
 });
 

@@ -66,7 +66,7 @@ export async function handleHostCall(
 /** An executor that has no tables leaves the question to the conductor, and looks for the answer among the blobs. */
 async function askTables(attempt: Attempt, query: Input, signal: AbortSignal): Promise<HostCallResult> {
   const { deps, run } = attempt;
-  if (deps.answerScript !== undefined) return deps.answerScript(run.run_id, query);
+  if (deps.handleScriptCall !== undefined) return deps.handleScriptCall(run.run_id, query);
   const id = randomUUID();
   await sendToConductor(deps, { run_id: run.run_id, question: { id, query } }, `question:${id}`);
   const stop = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
