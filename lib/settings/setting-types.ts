@@ -18,7 +18,7 @@ export interface Setting {
   readonly description: string;
   /** The empty text is a value of its own instead of unset. */
   readonly acceptsEmpty?: true;
-  /** Not logged, not returned by any endpoint, not accepted in DOCUMENT_SETTINGS; `<NAME>_FILE` may name a file with the value. */
+  /** Not accepted in DOCUMENT_SETTINGS; `<NAME>_FILE` may name a file that contains the value. */
   readonly isSecret?: true;
   /** The value is the path of a file. In Lambda, the parameter store holds the content of the file. */
   readonly isPath?: true;
@@ -75,12 +75,14 @@ export const boolean: SettingType<boolean> = {
   },
 };
 
+const alternatives = (texts: readonly string[]): string =>
+  texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} or ${texts.at(-1) ?? ""}`;
+
 export const oneOf = <const Value extends string>(...values: readonly Value[]): SettingType<Value> => ({
   values,
   parse: (value) => {
     const found = values.find((each) => each === value);
-    if (found === undefined)
-      throw new Error(`must be ${values.slice(0, -1).join(", ")} or ${values.at(-1) ?? ""}`);
+    if (found === undefined) throw new Error(`must be ${alternatives(values)}`);
     return found;
   },
 });
@@ -111,8 +113,8 @@ export const url = ({
   maxLength = Number.POSITIVE_INFINITY,
   orPath = false,
 }: UrlRules = {}): SettingType<string> => {
-  const schemes = protocols.map((protocol) => `${protocol}://`).join(" or ");
-  const parts = without.map((part) => URL_PARTS[part]).join(" or ");
+  const schemes = alternatives(protocols.map((protocol) => `${protocol}://`));
+  const parts = alternatives(without.map((part) => URL_PARTS[part]));
   return validText(
     (value) => {
       if (value.length > maxLength) return false;

@@ -25,6 +25,17 @@ const file = (text: string): string => {
   return path;
 };
 
+describe("invalid settings", () => {
+  it("are all named in one error, without their values", () => {
+    const environment = { PORT: "secret-1", WEFT_ACCESS_TOKEN: "secret-2", AI_FEATURE_ENABLED: "secret-3" };
+    expect(() => readConfig(environment)).toThrow(
+      new Error(
+        "PORT: must be a port from 0 to 65535; WEFT_ACCESS_TOKEN: must be at least 16 characters long; AI_FEATURE_ENABLED: must be true or false",
+      ),
+    );
+  });
+});
+
 describe("document settings", () => {
   it("have defaults", () => {
     const { clientSettings, ...rest } = read();
