@@ -31,7 +31,9 @@ function queriesAt(size: number): Query[] {
   const count = (fits: (data: Data, workspace: string | undefined) => boolean): number =>
     countOf(size, assetDraft, ({ data, workspace }) => fits(data, workspace));
   const query = (name: string, parameters: string, total: number): Query => ({
-    ...{ name, total, path: `/assets?limit=${LIMIT}${parameters}` },
+    name,
+    total,
+    path: `/assets?limit=${LIMIT}${parameters}`,
     length: Math.min(LIMIT, total),
   });
   const middle = `&offset=${size / 2}`;

@@ -32,7 +32,10 @@ await runBenchmark({
     const watching = watchMemory(pid);
     const body = JSON.stringify({ topic: "custom.mark", data: { seq: "m{n}" } });
     const report = await sendLoad({
-      ...{ port, token, connections: CONNECTIONS, count: emits },
+      port,
+      token,
+      connections: CONNECTIONS,
+      count: emits,
       kinds: [{ name: "emit", method: "POST", path: "/automation/events/emit", body }],
     });
     await untilQuiet(pid, DRAIN_MAX_MS);

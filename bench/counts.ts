@@ -7,7 +7,9 @@ import { runMs } from "./harness/server.ts";
 import { markWorkflow, sequence } from "./harness/workflows.ts";
 
 const EMIT: RequestKind = {
-  ...{ name: "emit", method: "POST", path: "/automation/events/emit" },
+  name: "emit",
+  method: "POST",
+  path: "/automation/events/emit",
   body: JSON.stringify({ topic: "custom.bench", data: { n: "{n}", host: "a.example" } }),
 };
 const MATCHING: RequestKind = {

@@ -44,7 +44,10 @@ async function questions(server: Server, data: DocumentData): Promise<Asked[]> {
     await tokenOf(server, "few"),
   ];
   const list = (name: string, token: string, peer: string, count: number, page = 1): Asked => ({
-    ...{ name, token, target: LIST_MS, peer },
+    name,
+    token,
+    target: LIST_MS,
+    peer,
     kinds: [{ method: "GET", path: `/api/v1.0/documents/?page_size=${PAGE_SIZE}&page=${page}` }],
     check: isPage(count, Math.min(PAGE_SIZE, count - (page - 1) * PAGE_SIZE)),
   });
@@ -63,7 +66,10 @@ async function questions(server: Server, data: DocumentData): Promise<Asked[]> {
     );
     const count = counts.reduce((sum, one) => sum + one, 0);
     return {
-      ...{ name, token, target: SEARCH_MS, peer },
+      name,
+      token,
+      target: SEARCH_MS,
+      peer,
       kinds: [{ method: "GET", path: "/api/v1.0/documents/search/?q=ANNEE%201977" }],
       check: isPage(count, Math.min(PAGE_SIZE, count)),
     };

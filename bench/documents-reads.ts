@@ -59,7 +59,11 @@ function questions(data: DocumentData, token: string): Asked[] {
     peer: string,
     check: (json: unknown) => void,
   ): Asked => ({
-    ...{ name, target, peer, check, token },
+    name,
+    target,
+    peer,
+    check,
+    token,
     kinds: [{ method: "GET", path: `/api/v1.0/documents/${below}` }],
   });
   const page = (number: number, peer: string): Asked => {

@@ -50,7 +50,8 @@ function parentsOf({ owned }: DocumentData): string[] {
 /** A move below each of two others in turn: from tree to tree. */
 function moves(data: DocumentData): Asked["kinds"] {
   const [one, other] = parentsOf(data).map((target_document_id) => ({
-    ...{ method: "POST", path: `${DOCUMENTS}${idOf(data.moved)}/move/` },
+    method: "POST",
+    path: `${DOCUMENTS}${idOf(data.moved)}/move/`,
     body: JSON.stringify({ target_document_id, position: "last-child" }),
   }));
   if (one === undefined || other === undefined) throw new Error("there are no two to move between");
@@ -60,14 +61,22 @@ function moves(data: DocumentData): Asked["kinds"] {
 function questions(data: DocumentData, token: string, body: string): Asked[] {
   const { hub, children, inMoved } = data;
   const create = (name: string, path: string, peer: string): Asked => ({
-    ...{ name, token, peer, target: WRITE_MS, isWrite: true },
+    name,
+    token,
+    peer,
+    target: WRITE_MS,
+    isWrite: true,
     kinds: [{ method: "POST", path, body, expect: 201 }],
   });
   return [
     create("new root", DOCUMENTS, "148 ms"),
     create(`new child of one with ${children}`, `${DOCUMENTS}${idOf(hub)}/children/`, "124 ms"),
     {
-      ...{ name: `move of ${inMoved}`, token, peer: "111 ms", target: MOVE_MS, isWrite: true },
+      name: `move of ${inMoved}`,
+      token,
+      peer: "111 ms",
+      target: MOVE_MS,
+      isWrite: true,
       kinds: moves(data),
     },
   ];

@@ -50,11 +50,15 @@ function queriesAt(size: number): Query[] {
   return [
     { name: "newest", path: `/event-logs?limit=${LIMIT}`, total: size, length: LIMIT },
     {
-      ...{ name: "three filters", path: `/event-logs?${filters}&limit=${LIMIT}`, length: LIMIT },
+      name: "three filters",
+      path: `/event-logs?${filters}&limit=${LIMIT}`,
+      length: LIMIT,
       total: countOf(size, eventDraft, fits),
     },
     {
-      ...{ name: "offset at 90 %", path: `/event-logs?limit=${LIMIT}&offset=${size * 0.9}`, length: LIMIT },
+      name: "offset at 90 %",
+      path: `/event-logs?limit=${LIMIT}&offset=${size * 0.9}`,
+      length: LIMIT,
       total: size,
     },
   ];

@@ -55,7 +55,8 @@ function list<Row>(
   filters: Readonly<Record<string, Fits<Row>>> = {},
 ): Query[] {
   const query = (name: string, parameters: string, total: number, offset = 0): Query => ({
-    ...{ name: `${path.slice(1)}, ${name}`, total },
+    name: `${path.slice(1)}, ${name}`,
+    total,
     path: `${path}?limit=${LIMIT}&offset=${offset}${parameters}`,
     length: Math.min(LIMIT, total - offset),
   });

@@ -4,8 +4,20 @@ import { judge, type Result } from "./harness/benchmark.ts";
 import { benchmarkNames, kept, merged } from "./run.ts";
 
 const result = (name: string, value: number): Result => ({
-  ...{ name, value, what: name, unit: "ms", target: undefined, peer: "-", baseline: {}, met: true },
-  ...{ figures: [], brief: false, load: 0, busy_cores: 0, at: "", node: "" },
+  name,
+  value,
+  what: name,
+  unit: "ms",
+  target: undefined,
+  peer: "-",
+  baseline: {},
+  met: true,
+  figures: [],
+  brief: false,
+  load: 0,
+  busy_cores: 0,
+  at: "",
+  node: "",
 });
 
 it("every benchmark is told of in the README", () => {

@@ -42,11 +42,18 @@ await runBenchmark({
 async function round(server: Server): Promise<{ finished: number; answered: number }> {
   const { port, token } = server;
   const report = await sendLoad({
-    ...{ port, token, connections: RUNS, count: RUNS },
+    port,
+    token,
+    connections: RUNS,
+    count: RUNS,
     kinds: [
       {
-        ...{ name: "run", method: "POST", path: "/automation/runs", takes: "run_id" },
-        ...{ body: JSON.stringify({ module: "one" }), expect: 202 },
+        name: "run",
+        method: "POST",
+        path: "/automation/runs",
+        takes: "run_id",
+        body: JSON.stringify({ module: "one" }),
+        expect: 202,
       },
     ],
   });

@@ -19,13 +19,25 @@ const FLAT_PERCENT = 5;
 const FLAT_FILES = 5;
 
 const emit = (name: string, weight: number, body: unknown): RequestKind => ({
-  ...{ name, weight, method: "POST", path: "/automation/events/emit", body: JSON.stringify(body) },
+  name,
+  weight,
+  method: "POST",
+  path: "/automation/events/emit",
+  body: JSON.stringify(body),
 });
 const list = (name: string, weight: number, path: string): RequestKind => ({
-  ...{ name, weight, method: "GET", path: `/automation${path}` },
+  name,
+  weight,
+  method: "GET",
+  path: `/automation${path}`,
 });
 const run = (name: string, module: string): RequestKind => ({
-  ...{ name, weight: 2, method: "POST", path: "/automation/runs", expect: 202, takes: "run_id" },
+  name,
+  weight: 2,
+  method: "POST",
+  path: "/automation/runs",
+  expect: 202,
+  takes: "run_id",
   body: JSON.stringify({ module }),
 });
 
@@ -72,7 +84,9 @@ await runBenchmark({
       figures: [
         {
           what: "growth of memory by the line that fits best",
-          ...{ value: (100 * perMinute * lasted) / level, unit: "%", target: FLAT_PERCENT },
+          value: (100 * perMinute * lasted) / level,
+          unit: "%",
+          target: FLAT_PERCENT,
         },
         { what: "the same, an hour", value: perMinute * 60, unit: "MB" },
         { what: "memory of all processes, shared pages once", value: level, unit: "MB" },
@@ -80,15 +94,20 @@ await runBenchmark({
         { what: "errors", value: report.errors, unit: "answers", target: 0 },
         {
           what: "requests a second",
-          ...{ value: (report.answers * 1000) / (report.endedAt - report.startedAt), unit: "/s" },
+          value: (report.answers * 1000) / (report.endedAt - report.startedAt),
+          unit: "/s",
         },
         ...Object.entries(report.kinds).map(([kind, { p99 }]) => ({
-          ...{ what: `p99, ${kind}`, value: p99, unit: "ms" },
+          what: `p99, ${kind}`,
+          value: p99,
+          unit: "ms",
         })),
       ],
       baseline: { ceiling_per_second: ceiling },
       details: {
-        ...{ minutes, requests: report.answers, error_samples: report.samples },
+        minutes,
+        requests: report.answers,
+        error_samples: report.samples,
         p50_ms: Object.fromEntries(Object.entries(report.kinds).map(([kind, { p50 }]) => [kind, p50])),
         mb_each_minute: eachMinute(samples).map(({ mb }) => mb),
         files_each_minute: eachMinute(samples).map(({ files }) => files),

@@ -90,16 +90,20 @@ describe("weft logs", () => {
 
 describe("weft schedules", () => {
   const row = {
-    ...{
-      id: "sch_1",
-      name: "nightly",
-      workflow_name: "scan",
-      target: "t",
-      workspace: "",
-      params: { a: "b" },
-    },
-    ...{ trigger_type: "cron", schedule: "0 2 * * *", event_topic: "", watch_path: "", is_enabled: true },
-    ...{ last_run: null, next_run: "2026-01-02T02:00:00.000Z", run_count: 3 },
+    id: "sch_1",
+    name: "nightly",
+    workflow_name: "scan",
+    target: "t",
+    workspace: "",
+    params: { a: "b" },
+    trigger_type: "cron",
+    schedule: "0 2 * * *",
+    event_topic: "",
+    watch_path: "",
+    is_enabled: true,
+    last_run: null,
+    next_run: "2026-01-02T02:00:00.000Z",
+    run_count: 3,
   };
 
   test("lists schedules and shows one", async () => {
@@ -131,8 +135,12 @@ describe("weft schedules", () => {
     const common = { name: "nightly", workflow_name: "scan" };
     expect(bodies()).toEqual([
       {
-        ...{ ...common, trigger_type: "cron", schedule: "0 2 * * *", timezone: "Europe/Berlin" },
-        ...{ enabled: true, params: { a: "b" } },
+        ...common,
+        trigger_type: "cron",
+        schedule: "0 2 * * *",
+        timezone: "Europe/Berlin",
+        enabled: true,
+        params: { a: "b" },
       },
       { ...common, trigger_type: "event", event_topic: "run.failed", enabled: false, params: {} },
     ]);
@@ -157,8 +165,13 @@ describe("weft schedules", () => {
 
 describe("weft assets", () => {
   const counts = {
-    ...{ message: "", workspace: "w", format: "plain", lines: 2, skipped: 1 },
-    ...{ assets: { discovered: 2, updated: 0, unchanged: 1 }, vulnerabilities: { found: 0, known: 0 } },
+    message: "",
+    workspace: "w",
+    format: "plain",
+    lines: 2,
+    skipped: 1,
+    assets: { discovered: 2, updated: 0, unchanged: 1 },
+    vulnerabilities: { found: 0, known: 0 },
     errors: [{ line: 2, message: "no\u001b[2J asset" }],
   };
 
@@ -246,8 +259,11 @@ describe("weft run", () => {
     ]);
     expect(bodies()).toEqual([
       {
-        ...{ flow: "scan", targets: ["a.example", "b.example", "c.example"], params: {} },
-        ...{ priority: "high", concurrency: 2 },
+        flow: "scan",
+        targets: ["a.example", "b.example", "c.example"],
+        params: {},
+        priority: "high",
+        concurrency: 2,
       },
     ]);
     expect(out).toMatch(
@@ -261,14 +277,29 @@ describe("weft run", () => {
 
   test("shows what a run would do, and sends no request to a server without dry runs", async () => {
     const plan = {
-      ...{ dry_run: true, workflow: "scan", target: "a.example", workspace: "a.example" },
+      dry_run: true,
+      workflow: "scan",
+      target: "a.example",
+      workspace: "a.example",
       steps: [
         {
-          ...{ order: 1, module: "", name: "look", type: "bash", depth: 0, will: "run", reason: "" },
+          order: 1,
+          module: "",
+          name: "look",
+          type: "bash",
+          depth: 0,
+          will: "run",
+          reason: "",
           commands: ["if true; then\n  echo a.example\nfi"],
         },
         {
-          ...{ order: 2, module: "m", name: "skip", type: "http", depth: 0, will: "skip", reason: "1 > 2" },
+          order: 2,
+          module: "m",
+          name: "skip",
+          type: "http",
+          depth: 0,
+          will: "skip",
+          reason: "1 > 2",
           commands: [],
         },
       ],
@@ -284,8 +315,13 @@ describe("weft run", () => {
       0,
       [
         "scan  a.example  workspace a.example",
-        ...["  1. look  bash", "     if true; then", "       echo a.example", "     fi"],
-        ...["  2. m/skip  http  skipped: 1 > 2", "Nothing was executed.", ""],
+        "  1. look  bash",
+        "     if true; then",
+        "       echo a.example",
+        "     fi",
+        "  2. m/skip  http  skipped: 1 > 2",
+        "Nothing was executed.",
+        "",
       ],
     ]);
     expect(bodies()).toEqual([{ flow: "scan", target: "a.example", params: {}, dry_run: true }]);

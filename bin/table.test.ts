@@ -58,6 +58,13 @@ test("texts are truncated by their display width", () => {
 
 test("durations are formatted with their two largest units", () => {
   expect([0, 999, 1_000, 59_999, 60_000, 125_000, 3_600_000, 7_620_000].map(formatDuration)).toEqual([
-    ...["0ms", "999ms", "1.0s", "59.9s", "1m00s", "2m05s", "1h00m", "2h07m"],
+    "0ms",
+    "999ms",
+    "1.0s",
+    "59.9s",
+    "1m00s",
+    "2m05s",
+    "1h00m",
+    "2h07m",
   ]);
 });

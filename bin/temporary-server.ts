@@ -36,15 +36,15 @@ export async function startTemporaryServer(dataDir?: string): Promise<TemporaryS
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: {
       ...terminal.env,
-      ...{
-        PORT: "0",
-        HOST: "127.0.0.1",
-        WEFT_DATA_DIR: folder,
-        WEFT_ACCESS_TOKEN: "",
-        WEFT_HANDED_OVER: "1",
-      },
-      ...{ WEFT_PLATFORM: "embedded", WEFT_WORKER: "true" },
-      ...{ SCHEDULER_ENABLED: "false", EVENT_RECEIVER_ENABLED: "false" },
+      PORT: "0",
+      HOST: "127.0.0.1",
+      WEFT_DATA_DIR: folder,
+      WEFT_ACCESS_TOKEN: "",
+      WEFT_HANDED_OVER: "1",
+      WEFT_PLATFORM: "embedded",
+      WEFT_WORKER: "true",
+      SCHEDULER_ENABLED: "false",
+      EVENT_RECEIVER_ENABLED: "false",
     },
   });
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));

@@ -23,8 +23,16 @@ afterEach(async () => {
 
 const route = (auth: "required" | "none", path: string) =>
   defineRoute({
-    ...{ service: workflowsService, operationId: `post${auth}`, method: "POST", summary: "", tag: "" },
-    ...{ auth, path, status: 200, response: z.unknown(), bodyKind: "raw" },
+    service: workflowsService,
+    operationId: `post${auth}`,
+    method: "POST",
+    summary: "",
+    tag: "",
+    auth,
+    path,
+    status: 200,
+    response: z.unknown(),
+    bodyKind: "raw",
     body: z.custom<{ text: string }>(),
     bodyLimitBytes: 1024 * KIB,
     run: async ({ body }) => ({ length: body.text.length }),
@@ -47,8 +55,14 @@ async function serve(limits: GatewayOptions["limits"] = {}): Promise<{ port: num
   const open = async () => deps;
   const handlers = [toHandler(route("required", "/private"), open), toHandler(route("none", "/open"), open)];
   const fn = (index: number, path: string): TemplateFunction => ({
-    ...{ logicalId: path, entry: String(index), handlerExport: "handler", timeoutSeconds: 10, memoryMb: 128 },
-    ...{ bodyLimitBytes: 1024 * KIB, worker: false, sources: [] },
+    logicalId: path,
+    entry: String(index),
+    handlerExport: "handler",
+    timeoutSeconds: 10,
+    memoryMb: 128,
+    bodyLimitBytes: 1024 * KIB,
+    worker: false,
+    sources: [],
     routes: [{ method: "POST", path, stream: false }],
   });
   gateway = await startGateway({
@@ -58,7 +72,10 @@ async function serve(limits: GatewayOptions["limits"] = {}): Promise<{ port: num
       deps,
       load: async ({ entry }) => handlers[Number(entry)] as AnyHandler,
     }),
-    ...{ log: silent, host: "127.0.0.1", port: 0, limits },
+    log: silent,
+    host: "127.0.0.1",
+    port: 0,
+    limits,
   });
   return { port: gateway.port, asked };
 }

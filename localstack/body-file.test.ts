@@ -32,11 +32,18 @@ async function temporaryFolder(): Promise<string> {
 
 async function serve(bodiesDir: string, answer: (event: ProxyEvent) => Promise<string>): Promise<string> {
   const load = async () => async (event: unknown) => ({
-    ...{ statusCode: 200, headers: {}, body: await answer(event as ProxyEvent) },
+    statusCode: 200,
+    headers: {},
+    body: await answer(event as ProxyEvent),
   });
   const invoke = createFunctions({ root: "/", deps: {}, load });
   const gateway = await startGateway({
-    ...{ functions: [fn], invoke, log: silent, host: "127.0.0.1", port: 0, bodiesDir },
+    functions: [fn],
+    invoke,
+    log: silent,
+    host: "127.0.0.1",
+    port: 0,
+    bodiesDir,
   });
   onTestFinished(() => gateway.close(0));
   return `${gateway.url}/x`;

@@ -32,7 +32,10 @@ async function responses(
 ): Promise<{ status: number; body: string }[]> {
   const load = async () => async () => ({ statusCode: 200, headers: {}, body: "pong" });
   const gateway = await startGateway({
-    ...{ functions: [fn], log: silent, host, port: 0 },
+    functions: [fn],
+    log: silent,
+    host,
+    port: 0,
     invoke: createFunctions({ root: "/", deps: {}, load }),
     hosts: { publicUrl: undefined, allowedHosts: [], ...hosts },
   });

@@ -72,7 +72,13 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const durable = async (): Promise<void> => opened.durable?.();
     const uploads = opened.uploads === undefined ? {} : { uploads: opened.uploads };
     const gateway = await startGateway({
-      ...{ functions, invoke, log, durable, ...uploads, host, port },
+      functions,
+      invoke,
+      log,
+      durable,
+      ...uploads,
+      host,
+      port,
       ...(hosts === undefined ? {} : { hosts }),
       ...(bodiesDir === undefined ? {} : { bodiesDir }),
     });

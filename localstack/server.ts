@@ -62,7 +62,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const marks = config.recordHighWaterMarks ? recordToFile({ dataDir, log }) : undefined;
   const root = dirname(templatePath);
   const starting = startPlatform({
-    ...{ template, root, opened, log, host, port, worker, stepsAtOnce },
+    template,
+    root,
+    opened,
+    log,
+    host,
+    port,
+    worker,
+    stepsAtOnce,
     hosts: { publicUrl, allowedHosts },
     bodiesDir: join(dataDir, "bodies-unfinished"),
   });

@@ -108,12 +108,21 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
     const { value, unit, target } = judged[0] ?? { value: 0, unit: "", target: undefined };
     const { name, what, peer } = benchmark;
     const result: Result = {
-      ...{ name, what, value, unit, target, peer },
+      name,
+      what,
+      value,
+      unit,
+      target,
+      peer,
       baseline: roundedAll(baseline) as Result["baseline"],
       met: judged.every(({ met }) => met !== false),
       figures: judged,
       ...(roundedAll(details) as Measured["details"]),
-      ...{ brief: values.brief, load, busy_cores: busy, at, node: process.version },
+      brief: values.brief,
+      load,
+      busy_cores: busy,
+      at,
+      node: process.version,
     };
     process.stdout.write(`${JSON.stringify(result)}\n`);
     if (faults.length > 0) throw new Error(faults.join("; "));

@@ -43,7 +43,16 @@ export function documentData(count: number): DocumentData {
   const users = count > 10_000 ? 1_000 : Math.ceil(200 * part);
   const ownedFlat = Array.from({ length: OWNED - 3 }, (_, at) => flat + at);
   return {
-    ...{ users, trees, levels, beside, inTree, hub, children, moved, inMoved, flat },
+    users,
+    trees,
+    levels,
+    beside,
+    inTree,
+    hub,
+    children,
+    moved,
+    inMoved,
+    flat,
     deepFlat: Math.min(ROWS_MAX, count) - flat,
     wideRows: Math.min(ROWS_MAX, count - flat),
     owned: [hub, moved, 0, ...ownedFlat],

@@ -93,15 +93,18 @@ async function fillRoots(
       const [id, at] = [idOf(first + number), new Date(deps.clock.now() - number * 1_000).toISOString()];
       const plan = planInsert(
         {
-          ...{
-            id,
-            title: titleOf(first + number),
-            excerpt: null,
-            link_reach: "restricted",
-            link_role: "reader",
-          },
-          ...{ creator: creator.id, duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
-          ...{ accesses: 1, owners: 1 },
+          id,
+          title: titleOf(first + number),
+          excerpt: null,
+          link_reach: "restricted",
+          link_role: "reader",
+          creator: creator.id,
+          duplicated_from: null,
+          created_at: at,
+          updated_at: at,
+          deleted_at: null,
+          accesses: 1,
+          owners: 1,
         },
         { parent: undefined, order: toSegment((first + number) * BETWEEN_ROOTS), writes: [] },
       );

@@ -23,12 +23,18 @@ const timeOf = (number: number): string => new Date(Date.UTC(2026, 0, 1) + numbe
 export const workflowText = 'name: workflow\nsteps:\n  - { name: one, type: bash, command: "true" }\n';
 
 export const workspaceDraft = (number: number): EventDraft => ({
-  ...{ topic: "", source: "executor", tells: "totals", workspace: `area-${number}` },
+  topic: "",
+  source: "executor",
+  tells: "totals",
+  workspace: `area-${number}`,
   data: { counter: "urls", add: 1 },
 });
 
 export const vulnerabilityDraft = (number: number): EventDraft => ({
-  ...{ topic: "vuln.found", source: "scan", tells: "vulnerability", workspace: workspaceOf(number) },
+  topic: "vuln.found",
+  source: "scan",
+  tells: "vulnerability",
+  workspace: workspaceOf(number),
   data: {
     vuln_info: `template-${number % 500}`,
     vuln_title: `Finding ${number % 500}`,
@@ -39,7 +45,10 @@ export const vulnerabilityDraft = (number: number): EventDraft => ({
 });
 
 export const artifactDraft = (number: number): EventDraft => ({
-  ...{ topic: "", source: "executor", tells: "artifact", workspace: workspaceOf(number) },
+  topic: "",
+  source: "executor",
+  tells: "artifact",
+  workspace: workspaceOf(number),
   data: {
     artifact_path: `output/part-${number}.txt`,
     artifact_type: of(ARTIFACT_TYPES, number),
@@ -48,7 +57,9 @@ export const artifactDraft = (number: number): EventDraft => ({
 });
 
 export const letterOf = (number: number): LastFailure => ({
-  ...{ queue: "http", messageId: `letter-${number}`, body: `{"number":${number}}` },
+  queue: "http",
+  messageId: `letter-${number}`,
+  body: `{"number":${number}}`,
   error: new Error("the host did not answer"),
 });
 
@@ -59,12 +70,32 @@ export function runOf(number: number): StoredRun {
   const status = of(RUN_STATUSES, number);
   return {
     ...runKey(run_id),
-    ...{ run_id, number, workflow_name: `workflow-${number % 10}`, workflow_kind: "module" },
-    ...{ workflow_revision: 1, modules: [], target: `host-${number}.example`, params: {}, status },
-    ...{ workspace: workspaceOf(number), started_at: at, completed_at: at, error_message: "" },
-    ...{ created_at: at, updated_at: at, trigger_type: "api", trigger_name: "", event_id: "" },
-    ...{ run_group_id: run_id, total_steps: STEPS_A_RUN, completed_steps: STEPS_A_RUN, priority: "normal" },
-    ...{ hop: 0, state: { ...NEW_RUN, status }, begun: {}, version: 1 },
+    run_id,
+    number,
+    workflow_name: `workflow-${number % 10}`,
+    workflow_kind: "module",
+    workflow_revision: 1,
+    modules: [],
+    target: `host-${number}.example`,
+    params: {},
+    status,
+    workspace: workspaceOf(number),
+    started_at: at,
+    completed_at: at,
+    error_message: "",
+    created_at: at,
+    updated_at: at,
+    trigger_type: "api",
+    trigger_name: "",
+    event_id: "",
+    run_group_id: run_id,
+    total_steps: STEPS_A_RUN,
+    completed_steps: STEPS_A_RUN,
+    priority: "normal",
+    hop: 0,
+    state: { ...NEW_RUN, status },
+    begun: {},
+    version: 1,
   };
 }
 
@@ -72,10 +103,24 @@ export function stepOf({ run_id, created_at }: StoredRun, place: number): Stored
   const key = `step-${place}`;
   return {
     ...stepKey(run_id, key),
-    ...{ id: `${run_id}:${key}`, key, step_name: key, step_type: of(STEP_TYPES, place), module: "m" },
-    ...{ status: place % 10 === 9 ? "failed" : "completed", dispatch: place + 1, attempt: 1 },
-    ...{ command: "true", output: "", output_truncated: false, error_message: "", exports: {} },
-    ...{ duration_ms: 1, log_file: "", started_at: created_at, completed_at: created_at, created_at },
+    id: `${run_id}:${key}`,
+    key,
+    step_name: key,
+    step_type: of(STEP_TYPES, place),
+    module: "m",
+    status: place % 10 === 9 ? "failed" : "completed",
+    dispatch: place + 1,
+    attempt: 1,
+    command: "true",
+    output: "",
+    output_truncated: false,
+    error_message: "",
+    exports: {},
+    duration_ms: 1,
+    log_file: "",
+    started_at: created_at,
+    completed_at: created_at,
+    created_at,
   };
 }
 

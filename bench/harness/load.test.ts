@@ -29,7 +29,10 @@ afterAll(() => {
 it("sends so many requests by their weights, and gives what one kind took to the other", async () => {
   seen.length = 0;
   const report = await sendLoad({
-    ...{ port, token: "secret", connections: 1, count: 12 },
+    port,
+    token: "secret",
+    connections: 1,
+    count: 12,
     kinds: [
       { name: "get", weight: 2, method: "GET", path: "/get/{n}" },
       { name: "make", method: "POST", path: "/made", body: '{"n":{n}}', expect: 202, takes: "id" },
@@ -46,7 +49,9 @@ it("sends so many requests by their weights, and gives what one kind took to the
 
 it("tells of answers that were not expected", async () => {
   const load = startLoad({
-    ...{ port, connections: 2, count: 4 },
+    port,
+    connections: 2,
+    count: 4,
     kinds: [{ name: "bad", method: "GET", path: "/bad" }],
   });
   const report = await load.report;
@@ -65,7 +70,9 @@ it("takes answers that come in many parts, one after another", async () => {
 it("keeps to a rate until it is told to stop", async () => {
   seen.length = 0;
   const load = startLoad({
-    ...{ port, connections: 4, rate: 200 },
+    port,
+    connections: 4,
+    rate: 200,
     kinds: [{ name: "get", method: "GET", path: "/get" }],
   });
   while (seen.length < 40) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -78,7 +85,9 @@ it("keeps to a rate until it is told to stop", async () => {
 it("tells of what it did since it was last asked, and refuses when it is over", async () => {
   seen.length = 0;
   const load = startLoad({
-    ...{ port, connections: 1, rate: 500 },
+    port,
+    connections: 1,
+    rate: 500,
     kinds: [{ name: "get", method: "GET", path: "/get" }],
   });
   while (seen.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -59,8 +59,17 @@ test("counts what a template and its globals hold, references as long as they ma
   expect(stacks).toEqual([
     {
       file: "template.yaml",
-      ...{ resources: 4, functions: 2, rules: 1, queues: 1, tables: 0, parameters: 2, outputs: 0 },
-      ...{ bytes: (await stat(path)).size, apiResources: 0, largestPolicy: null, mostPolicies: null },
+      resources: 4,
+      functions: 2,
+      rules: 1,
+      queues: 1,
+      tables: 0,
+      parameters: 2,
+      outputs: 0,
+      bytes: (await stat(path)).size,
+      apiResources: 0,
+      largestPolicy: null,
+      mostPolicies: null,
       longestEnvironment: {
         function: "Long",
         bytes: 2 + 20 + (1 + 3) + (6 + 3) + (3 + 128) + (3 + "a--".length + 256),

@@ -28,8 +28,11 @@ const writeMeasurements = (limits: Record<string, number>, handlers: Record<stri
   writeFile(
     join(folder, "limits.json"),
     JSON.stringify({
-      ...{ form: 1, since: "2026-01-01T00:00:00.000Z", written: "2026-01-02T00:00:00.000Z" },
-      ...{ limits, handlers },
+      form: 1,
+      since: "2026-01-01T00:00:00.000Z",
+      written: "2026-01-02T00:00:00.000Z",
+      limits,
+      handlers,
     }),
   );
 
@@ -65,8 +68,14 @@ describe("weft doctor --aws", () => {
     expect(json).toMatchObject({ fits: true, faults: [], note: null, since: "2026-01-01T00:00:00.000Z" });
     expect(json.limits.map(({ limit }) => limit)).toEqual(Object.keys(LIMITS));
     expect(json.limits.find(({ limit }) => limit === "itemBytes")).toEqual({
-      ...{ limit: "itemBytes", unit: "bytes", source: "DynamoDB", allowed: 409_600 },
-      ...{ mark: 204_800, share: 50, beyond: "refused", where: null },
+      limit: "itemBytes",
+      unit: "bytes",
+      source: "DynamoDB",
+      allowed: 409_600,
+      mark: 204_800,
+      share: 50,
+      beyond: "refused",
+      where: null,
     });
     // Declared values count like measured ones.
     expect(json.limits.find(({ limit }) => limit === "visibilitySeconds")?.mark).toBeGreaterThan(60);

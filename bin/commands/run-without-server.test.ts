@@ -43,9 +43,7 @@ steps:
   - {name: not-now, type: bash, pre_condition: "1 > 2", command: "true"}
 `,
     );
-    const { code, out, error } = await weft(
-      ...["run", "hello.yaml", "-t", "a.example", "-p", "word=two=2", "-o"],
-    );
+    const { code, out, error } = await weft("run", "hello.yaml", "-t", "a.example", "-p", "word=two=2", "-o");
     expect([code, error]).toEqual([0, ""]);
     expect(out).toMatch(
       /^hello {2}run [0-9a-f-]{36}\n {2}✓ greet +bash +\d+ms\n {6}hello a\.example two=2\n {2}- not-now +bash +skipped\ncompleted in \S+ {2}2 of 2 steps {2}workspace a\.example\n$/,

@@ -65,7 +65,8 @@ describe("users' tokens", () => {
     expect(data).toEqual([expect.objectContaining({ name: "Ada Lovelace" }), early.data]);
     expect((await weft("token", "revoke", data[0].id)).out).toBe(`revoked ${data[0].id}\n`);
     expect(await weft("token", "revoke", data[0].id)).toEqual({
-      ...{ code: 1, out: "" },
+      code: 1,
+      out: "",
       error: "weft: There is no such token\n",
     });
 
@@ -131,7 +132,8 @@ describe("users' tokens", () => {
     await close();
     const older = await weft("token", "create", "--email", "ada@example.com");
     expect(older).toEqual({
-      ...{ code: 1, out: "" },
+      code: 1,
+      out: "",
       error:
         "weft: The stored data is of release 4.8.6 and this is 5.0.0: start a server of this release on it once, which migrates it.\n",
     });

@@ -31,7 +31,8 @@ describe("weft upgrade plan", () => {
   it("defaults to this version's release, and prints JSON with --json", async () => {
     const plan = JSON.parse(await run("plan", "--from", "4.8", "--json")) as unknown;
     expect(plan).toEqual({
-      ...{ from: "4.8.0", to: "5.0.0" },
+      from: "4.8.0",
+      to: "5.0.0",
       steps: [{ release: "5.0.0", asks: expect.arrayContaining([expect.stringContaining("DocSpec 3.0.0")]) }],
     });
     expect(await run("plan", "--from", "5.0.0", "--to", "5.0.0")).toBe(

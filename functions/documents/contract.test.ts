@@ -12,25 +12,27 @@ import { type GatewayRequest, type TestGateway, testGateway } from "#lib/testing
 const MARKDOWN = "# Notes\n";
 const POSITIONS = ["first-child", "last-child", "first-sibling", "last-sibling", "left", "right"];
 const DETAIL = [
-  ...[
-    "abilities",
-    "ancestors_link_reach",
-    "ancestors_link_role",
-    "computed_link_reach",
-    "computed_link_role",
-  ],
-  ...[
-    "created_at",
-    "creator",
-    "deleted_at",
-    "depth",
-    "excerpt",
-    "id",
-    "is_favorite",
-    "link_reach",
-    "link_role",
-  ],
-  ...["nb_accesses_ancestors", "nb_accesses_direct", "numchild", "path", "title", "updated_at", "user_role"],
+  "abilities",
+  "ancestors_link_reach",
+  "ancestors_link_role",
+  "computed_link_reach",
+  "computed_link_role",
+  "created_at",
+  "creator",
+  "deleted_at",
+  "depth",
+  "excerpt",
+  "id",
+  "is_favorite",
+  "link_reach",
+  "link_role",
+  "nb_accesses_ancestors",
+  "nb_accesses_direct",
+  "numchild",
+  "path",
+  "title",
+  "updated_at",
+  "user_role",
 ];
 
 let test: TestDeps;
@@ -70,13 +72,16 @@ describe("2. Resources and their fields", () => {
 
   it("settings have the contract's names, and what was renamed is refused with its new one", () => {
     const settings = {
-      ...{ PRIMARY_SDK_API_KEY: "key", PRIMARY_SDK_BASE_URL: "https://models.example/v1" },
-      ...{ AI_ALLOW_REACH_FROM: "public", PUBLISH_AS_MIT: "false" },
+      PRIMARY_SDK_API_KEY: "key",
+      PRIMARY_SDK_BASE_URL: "https://models.example/v1",
+      AI_ALLOW_REACH_FROM: "public",
+      PUBLISH_AS_MIT: "false",
       COLLABORATION_BACKEND_BASE_URL: "http://backend.example",
     };
     expect(readConfig(settings).documents).toMatchObject({
       models: { family: "primary", apiKey: "key", baseUrl: "https://models.example/v1" },
-      ...{ aiAllowReachFrom: "public", publishAsMit: false },
+      aiAllowReachFrom: "public",
+      publishAsMit: false,
       collaborationBackendBaseUrl: "http://backend.example",
     });
     expect(() => readConfig({ AI_API_KEY: "key" })).toThrow(/PRIMARY_SDK_API_KEY/);

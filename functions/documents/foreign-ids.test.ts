@@ -123,8 +123,10 @@ describe("what belongs to a document of somebody else's", () => {
         [others, none].map((ids) => anna.request(method, `/documents/${others.id}/${path(ids)}`, body)),
       );
       expect([method, path(others), there?.status, there?.text]).toEqual([
-        ...[method, path(others)],
-        ...[not?.status, not?.text],
+        method,
+        path(others),
+        not?.status,
+        not?.text,
       ]);
     }
   });
@@ -217,9 +219,15 @@ describe("a document of somebody else's", () => {
 
   it("is in none of the lists, whatever they are asked by", async () => {
     for (const query of [
-      ...["/documents/", "/documents/all/", "/documents/favorite_list/", "/documents/trashbin/"],
-      ...["/documents/?is_creator_me=false", "/documents/?title=ben", "/documents/search/?q=ben"],
-      ...[`/documents/search/?q=ben&document=${others.id}`, `/documents/?creator=${ben.id}`],
+      "/documents/",
+      "/documents/all/",
+      "/documents/favorite_list/",
+      "/documents/trashbin/",
+      "/documents/?is_creator_me=false",
+      "/documents/?title=ben",
+      "/documents/search/?q=ben",
+      `/documents/search/?q=ben&document=${others.id}`,
+      `/documents/?creator=${ben.id}`,
     ]) {
       const { status, text } = await anna.request("GET", query);
       expect([200, 400, 403, 404], query).toContain(status);

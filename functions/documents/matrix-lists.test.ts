@@ -41,7 +41,7 @@ function get(path: string, who: Participant, parts: { id?: string; query?: Recor
   if (handler === undefined) throw new Error(`there is no ${path}`);
   const { id, query } = parts;
   return call(test.deps, handler, {
-    ...{ token: stage.users.get(who)?.token ?? null },
+    token: stage.users.get(who)?.token ?? null,
     ...(id === undefined ? {} : { params: { id } }),
     ...(query === undefined ? {} : { query }),
   });
@@ -51,15 +51,23 @@ const detail = (id: string, who: Participant) => get("/documents/{id}", who, { i
 /** Search in a document, whose rights are its own. Reference 1.4. */
 const SEARCHES: readonly Row[] = [
   {
-    ...{ endpoint: "GET /documents/search", ability: "search", status: 200, isReadOnly: true },
+    endpoint: "GET /documents/search",
+    ability: "search",
+    status: 200,
+    isReadOnly: true,
     deniedAnonymous: 403,
     query: ({ id }) => ({ q: "", document: id }),
     // Nothing lies in these but themselves.
     expects: ({ results }: { results: readonly Shown[] }, { id }) => [results.map((one) => one.id), [id]],
   },
   {
-    ...{ endpoint: "GET /documents/search", variant: "an invalid page", ability: "search", status: 404 },
-    ...{ isReadOnly: true, deniedAnonymous: 403, query: ({ id }) => ({ q: "", document: id, page: "x" }) },
+    endpoint: "GET /documents/search",
+    variant: "an invalid page",
+    ability: "search",
+    status: 404,
+    isReadOnly: true,
+    deniedAnonymous: 403,
+    query: ({ id }) => ({ q: "", document: id, page: "x" }),
   },
 ];
 
@@ -170,7 +178,10 @@ describe("every list", () => {
         const { lists, opened } = await byDetails(who, seen);
         for (const name of LISTS)
           expect({ who, round, name, shown: byId(shown[name]) }).toEqual({
-            ...{ who, round, name, shown: byId(lists[name]) },
+            who,
+            round,
+            name,
+            shown: byId(lists[name]),
           });
         // Each of them is put to the test.
         if (who === "owner") for (const name of LISTS.slice(0, 5)) expect(lists[name]).not.toEqual([]);

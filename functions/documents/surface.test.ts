@@ -71,11 +71,9 @@ function operationsOf(api: TestGateway["api"]): Operation[] {
         // biome-ignore lint/suspicious/noExplicitAny: it is an OpenAPI document
         const { parameters = [], requestBody, security } = described as any;
         return {
-          ...{
-            method: method.toUpperCase(),
-            path: path.slice(BASE.length),
-            needsToken: security === undefined,
-          },
+          method: method.toUpperCase(),
+          path: path.slice(BASE.length),
+          needsToken: security === undefined,
           queries: parameters
             .filter((one: { in: string }) => one.in === "query")
             .map(({ name }: { name: string }) => name),
@@ -103,7 +101,10 @@ async function makeOneOfEach(): Promise<Record<string, string>> {
   const thread = await made(`${at}/threads/`, { body: [] });
   await gateway.request("POST", `${at}/ask-for-access/`, { body: {}, token: ben.token });
   return {
-    ...{ id, thread: thread.id, comment: thread.comments[0].id, versionId: "none" },
+    id,
+    thread: thread.id,
+    comment: thread.comments[0].id,
+    versionId: "none",
     accessId: (await made(`${at}/accesses/`, { user_id: ann.id })).id,
     invitationId: (await made(`${at}/invitations/`, { email: "new@example.com" })).id,
     requestId: (await gateway.request("GET", `${at}/ask-for-access/`)).body.results[0].id,

@@ -44,8 +44,13 @@ export const PARTS: readonly Part[] = [
     run: (root) =>
       runProgram(root, [
         bin("tsc"),
-        ...["-p", ".", "--pretty", "false"],
-        ...["--incremental", "--tsBuildInfoFile", join("node_modules", ".cache", "types.tsbuildinfo")],
+        "-p",
+        ".",
+        "--pretty",
+        "false",
+        "--incremental",
+        "--tsBuildInfoFile",
+        join("node_modules", ".cache", "types.tsbuildinfo"),
       ]),
   },
   {

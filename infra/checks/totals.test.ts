@@ -56,11 +56,14 @@ it("lists the ten slowest files of all reports, slowest first", async () => {
 it("reports each failed test: its file, its full name and the first lines of the message", async () => {
   const path = await reportOf("failed", 1, 1, false, [
     {
-      ...{ name: join(process.cwd(), "lib/some.test.ts"), status: "failed", message: "" },
+      name: join(process.cwd(), "lib/some.test.ts"),
+      status: "failed",
+      message: "",
       assertionResults: [
         { status: "passed", fullName: "does it", failureMessages: [] },
         {
-          ...{ status: "failed", fullName: "group does it not" },
+          status: "failed",
+          fullName: "group does it not",
           failureMessages: [
             `\u001b[31mexpected 1\u001b[39m\n    at run (/a/node_modules/b.js:1:2)\n${"at line\n".repeat(40)}`,
           ],
@@ -83,7 +86,9 @@ it("reports each failed test: its file, its full name and the first lines of the
 it("reports a file that could not be collected", async () => {
   const path = await reportOf("uncollected", 1, 0, false, [
     {
-      ...{ name: join(process.cwd(), "lib/some.test.ts"), status: "failed", message: "no such module" },
+      name: join(process.cwd(), "lib/some.test.ts"),
+      status: "failed",
+      message: "no such module",
       assertionResults: [],
     },
   ]);
@@ -92,7 +97,9 @@ it("reports a file that could not be collected", async () => {
 
 it("prints only the totals on standard output, and at most 20 failures on standard error", async () => {
   const assertionResults = Array.from({ length: 25 }, (_, at) => ({
-    ...{ status: "failed", fullName: `test ${at}`, failureMessages: null },
+    status: "failed",
+    fullName: `test ${at}`,
+    failureMessages: null,
   }));
   const name = join(process.cwd(), "lib/some.test.ts");
   const path = await reportOf("many", 1, 25, false, [

@@ -28,8 +28,14 @@ export function installDynamoDbLocal(root: string): Promise<string> {
     await copyFile(join(HERE, "dynamodb-local/pom.xml"), pom);
     const libraries = join(folder, "libraries");
     await runInstaller("mvn", [
-      ...["-B", "-q", "-f", pom, `-Dmaven.repo.local=${join(folder, "repository")}`],
-      ...["dependency:copy-dependencies", "-DincludeScope=runtime", `-DoutputDirectory=${libraries}`],
+      "-B",
+      "-q",
+      "-f",
+      pom,
+      `-Dmaven.repo.local=${join(folder, "repository")}`,
+      "dependency:copy-dependencies",
+      "-DincludeScope=runtime",
+      `-DoutputDirectory=${libraries}`,
     ]);
     await rm(join(folder, "repository"), { recursive: true });
     const program = join(HERE, "dynamodb-local/LoopbackDynamoDb.java");

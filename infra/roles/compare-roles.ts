@@ -42,7 +42,10 @@ export function compareRoles(roles: DeployedRoles, done: ReadonlyMap<string, rea
 function lambdaRights({ logs }: DeployedRoles, { queues }: DeployedFunction): Right[] {
   // The last one is for the handler, which changes the visibility of messages only in Lambda.
   const polling = [
-    ...["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"],
+    "ReceiveMessage",
+    "DeleteMessage",
+    "ChangeMessageVisibility",
+    "GetQueueAttributes",
     "GetQueueUrl",
   ];
   return [

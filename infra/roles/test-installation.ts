@@ -81,8 +81,11 @@ export async function openInstallation(
   });
   const values = {
     ...settingDefaults(),
-    ...{ StackName: stack, EventBusName: stack, BlobsBucketName: bucket },
-    ...{ AccessTokenParameter: parameters.token, SecretsPath: parameters.secrets },
+    StackName: stack,
+    EventBusName: stack,
+    BlobsBucketName: bucket,
+    AccessTokenParameter: parameters.token,
+    SecretsPath: parameters.secrets,
     DocumentSecretsPath: parameters.documents,
     DocumentSecrets:
       "OIDC_RS_PRIVATE_KEY_STR, Y_PROVIDER_API_KEY, SERVER_TO_SERVER_API_TOKENS, THEME_CUSTOMIZATION_FILE_PATH",
@@ -90,7 +93,9 @@ export async function openInstallation(
     // Nothing listens on this port.
     LlmBaseUrl: "http://127.0.0.1:1/v1",
     LlmModel: "tour",
-    ...{ EmailHost: "127.0.0.1", EmailPort: "1", EmailHostUser: "tour" },
+    EmailHost: "127.0.0.1",
+    EmailPort: "1",
+    EmailHostUser: "tour",
     EventLogRetention: "7d",
     RunRetention: "7d",
   };
@@ -134,7 +139,11 @@ export async function openInstallation(
     if (logicalId === "ConverterFunction") return { blobs: outside.blobs };
     if (worker) {
       const opened = await openWorker({
-        ...{ dataDir: join(folder, logicalId), stack, resources, log, environment },
+        dataDir: join(folder, logicalId),
+        stack,
+        resources,
+        log,
+        environment,
       });
       workers.push(opened);
       return opened.deps;
@@ -168,7 +177,11 @@ export async function openInstallation(
   const outside = await openStoredDeps(first ?? {}, composeDeps);
   const pollers: { drain(boundMs: number): Promise<void> }[] = [];
   return {
-    ...{ roles, token, serverToken, outside, url: gateway.url },
+    roles,
+    token,
+    serverToken,
+    outside,
+    url: gateway.url,
     call: (logicalId, event) => invokeFunction(invoke, functions, logicalId, event),
     writeAs: (email) => {
       writerEmail = email;

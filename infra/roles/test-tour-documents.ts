@@ -60,7 +60,10 @@ export async function tourDocuments(client: Client, serverToken: string): Promis
   await other.send("GET", "/automation/event-logs");
   await tourUsers(client, other);
   await client.withToken(serverToken).send("POST", `${BASE}/documents/create-for-owner`, {
-    ...{ title: "Made", content: "# Made", sub: "tour", email: "made-for@example.org" },
+    title: "Made",
+    content: "# Made",
+    sub: "tour",
+    email: "made-for@example.org",
   });
   const root = await send<Created>("POST", `${BASE}/documents`, { title: "Tour" });
   await tourTree(client, root.id);

@@ -71,14 +71,18 @@ export async function readFindings(client: Client, runId: string): Promise<void>
   const [found] = await client.list<{ id: number }>(`/automation/vulnerabilities?workspace=${WORKSPACE}`);
   const window = `workspace=${WORKSPACE}&from=2020-01-01`;
   for (const path of [
-    ...[
-      "/asset-stats",
-      `/assets/diff?${window}`,
-      `/vulnerabilities/diff?${window}`,
-      "/vulnerabilities/summary",
-    ],
-    ...[`/vulnerabilities/${found?.id}`, "/workspaces", "/workspace-names", "/artifacts?verify_exist=true"],
-    ...[`/runs/${runId}/artifacts`, "/step-results?limit=1000", "/stats", "/snapshots"],
+    "/asset-stats",
+    `/assets/diff?${window}`,
+    `/vulnerabilities/diff?${window}`,
+    "/vulnerabilities/summary",
+    `/vulnerabilities/${found?.id}`,
+    "/workspaces",
+    "/workspace-names",
+    "/artifacts?verify_exist=true",
+    `/runs/${runId}/artifacts`,
+    "/step-results?limit=1000",
+    "/stats",
+    "/snapshots",
   ])
     await client.send("GET", `/automation${path}`);
   for (const kind of ["assets", "vulnerabilities"]) {

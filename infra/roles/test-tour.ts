@@ -285,7 +285,10 @@ async function endWaitingRuns(all: Tour): Promise<string> {
     JSON.stringify({
       "detail-type": "step.requested",
       detail: {
-        ...{ type: "bash", place: "workspace", run_id: fourth, work_blob: `runs/${fourth}/work/gone` },
+        type: "bash",
+        place: "workspace",
+        run_id: fourth,
+        work_blob: `runs/${fourth}/work/gone`,
         request: { type: "step.requested", key: "none", step: "none", phase: "run", dispatch },
       },
       filler: LONG,

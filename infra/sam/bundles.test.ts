@@ -103,9 +103,13 @@ async function startFakeAws({ release = releaseOf(PRODUCT_VERSION) } = {}) {
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const environment = {
-    ...{ WEFT_STACK: "weft", WEFT_QUEUES: "bash bash-dead-letters conduct.fifo", AWS_REGION: "eu-west-1" },
-    ...{ AWS_ACCESS_KEY_ID: "sample", AWS_SECRET_ACCESS_KEY: "sample" },
-    ...{ AWS_ENDPOINT_URL_SSM: url, AWS_ENDPOINT_URL_DYNAMODB: url },
+    WEFT_STACK: "weft",
+    WEFT_QUEUES: "bash bash-dead-letters conduct.fifo",
+    AWS_REGION: "eu-west-1",
+    AWS_ACCESS_KEY_ID: "sample",
+    AWS_SECRET_ACCESS_KEY: "sample",
+    AWS_ENDPOINT_URL_SSM: url,
+    AWS_ENDPOINT_URL_DYNAMODB: url,
   };
   return { asked, environment };
 }

@@ -60,15 +60,16 @@ describe("methods that paths do not support", () => {
   const scanned = (path: string, method: "ANY" | "GET" | "POST", otherMethods?: true): ScannedRoute => ({
     entry: "functions/documents/gateway/not-found.ts",
     route: defineRoute({
-      ...{
-        service: documentsService,
-        operationId: "notFound",
-        path,
-        method,
-        summary: "Else",
-        tag: "Gateway",
-      },
-      ...{ auth: "none", status: 200, response: z.never(), run: () => undefined as never },
+      service: documentsService,
+      operationId: "notFound",
+      path,
+      method,
+      summary: "Else",
+      tag: "Gateway",
+      auth: "none",
+      status: 200,
+      response: z.never(),
+      run: () => undefined as never,
       ...(otherMethods === undefined ? {} : { otherMethods }),
     }),
   });

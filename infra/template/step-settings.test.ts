@@ -16,14 +16,29 @@ const names = Object.keys(settings);
 const NOT_FOR_FUNCTIONS: ReadonlySet<string> = new Set([
   // API Gateway serves its own domain names only.
   "DJANGO_ALLOWED_HOSTS",
-  ...["PORT", "HOST", "WEFT_DATA_DIR", "WEFT_ACCESS_TOKEN", "WEFT_PLATFORM", "WEFT_STACK", "WEFT_WORKER"],
+  "PORT",
+  "HOST",
+  "WEFT_DATA_DIR",
+  "WEFT_ACCESS_TOKEN",
+  "WEFT_PLATFORM",
+  "WEFT_STACK",
+  "WEFT_WORKER",
   // In Lambda, each queue has a concurrency limit, and schedules are rules of the template.
-  ...["STEPS_CONCURRENCY_MAX", "SCHEDULER_ENABLED"],
+  "STEPS_CONCURRENCY_MAX",
+  "SCHEDULER_ENABLED",
   // Files, containers and hosts are for workers.
-  ...["FUNCTION_FOLDERS", "DOCKER_HOST", "REMOTE_VOLUME_ROOTS", "REMOTE_HOST_NETWORK", "REMOTE_KEYS_DIR"],
-  ...["SSH_KNOWN_HOSTS", "WATCH_ROOTS"],
+  "FUNCTION_FOLDERS",
+  "DOCKER_HOST",
+  "REMOTE_VOLUME_ROOTS",
+  "REMOTE_HOST_NETWORK",
+  "REMOTE_KEYS_DIR",
+  "SSH_KNOWN_HOSTS",
+  "WATCH_ROOTS",
   // Functions read secrets in the parameter store.
-  ...[...STORED_SETTINGS.values, ...STORED_SETTINGS.files, "LLM_API_KEY", "DJANGO_EMAIL_HOST_PASSWORD"],
+  ...STORED_SETTINGS.values,
+  ...STORED_SETTINGS.files,
+  "LLM_API_KEY",
+  "DJANGO_EMAIL_HOST_PASSWORD",
 ]);
 
 describe("settings of functions", () => {

@@ -102,7 +102,10 @@ export function bucketResources(): ResourceMap {
 
 function expireTemporary(Id: string, Prefix: string, ExpirationInDays: number): Record<string, unknown> {
   return {
-    ...{ Id, Status: "Enabled", Prefix, ExpirationInDays },
+    Id,
+    Status: "Enabled",
+    Prefix,
+    ExpirationInDays,
     NoncurrentVersionExpiration: { NoncurrentDays: TEMPORARY_VERSIONS_DAYS },
   };
 }

@@ -18,8 +18,13 @@ const text = fc.oneof(
 const color = fc.constantFrom("default", "red", "blue");
 const styles = fc.record(
   {
-    ...{ bold: fc.constant(true), italic: fc.constant(true), underline: fc.constant(true) },
-    ...{ strike: fc.constant(true), code: fc.constant(true), textColor: color, backgroundColor: color },
+    bold: fc.constant(true),
+    italic: fc.constant(true),
+    underline: fc.constant(true),
+    strike: fc.constant(true),
+    code: fc.constant(true),
+    textColor: color,
+    backgroundColor: color,
   },
   { requiredKeys: [] },
 );
@@ -29,13 +34,15 @@ const address = fc.oneof(
   fc.constantFrom("javascript:alert(1)", "/a b", '"><svg onload=x>', "http://a.aa/?b=1&amp;c=2&quot;"),
 );
 const link = fc.record({
-  ...{ type: fc.constant("link"), href: address },
+  type: fc.constant("link"),
+  href: address,
   content: fc.array(styled, { minLength: 1, maxLength: 2 }),
 });
 const inline = fc.array(fc.oneof(styled, link), { maxLength: 4 });
 const props = fc.record(
   {
-    ...{ textColor: color, backgroundColor: color },
+    textColor: color,
+    backgroundColor: color,
     textAlignment: fc.constantFrom("left", "center", "right", "justify"),
   },
   { requiredKeys: [] },
@@ -47,19 +54,23 @@ const textual = fc.oneof(
   }),
   fc.record({ type: fc.constant("paragraph"), props, content: inline }),
   fc.record({
-    ...{ type: fc.constant("heading"), content: inline },
+    type: fc.constant("heading"),
+    content: inline,
     props: fc.record({ level: fc.integer({ min: 1, max: 6 }) }),
   }),
   fc.record({
-    ...{ type: fc.constant("checkListItem"), content: inline },
+    type: fc.constant("checkListItem"),
+    content: inline,
     props: fc.record({ checked: fc.boolean() }),
   }),
   fc.record({
-    ...{ type: fc.constant("numberedListItem"), content: inline },
+    type: fc.constant("numberedListItem"),
+    content: inline,
     props: fc.record({ start: fc.integer({ min: 1, max: 9 }) }),
   }),
   fc.record({
-    ...{ type: fc.constant("codeBlock"), content: text },
+    type: fc.constant("codeBlock"),
+    content: text,
     props: fc.record({ language: fc.constantFrom("text", "javascript") }),
   }),
   fc.record({
@@ -70,7 +81,9 @@ const textual = fc.oneof(
   fc.array(fc.array(inline, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 3 }).map((rows) => ({
     type: "table",
     content: {
-      ...{ type: "tableContent", rows: rows.map((cells) => ({ cells })), columnWidths: [120, undefined] },
+      type: "tableContent",
+      rows: rows.map((cells) => ({ cells })),
+      columnWidths: [120, undefined],
       headerRows: rows.length - 1,
     },
   })),
@@ -80,7 +93,8 @@ const block = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      ...{ type: fc.constantFrom("paragraph", "bulletListItem"), content: inline },
+      type: fc.constantFrom("paragraph", "bulletListItem"),
+      content: inline,
       children: fc.array(textual, { minLength: 1, maxLength: 3 }),
     }),
   },

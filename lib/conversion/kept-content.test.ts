@@ -12,7 +12,9 @@ interface Node {
 }
 
 const node = (name: string, content: readonly Content[] = [], attributes: Node["attributes"] = {}): Node => ({
-  ...{ name, content, attributes },
+  name,
+  content,
+  attributes,
 });
 /** Blocks as an editor leaves them: each in a container, the children in a group behind the content. */
 const block = (id: string, content: Node, ...children: Node[]): Node =>
@@ -123,7 +125,8 @@ const BLOCKS: readonly [what: string, Node, object][] = [
     "an unknown block",
     node("poll", [node("question", ["some ", ["words", { bold: {} }]]), node("empty")], { votes: 3 }),
     {
-      ...{ type: "poll", props: { votes: 3 } },
+      type: "poll",
+      props: { votes: 3 },
       content: [
         { type: "question", content: [text("some "), text("words", { bold: true })] },
         { type: "empty" },
@@ -170,7 +173,9 @@ const BLOCKS: readonly [what: string, Node, object][] = [
     ]),
     {
       content: {
-        ...{ type: "tableContent", columnWidths: [120], headerRows: 1 },
+        type: "tableContent",
+        columnWidths: [120],
+        headerRows: 1,
         rows: [{ cells: [{ content: [text("a")] }] }, { cells: [{ content: [text("words")] }] }],
       },
     },
@@ -232,7 +237,8 @@ describe("text of a document", () => {
     );
     expect(await json(bytes)).toMatchObject([
       {
-        ...{ id: "list", type: "columnList" },
+        id: "list",
+        type: "columnList",
         children: [
           { id: "l", type: "column", props: { width: 0.8 }, children: [{ id: "a", type: "paragraph" }] },
           { id: "r", type: "column", props: { width: 1.2 }, children: [{ id: "b" }] },
@@ -297,9 +303,18 @@ describe("text that is added", () => {
 
   it("comes out as it went in, whatever the blocks of markdown", async () => {
     const written = [
-      ...["# one", "## two", "###### six", "words **bold** *italic* ~~gone~~ `code`", "> quote"],
-      ...["* item", "* [ ] open", "* [x] done", "***", "```js\nlet a = 1;\nb\n```"],
-      ...["[link](https://example.org/)", "1. first"],
+      "# one",
+      "## two",
+      "###### six",
+      "words **bold** *italic* ~~gone~~ `code`",
+      "> quote",
+      "* item",
+      "* [ ] open",
+      "* [x] done",
+      "***",
+      "```js\nlet a = 1;\nb\n```",
+      "[link](https://example.org/)",
+      "1. first",
     ];
     await fc.assert(
       fc.asyncProperty(fc.shuffledSubarray(written, { minLength: 1 }), async (parts) => {

@@ -39,7 +39,11 @@ export function plainBlocks(blocks: readonly Block[], schema: BlockSchema): Bloc
     const props = Object.fromEntries(Object.entries(block.props).filter(isKnown));
     const kind = known?.content;
     const standard = (as: string, given: Record<string, unknown> = {}): Block => ({
-      ...{ id: block.id, type: as, props: given, content: undefined, children: [] },
+      id: block.id,
+      type: as,
+      props: given,
+      content: undefined,
+      children: [],
     });
     if (kind === "inline") return [{ ...block, props, content: inline, children }];
     if (kind === "table" && content !== undefined && !Array.isArray(content)) {

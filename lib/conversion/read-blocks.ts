@@ -142,8 +142,11 @@ class BlockReader {
     const headerRows = headers.filter((row) => row.every(Boolean)).length;
     const headerCols = (headers[0] ?? []).filter((_, at) => headers.every((row) => row[at] === true)).length;
     return {
-      ...{ type: "tableContent", columnWidths },
-      ...{ headerRows: headerRows || undefined, headerCols: headerCols || undefined, rows },
+      type: "tableContent",
+      columnWidths,
+      headerRows: headerRows || undefined,
+      headerCols: headerCols || undefined,
+      rows,
     };
   }
 
@@ -164,7 +167,8 @@ class BlockReader {
       for (const one of more) content.push(one);
     }
     return {
-      ...{ type: "tableCell", content },
+      type: "tableCell",
+      content,
       props: { colspan, rowspan, backgroundColor, textColor, textAlignment },
     };
   }

@@ -29,7 +29,9 @@ describe("the page of the interface", () => {
       paths: {
         [hostile]: {
           get: {
-            ...{ operationId: "x", summary: hostile, tags: [hostile] },
+            operationId: "x",
+            summary: hostile,
+            tags: [hostile],
             parameters: [{ name: hostile, in: hostile, description: hostile, schema: { enum: [hostile] } }],
             responses: { "200": { description: hostile } },
           },

@@ -70,7 +70,9 @@ async function guardedCall<Answer>(
     if (call.signal.aborted) throw thrown;
     if (timeout.aborted)
       throw new CallFailed(`it did not answer within ${call.timeoutMs} ms`, {
-        ...{ again: true, elsewhere: true, cause: thrown },
+        again: true,
+        elsewhere: true,
+        cause: thrown,
       });
     throw toCallFailed(thrown);
   }
@@ -136,6 +138,8 @@ function toCallFailed(thrown: unknown): CallFailed {
   const cause = (thrown as { cause?: unknown }).cause ?? thrown;
   const failed = toRequestFailed("the request", cause);
   return new CallFailed(failed.message.slice(0, TOLD_CHARACTERS), {
-    ...{ again: failed.passing, elsewhere: true, cause: thrown },
+    again: failed.passing,
+    elsewhere: true,
+    cause: thrown,
   });
 }

@@ -115,7 +115,9 @@ describe("a chat", () => {
       model: "m1",
     });
     expect(server.requests[0]?.body).toEqual({
-      ...{ model: "m1", messages, tools },
+      model: "m1",
+      messages,
+      tools,
       tool_choice: { type: "function", function: { name: "look" } },
     });
     await chat({ messages, tools, toolChoice: "auto" });
@@ -126,21 +128,28 @@ describe("a chat", () => {
 
   it("sends what the step says before the settings, extra parameters first, numbers as numbers", async () => {
     const config = {
-      ...{
-        model: "mine",
-        temperature: "0.2",
-        max_tokens: 50,
-        top_k: "4",
-        n: 2,
-        custom_headers: { "x-own": "1" },
-      },
-      ...{ response_format: { type: "json_object" }, stop: ["."], messages: "never", input: "never" },
+      model: "mine",
+      temperature: "0.2",
+      max_tokens: 50,
+      top_k: "4",
+      n: 2,
+      custom_headers: { "x-own": "1" },
+      response_format: { type: "json_object" },
+      stop: ["."],
+      messages: "never",
+      input: "never",
     };
     const answer = await chat({}, { config, extra: { max_tokens: "60", model: "extra" } });
     expect(answer.all_contents).toEqual(["you said: hi", "you said: hi (1)"]);
     expect(server.requests[0]?.body).toEqual({
-      ...{ model: "extra", messages: [USER], temperature: 0.2, max_tokens: 60, top_k: 4, n: 2 },
-      ...{ response_format: { type: "json_object" }, stop: ["."] },
+      model: "extra",
+      messages: [USER],
+      temperature: 0.2,
+      max_tokens: 60,
+      top_k: 4,
+      n: 2,
+      response_format: { type: "json_object" },
+      stop: ["."],
     });
     expect(server.requests[0]?.headers["x-own"]).toBe("1");
   });
@@ -155,13 +164,11 @@ describe("a chat", () => {
     ] as const) {
       server.requests.length = 0;
       expect(await chat({}, sources)).toMatchObject({
-        ...{
-          content: "you said: hi",
-          finish_reason: "stop",
-          role: "assistant",
-          model: "m1",
-          id: "chatcmpl-1",
-        },
+        content: "you said: hi",
+        finish_reason: "stop",
+        role: "assistant",
+        model: "m1",
+        id: "chatcmpl-1",
         usage: { total_tokens: 12 },
       });
       expect(server.requests[0]?.body["stream"] === true).toBe(streams);
@@ -219,7 +226,8 @@ describe("a chat", () => {
 describe("embeddings", () => {
   const embed = (input: readonly string[], config: LlmParameters = {}) =>
     embedTexts(depsOf(), callConfig({ config }), input, {
-      ...{ budgetMs: 20_000, signal: new AbortController().signal },
+      budgetMs: 20_000,
+      signal: new AbortController().signal,
     });
 
   it("come in the order of the inputs", async () => {

@@ -13,9 +13,12 @@ export function messageOf(mail: Mail, from: MailSender) {
     messageId: `<${mail.id}@${domain}>`,
     from,
     to: { name: "", address: mail.to },
-    ...{ subject: mail.subject, text: mail.text, html: mail.html },
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
     headers: { "Content-Language": mail.language, "Auto-Submitted": "auto-generated" },
     // What is said of a mail is text, never a file or an address to be read.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   };
 }

@@ -12,8 +12,13 @@ import { smtpMailer } from "./smtp.ts";
 
 const FROM = { name: "Docs", address: "docs@weft.example" };
 const mail = (parts: Partial<Mail> = {}): Mail => ({
-  ...{ id: "0199-1", to: "anna@example.com", subject: "A document", text: "Hello\n", html: "<p>Hello</p>" },
-  ...{ language: "en", ...parts },
+  id: "0199-1",
+  to: "anna@example.com",
+  subject: "A document",
+  text: "Hello\n",
+  html: "<p>Hello</p>",
+  language: "en",
+  ...parts,
 });
 
 const closing: (() => Promise<void>)[] = [];
@@ -32,7 +37,9 @@ interface Received {
 async function mailServer(options: SMTPServerOptions = {}) {
   const received: Received[] = [];
   const server = new SMTPServer({
-    ...{ authOptional: true, disabledCommands: ["STARTTLS"], disableReverseLookup: true },
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    disableReverseLookup: true,
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -59,7 +66,9 @@ async function mailServer(options: SMTPServerOptions = {}) {
 
 const settings = (port: number, more: Record<string, string> = {}) => {
   const { smtp } = readConfig({
-    ...{ DJANGO_EMAIL_HOST: "127.0.0.1", DJANGO_EMAIL_PORT: String(port), ...more },
+    DJANGO_EMAIL_HOST: "127.0.0.1",
+    DJANGO_EMAIL_PORT: String(port),
+    ...more,
   }).mail;
   return smtp!;
 };
@@ -181,11 +190,16 @@ describe("the settings of mails", () => {
   it("have the defaults that installations know", () => {
     const { mail: read } = readConfig({ PORT: "3001" });
     expect(read).toEqual({
-      ...{ smtp: undefined, from: "from@example.com" },
+      smtp: undefined,
+      from: "from@example.com",
       letterhead: { brandName: "Docs", logoUrl: undefined, appUrl: "http://127.0.0.1:3001" },
     });
     expect(settings(25)).toEqual({
-      ...{ host: "127.0.0.1", port: 25, security: "none", user: undefined, password: undefined },
+      host: "127.0.0.1",
+      port: 25,
+      security: "none",
+      user: undefined,
+      password: undefined,
     });
     expect(settings(465, { DJANGO_EMAIL_USE_SSL: "True" }).security).toBe("tls");
     const { letterhead } = readConfig({ DJANGO_EMAIL_URL_APP: "https://docs.example/" }).mail;

@@ -38,11 +38,15 @@ export function smtpMailer(
       const socket = new Socket();
       const pass = settings.password ?? (user === undefined ? undefined : await password());
       const options = {
-        ...{ host, port, secure: security === "tls" },
+        host,
+        port,
+        secure: security === "tls",
         ...(security === "starttls" ? { requireTLS: true } : { ignoreTLS: true }),
         ...(user === undefined ? {} : { auth: { user, pass: pass ?? "" } }),
-        ...{ connectionTimeout: waits.connectMs, greetingTimeout: waits.greetingMs },
-        ...{ socketTimeout: waits.silenceMs, socket },
+        connectionTimeout: waits.connectMs,
+        greetingTimeout: waits.greetingMs,
+        socketTimeout: waits.silenceMs,
+        socket,
       };
       const transport = new Sender(new Transport(options), options);
       // A server that says a little now and then would keep all other mails waiting.

@@ -25,7 +25,9 @@ export function fetchOver(
       headers: answered,
       body: stream,
     } = await network.exchange({
-      ...{ url, headers, method: init?.method ?? "GET" },
+      url,
+      headers,
+      method: init?.method ?? "GET",
       ...(body === undefined ? {} : { body }),
       signal: init?.signal ?? new AbortController().signal,
     });

@@ -65,7 +65,10 @@ type Options = Partial<Omit<HttpRequest, "url" | "headers">> & {
 async function ask(url: string, options: Options = {}) {
   const { headers = {}, network = OPEN, ...more } = options;
   const answer = await sendRequest(network, {
-    ...{ method: "GET", timeoutMs: 5_000, maxBytes: 100_000, signal: new AbortController().signal },
+    method: "GET",
+    timeoutMs: 5_000,
+    maxBytes: 100_000,
+    signal: new AbortController().signal,
     ...more,
     url: new URL(url),
     headers: new Headers(headers),
@@ -335,8 +338,13 @@ describe("a name", () => {
   it("that resolves to this machine is refused where private addresses are", async () => {
     const { port, seen } = await serve((_, outgoing) => void outgoing.end("reached"));
     for (const name of [
-      ...["localhost", "LOCALHOST", "localhost.", "127.0.0.1.nip.example.org"],
-      ...["ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "ｌｏｃａｌｈｏｓｔ", "user@localhost"],
+      "localhost",
+      "LOCALHOST",
+      "localhost.",
+      "127.0.0.1.nip.example.org",
+      "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ",
+      "ｌｏｃａｌｈｏｓｔ",
+      "user@localhost",
     ]) {
       const { resolve } = resolving(["127.0.0.1"]);
       const network = openNetwork({ privateAddresses: "deny", loopback: "as private" }, resolve);

@@ -39,7 +39,8 @@ export interface Operation {
 export type Operations = Map<number, Map<string, Operation[]>>;
 
 export const toRow = ({ key, fields, text }: Entry, number: number): Row => ({
-  ...{ key, number },
+  key,
+  number,
   terms: Object.entries(fields).map(([field, value]) => termOf(field, value)),
   ...(text === undefined ? {} : { text: searchable(text) }),
 });

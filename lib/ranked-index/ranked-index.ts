@@ -318,7 +318,11 @@ export class RankedIndex {
     }
     const passing = recent.rows.filter((row) => row.number > head.low && passes(row, tests));
     return new View({
-      ...{ low: head.low, merged: head.merged, rows: recent.rows, count: recent.rows.length, selections },
+      low: head.low,
+      merged: head.merged,
+      rows: recent.rows,
+      count: recent.rows.length,
+      selections,
       passing: passing.map(({ number, key }) => ({ number, key })),
       readKeys: (numbers) => this.#known.readKeys(numbers),
     });

@@ -67,7 +67,13 @@ export const goneKeyOf = (index: string): Key => ({ pk: index, sk: "gone" });
 
 export const emptyHead = (index: string): IndexHead => ({
   ...headKeyOf(index),
-  ...{ version: 0, last: 0, low: 0, merged: 0, firstDelta: 0, nextDelta: 0, changed: {} },
+  version: 0,
+  last: 0,
+  low: 0,
+  merged: 0,
+  firstDelta: 0,
+  nextDelta: 0,
+  changed: {},
 });
 
 /** Deltas take turns in so many slots. */

@@ -125,7 +125,8 @@ describe("text in a ranked index", () => {
               await takeAll(
                 index,
                 added.map(({ key, kind: value, text: own }) => ({
-                  ...{ key, fields: { kind: value } },
+                  key,
+                  fields: { kind: value },
                   ...(own === undefined ? {} : { text: own }),
                 })),
               );
@@ -158,7 +159,8 @@ describe("text in a ranked index", () => {
   it("takes as many entries at once as their texts leave room for", async () => {
     const index = open("big", OFTEN);
     const entries = Array.from({ length: 40 }, (_, at) => ({
-      ...{ key: `k${at}`, fields: {} },
+      key: `k${at}`,
+      fields: {},
       text: `${"\u4e16".repeat(16_000)} end ${at % 4}`,
     }));
     const sizes = await takeAll(index, entries);
@@ -193,7 +195,8 @@ describe("text in a ranked index", () => {
   const textsAmong = (touched: readonly string[]): string[] => touched.filter((sk) => /^[tx]#/.test(sk));
   const numbered = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({
-      ...{ key: `k${from + at}`, fields: {} },
+      key: `k${from + at}`,
+      fields: {},
       text: `Text ${from + at}`,
     }));
 

@@ -40,14 +40,23 @@ describe("document settings", () => {
   it("have defaults", () => {
     const { clientSettings, ...rest } = read();
     expect(clientSettings).toMatchObject({
-      ...{ AI_FEATURE_ENABLED: false, COLLABORATION_WS_URL: null, CONVERSION_FILE_MAX_SIZE: 20_971_520 },
-      ...{ LANGUAGE_CODE: "en-us", TRASHBIN_CUTOFF_DAYS: 30, REACTIONS_MAX_PER_COMMENT: 15 },
-      ...{ FRONTEND_HOMEPAGE_FEATURE_ENABLED: true, CONVERSION_FILE_EXTENSIONS_ALLOWED: [".docx", ".md"] },
+      AI_FEATURE_ENABLED: false,
+      COLLABORATION_WS_URL: null,
+      CONVERSION_FILE_MAX_SIZE: 20_971_520,
+      LANGUAGE_CODE: "en-us",
+      TRASHBIN_CUTOFF_DAYS: 30,
+      REACTIONS_MAX_PER_COMMENT: 15,
+      FRONTEND_HOMEPAGE_FEATURE_ENABLED: true,
+      CONVERSION_FILE_EXTENSIONS_ALLOWED: [".docx", ".md"],
     });
     expect(clientSettings.LANGUAGES[1]).toEqual(["fr-fr", "Français"]);
     expect(rest).toMatchObject({
-      ...{ keySet: undefined, models: undefined, publishAsMit: true, secrets: [] },
-      ...{ mediaAuthOriginalUrlHeader: "x-original-url", theme: { path: undefined, cacheMs: 86_400_000 } },
+      keySet: undefined,
+      models: undefined,
+      publishAsMit: true,
+      secrets: [],
+      mediaAuthOriginalUrlHeader: "x-original-url",
+      theme: { path: undefined, cacheMs: 86_400_000 },
     });
   });
 
@@ -61,18 +70,21 @@ describe("document settings", () => {
 
   it("have the names of the contract", () => {
     const set = read({
-      ...{ PRIMARY_SDK_API_KEY: "sk-1", PRIMARY_SDK_BASE_URL: "https://models.example/v1", AI_MODEL: "m" },
-      ...{ COLLABORATION_BACKEND_BASE_URL: "http://backend:8000", PUBLISH_AS_MIT: "false" },
-      ...{
-        MEDIA_AUTH_ORIGINAL_URL_HEADER: "HTTP_X_FORWARDED_URI",
-        LANGUAGES: "de-de,Deutsch",
-        LANGUAGE_CODE: "de-de",
-      },
+      PRIMARY_SDK_API_KEY: "sk-1",
+      PRIMARY_SDK_BASE_URL: "https://models.example/v1",
+      AI_MODEL: "m",
+      COLLABORATION_BACKEND_BASE_URL: "http://backend:8000",
+      PUBLISH_AS_MIT: "false",
+      MEDIA_AUTH_ORIGINAL_URL_HEADER: "HTTP_X_FORWARDED_URI",
+      LANGUAGES: "de-de,Deutsch",
+      LANGUAGE_CODE: "de-de",
     });
     expect(set).toMatchObject({
       models: { family: "primary", apiKey: "sk-1", baseUrl: "https://models.example/v1", model: "m" },
-      ...{ collaborationBackendBaseUrl: "http://backend:8000", publishAsMit: false },
-      ...{ mediaAuthOriginalUrlHeader: "x-forwarded-uri", secrets: ["sk-1"] },
+      collaborationBackendBaseUrl: "http://backend:8000",
+      publishAsMit: false,
+      mediaAuthOriginalUrlHeader: "x-forwarded-uri",
+      secrets: ["sk-1"],
       clientSettings: { LANGUAGES: [["de-de", "Deutsch"]], LANGUAGE_CODE: "de-de" },
     });
     expect(JSON.stringify(set.clientSettings)).not.toContain("sk-1");
@@ -181,7 +193,9 @@ describe("the JWKS", () => {
     expect(Object.keys(key).toSorted()).toEqual([...members, "alg", "kid", "use"].toSorted());
     const canonical = JSON.stringify(Object.fromEntries(members.map((name) => [name, key[name]])));
     expect(key).toMatchObject({
-      ...{ kty, alg, use: "enc" },
+      kty,
+      alg,
+      use: "enc",
       kid: createHash("sha256").update(canonical).digest("base64url"),
     });
   });
@@ -208,8 +222,12 @@ describe("throttle rates", () => {
     ];
     for (const environment of [...reached, { WEFT_PLATFORM: "aws" }])
       expect(Object.fromEntries(counts(environment))).toEqual({
-        ...{ document: "80/60000", document_access: "50/60000", invitation: "60/60000" },
-        ...{ document_ask_for_access: "30/60000", config: "30/60000", user_list: "30/60000,180/3600000" },
+        document: "80/60000",
+        document_access: "50/60000",
+        invitation: "60/60000",
+        document_ask_for_access: "30/60000",
+        config: "30/60000",
+        user_list: "30/60000,180/3600000",
         ...failures,
       });
     expect(

@@ -71,10 +71,27 @@ export async function createFixtures({ deps }: Pick<TestDeps, "deps">): Promise<
     const pk = more.deleted_at != null && parent !== null ? deletedChildrenOf(parent) : childrenOf(parent);
     const sk = pk === childrenOf(parent) ? order : id;
     const item: StoredDocument = {
-      ...{ ...documentKey(id), id, title: "Notes", excerpt: null, link_reach: "restricted" },
-      ...{ link_role: "reader", creator: null, duplicated_from: null, created_at: at, updated_at: at },
-      ...{ deleted_at: null, parent: null, order, chain: [], position_version: 1 },
-      ...{ height: 1, numchild: 0, accesses: 0, owners: 0, revision: 1, ...more },
+      ...documentKey(id),
+      id,
+      title: "Notes",
+      excerpt: null,
+      link_reach: "restricted",
+      link_role: "reader",
+      creator: null,
+      duplicated_from: null,
+      created_at: at,
+      updated_at: at,
+      deleted_at: null,
+      parent: null,
+      order,
+      chain: [],
+      position_version: 1,
+      height: 1,
+      numchild: 0,
+      accesses: 0,
+      owners: 0,
+      revision: 1,
+      ...more,
     };
     return [
       { op: "put", table: documentsTable, item },
@@ -114,7 +131,10 @@ export async function createFixtures({ deps }: Pick<TestDeps, "deps">): Promise<
     const hasContent = records.includes("content");
     const writes: Write[] = [
       ...documentOf(id, {
-        ...{ parent, chain: parent === null ? [] : [parent], deleted_at: deleted_at[state], creator: maker },
+        parent,
+        chain: parent === null ? [] : [parent],
+        deleted_at: deleted_at[state],
+        creator: maker,
         ...(isInherited ? { accesses: 1 } : { ...shared, accesses: counted.accesses + 1 }),
         ...(hasContent ? { content: contentHead(at) } : {}),
       }),

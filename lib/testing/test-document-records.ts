@@ -55,7 +55,10 @@ export const commentOf = (document: string, participant: Participant): string =>
 export const invitationOf = (document: string): string => derivedId("test-invitation", document);
 
 export const contentHead = (saved_at: string): ContentHead => ({
-  ...{ version: LATEST_VERSION, kind: "plain", bytes: BYTES.length, saved_at },
+  version: LATEST_VERSION,
+  kind: "plain",
+  bytes: BYTES.length,
+  saved_at,
   etag: createHash("md5").update(BYTES).digest("hex"),
 });
 
@@ -84,7 +87,8 @@ const planThreads: Plan = (document, at, users) => {
     const held = { ...said, id: comment, thread, user, body: COMMENT, reactions, revision: 1 };
     return [
       {
-        ...{ op: "put", table: threadsTable },
+        op: "put",
+        table: threadsTable,
         item: { ...threadKey(document, thread), ...said, id: thread, ...threadFields },
       },
       { op: "put", table: commentsTable, item: { ...commentKey(document, thread, comment), ...held } },
@@ -111,7 +115,8 @@ const planSharing: Plan = (document, at, users) => {
   });
   return [
     {
-      ...{ op: "put", table: invitationsTable },
+      op: "put",
+      table: invitationsTable,
       item: { ...invitation, issuer: null, created_at: at, revision: 1 },
     },
     { op: "put", table: invitedTable, item: { ...invitedKey(email, document), id } },
@@ -121,18 +126,18 @@ const planSharing: Plan = (document, at, users) => {
 
 const planMarks: Plan = (document, _at, users) =>
   [...users].map(([participant, { id }]) => ({
-    ...{ op: "update", table: relationsTable, key: relationKey(id, document) },
+    op: "update",
+    table: relationsTable,
+    key: relationKey(id, document),
     change: { set: { document, favorite: true, ...(participant === "link-only" ? { masked: true } : {}) } },
   }));
 
 const PLANS: Readonly<Record<RecordKind, Plan>> = {
-  ...{
-    content: planVersions,
-    threads: planThreads,
-    sharing: planSharing,
-    marks: planMarks,
-    upload: () => [],
-  },
+  content: planVersions,
+  threads: planThreads,
+  sharing: planSharing,
+  marks: planMarks,
+  upload: () => [],
 };
 
 export const uploadOf = (document: string, participant: Participant): string =>

@@ -32,7 +32,9 @@ export const write = (deps: Deps, writes: readonly Write[]): Promise<void> =>
   commitChange(deps, async () => ({ writes, events: [], result: undefined }));
 
 const countAccess = (document: string, role: Role): Write => ({
-  ...{ op: "update", table: documentsTable, key: documentKey(document) },
+  op: "update",
+  table: documentsTable,
+  key: documentKey(document),
   change: { add: { accesses: 1, owners: role === "owner" ? 1 : 0 } },
 });
 
@@ -44,7 +46,13 @@ export const grant = (deps: Deps, document: string, user: string, role: Role): P
 export function grantTeam(deps: Deps, document: string, team: string, role: Role): Promise<void> {
   const id = accessId(document, { team });
   const item: StoredAccess = {
-    ...{ ...accessKey(document, id), id, document, user: null, team, role, revision: 1 },
+    ...accessKey(document, id),
+    id,
+    document,
+    user: null,
+    team,
+    role,
+    revision: 1,
     created_at: new Date(deps.clock.now()).toISOString(),
   };
   return write(deps, [{ op: "put", table: accessesTable, item }, countAccess(document, role)]);

@@ -43,7 +43,9 @@ export async function testGateway({ deps }: Pick<TestDeps, "deps">): Promise<Tes
   const gateway = await startGateway({
     functions: readTemplate(join(ROOT, "template.yaml")).functions,
     invoke: createFunctions({ root: ROOT, deps }),
-    ...{ log: deps.log, host: "127.0.0.1", port: 0 },
+    log: deps.log,
+    host: "127.0.0.1",
+    port: 0,
   });
   return {
     api: JSON.parse(readFileSync(join(ROOT, "openapi.json"), "utf8")),
@@ -61,7 +63,9 @@ export async function testGateway({ deps }: Pick<TestDeps, "deps">): Promise<Tes
       });
       const text = await response.text();
       return {
-        ...{ status: response.status, headers: response.headers, text },
+        status: response.status,
+        headers: response.headers,
+        text,
         get body() {
           return text === "" ? undefined : JSON.parse(text);
         },

@@ -17,7 +17,10 @@ export async function call(deps: object, handler: Handler, parts: RequestParts =
   const bytes = Buffer.from(answer.body, answer.isBase64Encoded === true ? "base64" : "utf8");
   const text = bytes.toString("utf8");
   return {
-    ...{ status: answer.statusCode, headers: answer.headers, bytes, text },
+    status: answer.statusCode,
+    headers: answer.headers,
+    bytes,
+    text,
     get json() {
       return JSON.parse(text);
     },

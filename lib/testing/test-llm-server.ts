@@ -87,7 +87,8 @@ const defaultReply: LlmReply = (outgoing, request) => {
   if (body["stream"] !== true) {
     const count = Number(body["n"] ?? 1);
     const choices = Array.from({ length: count }, (_, index) => ({
-      ...{ index, finish_reason: "stop" },
+      index,
+      finish_reason: "stop",
       message: { role: "assistant", content: index === 0 ? content : `${content} (${index})` },
     }));
     return replyJson({ ...head, object: "chat.completion", choices, usage: USAGE })(outgoing, request);

@@ -48,7 +48,10 @@ export async function startOwners(env: Readonly<Record<string, string>> = {}): P
     const ask: Caller["request"] = (method, path, body, headers = {}) =>
       weft.call(method, `//api/v1.0${path}`, { token, headers, ...(body === undefined ? {} : { body }) });
     return {
-      ...{ id, name, token: token ?? "", request: ask },
+      id,
+      name,
+      token: token ?? "",
+      request: ask,
       send: async (method, path, body) => {
         const { status, text, json } = await ask(method, path, body);
         expect([method, path, Math.floor(status / 100), text]).toEqual([method, path, 2, text]);
@@ -64,8 +67,12 @@ export async function startOwners(env: Readonly<Record<string, string>> = {}): P
     return as(name, made.data.user, made.token);
   };
   return {
-    ...{ server: weft, owner, anonymous: as("nobody", "", null) },
-    ...{ anna: await person("anna"), ben: await person("ben"), carol: await person("carol") },
+    server: weft,
+    owner,
+    anonymous: as("nobody", "", null),
+    anna: await person("anna"),
+    ben: await person("ben"),
+    carol: await person("carol"),
     [Symbol.asyncDispose]: () => weft[Symbol.asyncDispose](),
   };
 }
@@ -84,7 +91,12 @@ export async function createOwnedRecords(of: Caller, shared: Caller, asking: Cal
   await asking.send("POST", `${at}/ask-for-access/`, { role: "reader" });
   const requests = await of.send("GET", `${at}/ask-for-access/`);
   return {
-    ...{ id, version: versions[0].version_id, thread: thread.id, comment: thread.comments[0].id },
-    ...{ access: access.id, invitation: invitation.id, request: requests.results[0].id },
+    id,
+    version: versions[0].version_id,
+    thread: thread.id,
+    comment: thread.comments[0].id,
+    access: access.id,
+    invitation: invitation.id,
+    request: requests.results[0].id,
   };
 }

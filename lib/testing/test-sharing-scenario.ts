@@ -20,22 +20,33 @@ const OPERATIONS = {
   create: fc.record({ is: fc.constant("create"), who, title: fc.constantFrom("one", "Two", "three") }),
   child: fc.record({ is: fc.constant("child"), who, which, title: fc.constantFrom("one", "Two", "three") }),
   move: fc.record({
-    ...{ is: fc.constant("move"), who, which, to: which },
+    is: fc.constant("move"),
+    who,
+    which,
+    to: which,
     position: fc.constantFrom(...POSITIONS),
   }),
   delete: fc.record({ is: fc.constant("delete"), who, which }),
   restore: fc.record({ is: fc.constant("restore"), who, which }),
   give: fc.record({
-    ...{ is: fc.constant("give"), who, which },
-    ...{ whom: fc.constantFrom<User>("ann", "ben", "cat"), role: fc.constantFrom(...ROLES) },
+    is: fc.constant("give"),
+    who,
+    which,
+    whom: fc.constantFrom<User>("ann", "ben", "cat"),
+    role: fc.constantFrom(...ROLES),
   }),
   take: fc.record({
-    ...{ is: fc.constant("take"), who, which },
+    is: fc.constant("take"),
+    who,
+    which,
     whom: fc.constantFrom<User>("ann", "ben", "cat"),
   }),
   link: fc.record({
-    ...{ is: fc.constant("link"), who, which },
-    ...{ reach: fc.constantFrom(...LINK_REACHES), role: fc.constantFrom(...LINK_ROLES) },
+    is: fc.constant("link"),
+    who,
+    which,
+    reach: fc.constantFrom(...LINK_REACHES),
+    role: fc.constantFrom(...LINK_ROLES),
   }),
   open: fc.record({ is: fc.constant("open"), who, which }),
   favorite: fc.record({ is: fc.constant("favorite"), who, which }),
@@ -57,7 +68,8 @@ export const arbitraryOperation = (
 ): fc.Arbitrary<Operation> =>
   fc.oneof(
     ...Object.entries(weights).map(([name, weight]) => ({
-      ...{ weight, arbitrary: OPERATIONS[name as OperationName] as unknown as fc.Arbitrary<Operation> },
+      weight,
+      arbitrary: OPERATIONS[name as OperationName] as unknown as fc.Arbitrary<Operation>,
     })),
   );
 
@@ -95,7 +107,8 @@ export async function createScenario({ deps }: Pick<TestDeps, "deps">): Promise<
     const handler = routes.get(endpoint)?.handler;
     if (handler === undefined) throw new Error(`unknown endpoint: ${endpoint}`);
     return call(deps, handler, {
-      ...{ token: users.get(who)?.token ?? null, params: { ...(id === undefined ? {} : { id }), ...params } },
+      token: users.get(who)?.token ?? null,
+      params: { ...(id === undefined ? {} : { id }), ...params },
       ...(body === undefined ? {} : { body }),
       ...(query === undefined ? {} : { query }),
     });

@@ -53,8 +53,12 @@ const NO_LINK: Link = { reach: "restricted", role: "reader" };
 export function expectedStanding({ caller, link, position, state }: Situation): AccessContext {
   const above = position === "root" ? [] : [position === "inherited" ? link : NO_LINK];
   return {
-    ...{ isAuthenticated: true, isCreator: false, hasTrace: false, aiAllowReachFrom: "authenticated" },
-    ...{ isDeleted: state !== "live", isRoot: position === "root" },
+    isAuthenticated: true,
+    isCreator: false,
+    hasTrace: false,
+    aiAllowReachFrom: "authenticated",
+    isDeleted: state !== "live",
+    isRoot: position === "root",
     link: equivalentLink([...above, position === "inherited" ? NO_LINK : link]),
     ancestorsLink: equivalentLink(above),
     ...standingOf(caller),

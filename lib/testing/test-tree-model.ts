@@ -73,8 +73,13 @@ export class TreeModel {
   create(id: string, creator: User): void {
     const roles = new Map<User, Role>([[creator, "owner"]]);
     this.nodes.set(id, {
-      ...{ parent: null, children: [], isDeleted: false, creator, reach: "restricted" },
-      ...{ linkRole: "reader", roles },
+      parent: null,
+      children: [],
+      isDeleted: false,
+      creator,
+      reach: "restricted",
+      linkRole: "reader",
+      roles,
     });
   }
 

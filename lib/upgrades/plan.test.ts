@@ -43,9 +43,7 @@ describe("RELEASES", () => {
 
 describe("planUpgrade", () => {
   it("includes every minor and major in between, from any fix release", () => {
-    expect(names("2.1.4", "3.1.0")).toEqual([
-      ...["2.2.0", "2.3.0", "2.4.0", "2.5.0", "2.6.0", "3.0.0", "3.1.0"],
-    ]);
+    expect(names("2.1.4", "3.1.0")).toEqual(["2.2.0", "2.3.0", "2.4.0", "2.5.0", "2.6.0", "3.0.0", "3.1.0"]);
     expect(names("2.1.4", "5.0.0")).toHaveLength(26);
     expect(names("v4.8", "5.0.2")).toEqual(["5.0.2"]);
   });

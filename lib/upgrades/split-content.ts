@@ -51,12 +51,15 @@ async function migrateDocument({ tables, blobs }: MigrationDeps, document: Docum
   // The condition fails if another server has just migrated it.
   await tables.write([
     {
-      ...{ op: "update", table: documents, key: { pk, sk } },
+      op: "update",
+      table: documents,
+      key: { pk, sk },
       change: { set: { content: head } },
       when: [["content", "=", content]],
     },
     {
-      ...{ op: "put", table: versions },
+      op: "put",
+      table: versions,
       item: { pk: id, sk: version, ...said, last_modified: updated_at, author: creator },
     },
   ]);

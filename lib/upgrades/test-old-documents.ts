@@ -26,8 +26,13 @@ export async function storeOldDocuments({ tables }: Pick<Ports, "tables">): Prom
   for (let at = 0; at < COUNT; at += 1) {
     const content = contentOf(at);
     const item = {
-      ...{ pk: idOf(at), sk: "document", id: idOf(at), title: `Document ${at}`, creator: "ada" },
-      ...{ updated_at: "2026-03-01T12:00:00.000Z", ...(content === undefined ? {} : { content }) },
+      pk: idOf(at),
+      sk: "document",
+      id: idOf(at),
+      title: `Document ${at}`,
+      creator: "ada",
+      updated_at: "2026-03-01T12:00:00.000Z",
+      ...(content === undefined ? {} : { content }),
     };
     await tables.write([{ op: "put", table: documents, item }]);
   }
@@ -46,7 +51,8 @@ export async function expectNewDocuments(ports: Pick<Ports, "tables" | "blobs">)
     }
     const bytes = at === 3 ? Buffer.from("not base64 at all") : Buffer.from(stateOf(at), "base64");
     const said = {
-      ...{ kind: at === 3 ? "plain" : "yjs", bytes: bytes.length },
+      kind: at === 3 ? "plain" : "yjs",
+      bytes: bytes.length,
       etag: createHash("md5").update(bytes).digest("hex"),
     };
     const version = items[0]?.sk ?? "";

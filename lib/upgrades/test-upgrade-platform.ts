@@ -17,7 +17,9 @@ const unavailable = (): Promise<never> => Promise.reject(new Error("not availabl
 /** The tables that migrations use. */
 export const UPGRADE_RESOURCES: Resources = {
   tables: [releaseTable.name, "documents", "document-versions"].map((name) => ({ name, indexes: {} })),
-  ...{ queues: [], rules: [], schedules: [] },
+  queues: [],
+  rules: [],
+  schedules: [],
 };
 
 const parts = {

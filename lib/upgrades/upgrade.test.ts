@@ -31,7 +31,9 @@ function migration(
 ): Migration & { readonly done: string[] } {
   const done: string[] = [];
   return {
-    ...{ name, release, done },
+    name,
+    release,
+    done,
     migrateBatch: async (_deps, position) => {
       const batch = Number(position ?? "0");
       await at(batch);

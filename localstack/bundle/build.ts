@@ -35,8 +35,18 @@ const SETTINGS = [
  * loaded when it is first needed.
  */
 const EXTERNAL = [
-  ...["@aws-sdk/*", "@smithy/*", "esbuild", "jq-wasm", "koffi", "quickjs-wasi"],
-  ...["dockerode", "ssh2", "yauzl", "yazl", "@blocknote/*", "yjs"],
+  "@aws-sdk/*",
+  "@smithy/*",
+  "esbuild",
+  "jq-wasm",
+  "koffi",
+  "quickjs-wasi",
+  "dockerode",
+  "ssh2",
+  "yauzl",
+  "yazl",
+  "@blocknote/*",
+  "yjs",
 ];
 
 const OPTIONS = {

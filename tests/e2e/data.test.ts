@@ -54,8 +54,14 @@ test("the reports of the guide become artifacts of their run, and what is missin
   const listed = await weft.get<Page<object>>("/artifacts?workspace=reported&verify_exist=true");
   expect(listed.data).toMatchObject([
     {
-      ...{ run_id: run.run_id, artifact_path: "hosts-t.txt", name: "hosts of t", artifact_type: "report" },
-      ...{ content_type: "txt", size_bytes: 20, line_count: 2, path_exists: true },
+      run_id: run.run_id,
+      artifact_path: "hosts-t.txt",
+      name: "hosts of t",
+      artifact_type: "report",
+      content_type: "txt",
+      size_bytes: 20,
+      line_count: 2,
+      path_exists: true,
     },
   ]);
   const file = await weft.call("GET", "/artifacts/reported?artifact_path=hosts-t.txt");

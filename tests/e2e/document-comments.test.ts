@@ -32,7 +32,8 @@ test("a talk about a document goes over the gateway as clients make it, and outl
     text: "",
   });
   expect(await send("POST", `${comment}reactions/`, { emoji: "👍" })).toMatchObject({
-    ...{ status: 400, json: { user_already_reacted: true } },
+    status: 400,
+    json: { user_already_reacted: true },
   });
   expect(await send("POST", `${comment}reactions/`, { emoji: "🎉" })).toMatchObject({ status: 201 });
   expect(await send("DELETE", `${comment}reactions/`, { emoji: "👍" })).toMatchObject({

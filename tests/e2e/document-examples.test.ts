@@ -38,7 +38,10 @@ beforeAll(async () => {
   closes.unshift(() => rm(dataDir, { recursive: true, force: true }));
   const template = readTemplate(TEMPLATE);
   const opened = await openEmbeddedApp({
-    ...{ dataDir, resources: template.resources, log: silentLog, schedulerEnabled: true },
+    dataDir,
+    resources: template.resources,
+    log: silentLog,
+    schedulerEnabled: true,
     config: readConfig({ WEFT_DATA_DIR: dataDir, WEFT_ACCESS_TOKEN: TOKEN }),
   });
   const { deps } = opened;

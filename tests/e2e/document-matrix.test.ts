@@ -117,7 +117,8 @@ describe("over a server of its own", () => {
   it("those who move and make documents at once are each answered clearly, and lose none", async () => {
     const send = async (path: string, body: unknown) => {
       const { status, json } = await weft.call("POST", `//api/v1.0/documents/${path}`, {
-        ...{ body, headers: { "content-type": "application/json" } },
+        body,
+        headers: { "content-type": "application/json" },
       });
       return { status, id: (json as { id?: string } | undefined)?.id ?? "" };
     };

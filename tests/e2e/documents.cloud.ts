@@ -131,7 +131,7 @@ test("a tree of documents, its rights, contents and comments are whole after eac
     .map(({ topic }) => topic)
     .filter((topic) => !topic.endsWith(".updated"));
   expect(topics.filter((topic) => topic.startsWith("documents."))).toEqual(
-    [...["created", "created", "created", "created", "shared", "commented", "moved", "deleted", "restored"]]
+    ["created", "created", "created", "created", "shared", "commented", "moved", "deleted", "restored"]
       .map((name) => `documents.${name}`)
       .reverse(),
   );

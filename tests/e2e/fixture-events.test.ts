@@ -198,11 +198,21 @@ describe("requests to a server, and to a model", () => {
 
   test("methods, bodies, a way by the status, and a failure that is borne", async () => {
     expect(await outputs("every-request", { base })).toEqual({
-      ...{ put: items, find: items, make: items, drop: items, lost: "failed", tell: `${items} 201 200` },
+      put: items,
+      find: items,
+      make: items,
+      drop: items,
+      lost: "failed",
+      tell: `${items} 201 200`,
     });
     expect(seen.splice(0)).toEqual([
-      ...['PUT /items/1 {"for": "tea"}', "GET /missing", "POST /items name=tea", "DELETE /items/1"],
-      ...["GET /broken", "GET /broken", "GET /broken"],
+      'PUT /items/1 {"for": "tea"}',
+      "GET /missing",
+      "POST /items name=tea",
+      "DELETE /items/1",
+      "GET /broken",
+      "GET /broken",
+      "GET /broken",
     ]);
   });
 
@@ -226,14 +236,15 @@ describe("requests to a server, and to a model", () => {
       replyJson({ choices: [{ finish_reason: "stop", message: { role: "assistant", content: "hi" } }] }),
     );
     expect(await outputs("one-of-every-type", { base })).toEqual({
-      ...{
-        "by-shell": "shell",
-        "by-script": "script",
-        "by-loop": "1\n2",
-        "at-once": "once",
-        "at-once-1": "once",
-      },
-      ...{ "by-request": items, "by-model": "hi", "by-container": "", "by-host": "" },
+      "by-shell": "shell",
+      "by-script": "script",
+      "by-loop": "1\n2",
+      "at-once": "once",
+      "at-once-1": "once",
+      "by-request": items,
+      "by-model": "hi",
+      "by-container": "",
+      "by-host": "",
     });
   });
 });

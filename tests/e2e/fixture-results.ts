@@ -30,8 +30,13 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "library",
     {
       steps: [
-        ...["write=", "tidy=true", "first=apple", "told=found 2 kinds"],
-        ...["shape=A41truetruex+y", "asked=2", "report=2 apple A41truetruex+y 2"],
+        "write=",
+        "tidy=true",
+        "first=apple",
+        "told=found 2 kinds",
+        "shape=A41truetruex+y",
+        "asked=2",
+        "report=2 apple A41truetruex+y 2",
       ],
     },
   ],
@@ -58,8 +63,14 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "gates",
     {
       steps: [
-        ...["bare=in", "template=in", "quoted=in", "negated=in", "skipped closed=", "skipped compared="],
-        ...["skipped unknown-count=", "after=went on"],
+        "bare=in",
+        "template=in",
+        "quoted=in",
+        "negated=in",
+        "skipped closed=",
+        "skipped compared=",
+        "skipped unknown-count=",
+        "after=went on",
       ],
     },
   ],
@@ -80,7 +91,9 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "prepared-lines",
     {
       steps: [
-        ...["list=", "visit=visiting https://a.example/x\nvisiting https://b.example", "kept=as-it-is"],
+        "list=",
+        "visit=visiting https://a.example/x\nvisiting https://b.example",
+        "kept=as-it-is",
         "show=visiting https://a.example/x\nvisiting https://b.example\nas-it-is",
       ],
     },
@@ -91,9 +104,13 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "nested",
     {
       steps: [
-        ...["list=", "grid=a1\na2\nb1\nb2", "pairs=left-x\nright-x\nleft-y\nright-y", "some-fail=\n\n"],
+        "list=",
+        "grid=a1\na2\nb1\nb2",
+        "pairs=left-x\nright-x\nleft-y\nright-y",
+        "some-fail=\n\n",
         `stream=${Array.from({ length: 1200 }, (_, at) => `item ${at + 1}`).join("\n")}`,
-        ...["count=3\n1200\nitem 1200", "show=a1\na2\nb1\nb2\nleft-x\nright-x\nleft-y\nright-y"],
+        "count=3\n1200\nitem 1200",
+        "show=a1\na2\nb1\nb2\nleft-x\nright-x\nleft-y\nright-y",
       ],
     },
   ],
@@ -219,10 +236,7 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
   [
     "sums",
     {
-      steps: [
-        ...["show=50 12 5 1800s 15 true a.example:50 9 51", "use=3", "if-wide=8"],
-        "skipped if-narrow=",
-      ],
+      steps: ["show=50 12 5 1800s 15 true a.example:50 9 51", "use=3", "if-wide=8", "skipped if-narrow="],
     },
   ],
   [
@@ -255,18 +269,16 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "conditions-in-every-form",
     {
       steps: [
-        ...[
-          "c1=1",
-          "c2=2",
-          "c3=3",
-          "c4=4",
-          "c5=5",
-          "skipped c6=",
-          "skipped c7=",
-          "c8=8",
-          "skipped c9=",
-          "c10=10",
-        ],
+        "c1=1",
+        "c2=2",
+        "c3=3",
+        "c4=4",
+        "c5=5",
+        "skipped c6=",
+        "skipped c7=",
+        "c8=8",
+        "skipped c9=",
+        "c10=10",
       ],
     },
   ],
@@ -285,7 +297,10 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     {
       steps: [
         "folders=external-binaries\nexternal-data\nexternal-configs\nexternal-scripts\nmarkdown-report-templates\nsnapshot\nworkflows",
-        ...["temporary=1\nkept", "again=.tmp", "data=1", "facts=boolean false true true"],
+        "temporary=1\nkept",
+        "again=.tmp",
+        "data=1",
+        "facts=boolean false true true",
       ],
     },
   ],
@@ -298,7 +313,7 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
   [
     "loops-of-calculated-width",
     {
-      steps: [...["list=", "double=2 #1\n4 #2\n6 #3\n8 #4", "pairs=l1\nr2\nl2\nr3\nl3\nr4\nl4\nr5"]],
+      steps: ["list=", "double=2 #1\n4 #2\n6 #3\n8 #4", "pairs=l1\nr2\nl2\nr3\nl3\nr4\nl4\nr5"],
     },
   ],
   [
@@ -314,14 +329,12 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "every-field-of-a-module",
     {
       steps: [
-        ...[
-          "before=",
-          "s1=21 true",
-          "s3=decided\n42 1 static given",
-          "s4=a\n43",
-          "s5=p1\np2",
-          "behind=d.txt\ns1.txt",
-        ],
+        "before=",
+        "s1=21 true",
+        "s3=decided\n42 1 static given",
+        "s4=a\n43",
+        "s5=p1\np2",
+        "behind=d.txt\ns1.txt",
       ],
     },
   ],
@@ -329,13 +342,11 @@ export const RESULTS: readonly (readonly [workflow: string, expected: Expected])
     "a-flow-that-calculates",
     {
       steps: [
-        ...[
-          "show=20 5 1 6m 15 false a.example:20 9 21",
-          "use=1",
-          "skipped if-wide=",
-          "if-narrow=narrow",
-          "tell=7 a-flow-that-calculates/last",
-        ],
+        "show=20 5 1 6m 15 false a.example:20 9 21",
+        "use=1",
+        "skipped if-wide=",
+        "if-narrow=narrow",
+        "tell=7 a-flow-that-calculates/last",
       ],
     },
   ],

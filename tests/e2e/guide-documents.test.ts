@@ -84,7 +84,8 @@ test.each(pages)(
     const { code, out } = await paste(
       script,
       {
-        ...{ PORT: String(await freePort()), WEFT_DATA_DIR: join(folder, "data") },
+        PORT: String(await freePort()),
+        WEFT_DATA_DIR: join(folder, "data"),
         PATH: `${join(folder, "shims")}:${process.env.PATH}`,
         JWT: await issuer.sign({ ...claims, aud: TEST_AUDIENCE }),
       },

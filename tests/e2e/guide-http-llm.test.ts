@@ -75,7 +75,9 @@ test("the workflows of the guide to llm steps do what it says", async () => {
   await weft.emit({ topic: "custom.finding", data: { text: "ignore all {{secrets.REPORT_TOKEN}}" } });
   expect(await eventData("custom.finding.rated")).toEqual({ urgency: "high" });
   expect(model.requests[0]?.body).toMatchObject({
-    ...{ model: "small", temperature: 0, max_tokens: 5 },
+    model: "small",
+    temperature: 0,
+    max_tokens: 5,
     messages: [{ role: "system" }, { role: "user", content: "ignore all {{secrets.REPORT_TOKEN}}" }],
   });
 

@@ -76,7 +76,11 @@ describe("seed 2.7: llm steps", () => {
       exports: { ask_it_content: content, ask_it_output: content },
     });
     expect(JSON.parse(steps["ask-it"]?.exports["ask_it_llm_resp"] ?? "")).toEqual({
-      ...{ id: "chatcmpl-1", model: "small", created: 1_700_000_000, role: "assistant", content },
+      id: "chatcmpl-1",
+      model: "small",
+      created: 1_700_000_000,
+      role: "assistant",
+      content,
       usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
       finish_reason: "stop",
     });

@@ -72,7 +72,9 @@ export async function plant(weft: TestServer): Promise<Work> {
   // The last folder moves among the others.
   const moved = [...movers, ...folders.slice(-1)];
   return {
-    ...{ root, folders, shared },
+    root,
+    folders,
+    shared,
     moved: new Map(moved.map((id) => [id, { done: [{ from: "", to: root }] }])),
     saved: new Map(savers.map((id) => [id, told<string>()])),
     appended: Array.from({ length: APPENDERS }, told<string>),

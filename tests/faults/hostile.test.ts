@@ -66,7 +66,8 @@ async function play<Known>(options: Omit<HostileOptions, "seed">, story: () => S
       work: (house: TestDeps) => Promise<Result>,
     ): Promise<Result> => {
       const house = await testDeps({
-        ...{ folder, clock },
+        folder,
+        clock,
         ...(hostile === undefined ? {} : { hostile }),
         ...(command === undefined ? {} : { command }),
       });

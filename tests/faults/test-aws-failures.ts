@@ -75,8 +75,10 @@ export async function spared(call: Call, forward: Forward): Promise<Reply | unde
         ? {}
         : parsed<{ Successful?: Entries; Failed?: Entries }>(await forward({ ...input, Entries: done }));
     const failed = refused.map(({ Id }) => ({
-      ...{ Id, SenderFault: false },
-      ...{ Code: "ThrottlingException", Message: "slow down" },
+      Id,
+      SenderFault: false,
+      Code: "ThrottlingException",
+      Message: "slow down",
     }));
     return json(200, { Successful: answer.Successful ?? [], Failed: [...(answer.Failed ?? []), ...failed] });
   }

@@ -61,7 +61,10 @@ export async function emitRelay(weft: TestServer, told: Told, target: string, mo
 async function sweepLater(stack: string, laterMs: number): Promise<void> {
   const nothing = { run: () => Promise.reject(new Error("nothing runs here")) };
   const platform = await openAws({
-    ...{ stack, log: silentLog, commands: nothing, scripts: nothing },
+    stack,
+    log: silentLog,
+    commands: nothing,
+    scripts: nothing,
     resources: { tables: Object.values(tables), queues: [CONDUCT], rules: [], schedules: [] },
     clock: { now: () => Date.now() + laterMs },
   });

@@ -58,14 +58,25 @@ describe("sharing a document", () => {
     const { status, body } = await share(root, { user_id: anna.id.toUpperCase(), role: "editor" });
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ id: expect.any(String), team: null, role: "editor", max_ancestors_role: null, max_role: "editor" },
+      id: expect.any(String),
+      team: null,
+      role: "editor",
+      max_ancestors_role: null,
+      max_role: "editor",
       document: { id: root, path: expect.stringMatching(/^\w{7}$/), depth: 1 },
       user: {
-        ...{ id: anna.id, email: "anna@example.com", full_name: "anna", short_name: "anna" },
-        ...{ language: null, is_first_connection: true },
+        id: anna.id,
+        email: "anna@example.com",
+        full_name: "anna",
+        short_name: "anna",
+        language: null,
+        is_first_connection: true,
       },
       abilities: {
-        ...{ destroy: true, update: true, partial_update: true, retrieve: true },
+        destroy: true,
+        update: true,
+        partial_update: true,
+        retrieve: true,
         set_role_to: ["reader", "commenter", "editor", "administrator", "owner"],
       },
     });
@@ -73,8 +84,14 @@ describe("sharing a document", () => {
     const [told] = (await readLog(test.deps)).records;
     expect(told).toMatchObject({ topic: "documents.shared" });
     expect(JSON.parse(told?.data ?? "")).toEqual({
-      ...{ document_id: root, title: "Plans", parent_id: null, user_id: expect.any(String) },
-      ...{ change: "given", shared_with: anna.id, team: null, role: "editor" },
+      document_id: root,
+      title: "Plans",
+      parent_id: null,
+      user_id: expect.any(String),
+      change: "given",
+      shared_with: anna.id,
+      team: null,
+      role: "editor",
     });
   });
 
@@ -150,7 +167,9 @@ describe("the list of accesses", () => {
     const { body } = await rows(leaf);
     expect(
       body.map((one: { document: { depth: number }; role: string; max_ancestors_role: string }) => [
-        ...[one.document.depth, one.role, one.max_ancestors_role],
+        one.document.depth,
+        one.role,
+        one.max_ancestors_role,
       ]),
     ).toEqual([
       [1, "owner", null],
@@ -223,7 +242,9 @@ describe("a row of access", () => {
     expect((await open(root, anna)).body.user_role).toBe("administrator");
     expect((await open(root, ben)).status).toBe(403);
     const put = await call(test.deps, replace, {
-      ...{ params: { id: root, accessId: body.id }, body: { role: "editor" }, token: TEST_TOKEN },
+      params: { id: root, accessId: body.id },
+      body: { role: "editor" },
+      token: TEST_TOKEN,
     });
     expect(put.body.role).toBe("editor");
     expect((await change(root, body.id, { role: "reader" }, anna)).status).toBe(403);
@@ -258,7 +279,11 @@ describe("the last owner of a root", () => {
     expect((await revoke(root, own)).status).toBe(403);
     expect((await change(root, own, { role: "reader" })).status).toBe(403);
     expect((await row(root, own)).body.abilities).toEqual({
-      ...{ destroy: false, update: false, partial_update: false, retrieve: true, set_role_to: [] },
+      destroy: false,
+      update: false,
+      partial_update: false,
+      retrieve: true,
+      set_role_to: [],
     });
   });
 

@@ -38,7 +38,9 @@ interface Received {
 async function mailServer(options: SMTPServerOptions = {}, port = 0) {
   const received: Received[] = [];
   const server = new SMTPServer({
-    ...{ authOptional: true, disabledCommands: ["STARTTLS"], disableReverseLookup: true },
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    disableReverseLookup: true,
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -120,7 +122,9 @@ describe("mails for a mail server", () => {
     expect(await waiting()).toEqual([]);
     // They are invited all the same: by word of mouth, if not by mail.
     const { body } = await call(test.deps, list, {
-      ...{ params: { id: root }, token: TEST_TOKEN, headers: { host: "docs.example" } },
+      params: { id: root },
+      token: TEST_TOKEN,
+      headers: { host: "docs.example" },
     });
     expect(body.count).toBe(3);
     const told = test.logs.filter(({ message }) => message === "the mail server rejected an email");
@@ -135,7 +139,8 @@ describe("mails for a mail server", () => {
         done(busy && at === here ? Object.assign(new Error("later"), { responseCode: 451 }) : null);
     const received: string[] = [];
     const server = await mailServer({
-      ...{ onMailFrom: maybe("MAIL"), onRcptTo: maybe("RCPT") },
+      onMailFrom: maybe("MAIL"),
+      onRcptTo: maybe("RCPT"),
       onData: (stream, session, done) => {
         stream.resume().on("end", () => {
           if (busy && at === "DATA") return done(Object.assign(new Error("later"), { responseCode: 452 }));

@@ -89,7 +89,9 @@ describe("people are written to", () => {
 
   it("when they are invited, and when somebody asks them for access", async () => {
     const { status } = await call(test.deps, invite, {
-      ...{ params: { id: root }, body: { email: "new@example.com", role: "reader" }, token: TEST_TOKEN },
+      params: { id: root },
+      body: { email: "new@example.com", role: "reader" },
+      token: TEST_TOKEN,
     });
     const { token } = await createToken(test.deps, { email: "ben@example.com", name: "Ben" });
     const asked = await call(test.deps, ask, { params: { id: root }, body: { role: "editor" }, token });
@@ -183,8 +185,17 @@ describe("what people write into names and titles", () => {
   const letter = (parts: Partial<StoredMail>) =>
     renderEmail(
       {
-        ...{ ...mailKey("2026-01-01", "1"), id: "1", kind: "shared", to: "a@example.com", language: null },
-        ...{ sender: "Ben", document: root, title: "Plans", role: "reader", created_at: "", attempts: 0 },
+        ...mailKey("2026-01-01", "1"),
+        id: "1",
+        kind: "shared",
+        to: "a@example.com",
+        language: null,
+        sender: "Ben",
+        document: root,
+        title: "Plans",
+        role: "reader",
+        created_at: "",
+        attempts: 0,
         ...parts,
       },
       letterhead,

@@ -36,7 +36,9 @@ const person = async (name: string, role?: string): Promise<Person> => {
   const { token, record } = await createToken(test.deps, { email: `${name}@example.com`, name });
   if (role !== undefined)
     await call(test.deps, share, {
-      ...{ params: { id: root }, body: { user_id: record.user, role }, token: TEST_TOKEN },
+      params: { id: root },
+      body: { user_id: record.user, role },
+      token: TEST_TOKEN,
     });
   return { id: record.user, token };
 };
@@ -70,7 +72,11 @@ describe("asking for access", () => {
     expect(body.results[0]).toMatchObject({
       document: root,
       abilities: {
-        ...{ destroy: true, update: true, partial_update: true, retrieve: true, accept: true },
+        destroy: true,
+        update: true,
+        partial_update: true,
+        retrieve: true,
+        accept: true,
         set_role_to: ["reader", "commenter", "editor", "administrator", "owner"],
       },
     });
@@ -108,7 +114,9 @@ describe("asking for access", () => {
 
   it("is for roots that are there", async () => {
     const { body } = await call(test.deps, makeChild, {
-      ...{ params: { id: root }, body: {}, token: TEST_TOKEN },
+      params: { id: root },
+      body: {},
+      token: TEST_TOKEN,
     });
     const missing = { status: 404, body: { detail: "Document not found." } };
     expect(await request(anna, {}, body.id)).toEqual(missing);
@@ -147,7 +155,10 @@ describe("an answer", () => {
       body: { detail: "You cannot accept a role higher than your own." },
     });
     expect((await one(id, admin)).body.abilities.set_role_to).toEqual([
-      ...["reader", "commenter", "editor", "administrator"],
+      "reader",
+      "commenter",
+      "editor",
+      "administrator",
     ]);
     expect((await agree(NOWHERE)).status).toBe(404);
     expect((await turnDown(id, admin)).status).toBe(204);
@@ -158,7 +169,9 @@ describe("an answer", () => {
   it("takes no role away that was given meanwhile", async () => {
     await request(anna);
     await call(test.deps, share, {
-      ...{ params: { id: root }, body: { user_id: anna.id, role: "owner" }, token: TEST_TOKEN },
+      params: { id: root },
+      body: { user_id: anna.id, role: "owner" },
+      token: TEST_TOKEN,
     });
     expect((await agree(await firstId())).status).toBe(204);
     expect(await roleOf(anna)).toBe("owner");

@@ -44,15 +44,20 @@ describe("GET config", () => {
     const secret = "a-secret-that-is-not-told";
     const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
     await open({
-      ...{ PRIMARY_SDK_API_KEY: secret, Y_PROVIDER_API_KEY: secret, TRASHBIN_CUTOFF_DAYS: "7" },
-      ...{ COLLABORATION_WS_URL: "wss://docs.example/collaboration/ws/", AI_FEATURE_ENABLED: "true" },
+      PRIMARY_SDK_API_KEY: secret,
+      Y_PROVIDER_API_KEY: secret,
+      TRASHBIN_CUTOFF_DAYS: "7",
+      COLLABORATION_WS_URL: "wss://docs.example/collaboration/ws/",
+      AI_FEATURE_ENABLED: "true",
       OIDC_RS_PRIVATE_KEY_STR: String(key.export({ type: "pkcs8", format: "pem" })),
     });
     const { status, json, text } = await call(config);
     expect(status).toBe(200);
     expect(Object.keys(json).toSorted()).toEqual(KEYS.toSorted());
     expect(json).toMatchObject({
-      ...{ TRASHBIN_CUTOFF_DAYS: 7, AI_FEATURE_ENABLED: true, FRONTEND_THEME: null },
+      TRASHBIN_CUTOFF_DAYS: 7,
+      AI_FEATURE_ENABLED: true,
+      FRONTEND_THEME: null,
       COLLABORATION_WS_URL: "wss://docs.example/collaboration/ws/",
     });
     expect(text).not.toContain(secret);

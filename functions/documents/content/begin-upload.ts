@@ -26,7 +26,8 @@ export const route = defineRoute({
   run: async ({ params, body, request }, deps: Deps) => {
     const baseUrl = deps.publicUrl ?? new URL(request.address()).origin;
     return beginUpload(deps, await resolveViewer(deps, request), params.id, {
-      ...{ bytes: body.bytes, baseUrl },
+      bytes: body.bytes,
+      baseUrl,
       credential: request.principal?.credential,
     });
   },

@@ -39,8 +39,11 @@ describe("formatted content", () => {
     expect(await show()).toEqual({
       status: 200,
       body: {
-        ...{ id, title: "Shown", content: null },
-        ...{ created_at: "2026-03-02T10:00:00.000Z", updated_at: "2026-03-02T10:00:00.000Z" },
+        id,
+        title: "Shown",
+        content: null,
+        created_at: "2026-03-02T10:00:00.000Z",
+        updated_at: "2026-03-02T10:00:00.000Z",
       },
     });
     expect(asked).toEqual([]);

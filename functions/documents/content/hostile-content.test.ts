@@ -31,7 +31,9 @@ afterAll(async () => {
 
 const save = (bytes: Uint8Array) =>
   callHandler(test.deps, patch, {
-    ...{ params: { id }, body: { content: Buffer.from(bytes).toString("base64") }, token: TEST_TOKEN },
+    params: { id },
+    body: { content: Buffer.from(bytes).toString("base64") },
+    token: TEST_TOKEN,
   });
 const show = (content_format: string) =>
   call(test.deps, formatted, { params: { id }, query: { content_format }, token: TEST_TOKEN });

@@ -134,11 +134,23 @@ const MARKUP = [
   '```mermaid\nclick A href "javascript:alert(1)"\n```',
 ];
 const ADDRESSES = [
-  ...["javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\tscript:alert(1)", "java\nscript:alert(1)"],
-  ...["\u0001javascript:alert(1)", " javascript:alert(1)", "javascript&colon;alert(1)", "vbscript:msgbox(1)"],
-  ...["data:text/html,<script>alert(1)</script>", "data:text/html;base64,PHNjcmlwdD4=", "DATA:text/html,x"],
-  ...["data:image/svg+xml,<svg onload=alert(1)>", "file:///etc/passwd", "blob:https://e.example/x"],
-  ...["view-source:javascript:alert(1)", "jar:x", '//evil.example" onclick="alert(1)'],
+  "javascript:alert(1)",
+  "JaVaScRiPt:alert(1)",
+  "java\tscript:alert(1)",
+  "java\nscript:alert(1)",
+  "\u0001javascript:alert(1)",
+  " javascript:alert(1)",
+  "javascript&colon;alert(1)",
+  "vbscript:msgbox(1)",
+  "data:text/html,<script>alert(1)</script>",
+  "data:text/html;base64,PHNjcmlwdD4=",
+  "DATA:text/html,x",
+  "data:image/svg+xml,<svg onload=alert(1)>",
+  "file:///etc/passwd",
+  "blob:https://e.example/x",
+  "view-source:javascript:alert(1)",
+  "jar:x",
+  '//evil.example" onclick="alert(1)',
 ];
 
 describe("what is shown of a document", () => {
@@ -213,13 +225,13 @@ describe("what is shown of a document", () => {
 
   it.each([
     ...MARKUP.filter((text) => text.startsWith("<")),
-    ...[
-      "[click](javascript:alert(1))",
-      "[x]: javascript:alert(1)",
-      "![x](data:text/html,x)",
-      "<javascript:alert(1)>",
-    ],
-    ...["[a][b] and [b]: vbscript:x", "&lt;svg onload=alert(1)&gt;", "x](javascript:alert(1)) [y"],
+    "[click](javascript:alert(1))",
+    "[x]: javascript:alert(1)",
+    "![x](data:text/html,x)",
+    "<javascript:alert(1)>",
+    "[a][b] and [b]: vbscript:x",
+    "&lt;svg onload=alert(1)&gt;",
+    "x](javascript:alert(1)) [y",
   ])("is markdown in which text is text: %s", async (text) => {
     const markdown = await shown(
       edited(() => [
@@ -291,7 +303,9 @@ describe("what is shown of a document", () => {
     await shown("<script>alert(1)</script>", "html");
     const { headers, text } = await callHandler(test.deps, get, { params: { id }, token: TEST_TOKEN });
     expect([headers["content-type"], headers["x-content-type-options"], text]).toEqual([
-      ...["text/plain; charset=utf-8", "nosniff", "<script>alert(1)</script>"],
+      "text/plain; charset=utf-8",
+      "nosniff",
+      "<script>alert(1)</script>",
     ]);
   });
 });

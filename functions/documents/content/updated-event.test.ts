@@ -38,7 +38,10 @@ describe("edits of a document", () => {
     const all = await told();
     expect(all.length).toBeLessThanOrEqual(3);
     expect(all[0]).toEqual({
-      ...{ document_id: id, title: "Told", parent_id: null, changed: ["content"] },
+      document_id: id,
+      title: "Told",
+      parent_id: null,
+      changed: ["content"],
       user_id: expect.any(String),
     });
     for (const data of all) expect(TOPICS["documents.updated"].data.parse(data)).toEqual(data);

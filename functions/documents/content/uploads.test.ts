@@ -34,7 +34,10 @@ afterEach(() => test.close());
 type Who = string | null;
 const ask = (body: unknown, token: Who = TEST_TOKEN, to = id) =>
   call(test.deps, begin, {
-    ...{ params: { id: to }, body, token, path: `/api/v1.0/documents/${to}/content-uploads/` },
+    params: { id: to },
+    body,
+    token,
+    path: `/api/v1.0/documents/${to}/content-uploads/`,
     headers: { host: "docs.example.org", "x-forwarded-proto": "https" },
   });
 const end = (upload: string, headers: Record<string, string> = {}, token: Who = TEST_TOKEN, to = id) =>

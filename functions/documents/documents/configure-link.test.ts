@@ -33,8 +33,12 @@ describe("the link of a document", () => {
     expect(await set(top, inside)).toEqual({ status: 200, body: inside });
     expect((await read(below, null)).status).toBe(401);
     expect((await read(below, ann.token)).body).toMatchObject({
-      ...{ ancestors_link_reach: "authenticated", ancestors_link_role: "commenter", user_role: null },
-      ...{ computed_link_reach: "authenticated", computed_link_role: "commenter", link_reach: "restricted" },
+      ancestors_link_reach: "authenticated",
+      ancestors_link_role: "commenter",
+      user_role: null,
+      computed_link_reach: "authenticated",
+      computed_link_role: "commenter",
+      link_reach: "restricted",
       abilities: { comment: true, update: false, link_configuration: false },
     });
     await set(top, { link_reach: "public", link_role: "reader" });

@@ -41,10 +41,21 @@ describe("a new document", () => {
     const { status, body } = await make({ title: "Notes" });
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      ...{ title: "Notes", depth: 1, numchild: 0, user_role: "owner", link_reach: "restricted" },
-      ...{ link_role: "reader", nb_accesses_direct: 1, nb_accesses_ancestors: 1, is_favorite: false },
-      ...{ ancestors_link_reach: null, computed_link_reach: "restricted", computed_link_role: null },
-      ...{ deleted_at: null, excerpt: null, path: expect.stringMatching(/^[0-9A-Z]{7}$/) },
+      title: "Notes",
+      depth: 1,
+      numchild: 0,
+      user_role: "owner",
+      link_reach: "restricted",
+      link_role: "reader",
+      nb_accesses_direct: 1,
+      nb_accesses_ancestors: 1,
+      is_favorite: false,
+      ancestors_link_reach: null,
+      computed_link_reach: "restricted",
+      computed_link_role: null,
+      deleted_at: null,
+      excerpt: null,
+      path: expect.stringMatching(/^[0-9A-Z]{7}$/),
       abilities: { destroy: true, children_create: true, versions_list: true },
     });
     expect(Object.keys(body)).toHaveLength(21);
@@ -169,7 +180,9 @@ it("each change is told of in the log", async () => {
   await undo(body.id);
   const { records } = await readLog(test.deps);
   expect(records.map(({ topic, source }) => `${topic} ${source}`).toReversed()).toEqual([
-    ...["documents.created documents", "documents.deleted documents", "documents.restored documents"],
+    "documents.created documents",
+    "documents.deleted documents",
+    "documents.restored documents",
   ]);
   expect(JSON.parse(records[0]?.data ?? "")).toMatchObject({ document_id: body.id, title: "told" });
 });

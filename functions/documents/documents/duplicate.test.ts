@@ -41,7 +41,9 @@ const child = async (id: string, title: string, deps = test.deps): Promise<strin
   (await call(deps, createChild, { params: { id }, body: { title } })).body.id;
 const copy = (id: string, body: object = {}, token: Token = TEST_TOKEN, language?: string) =>
   call(test.deps, duplicate, {
-    ...{ params: { id }, body, token },
+    params: { id },
+    body,
+    token,
     headers: language === undefined ? {} : { "accept-language": language },
   });
 const read = async (id: string, token: Token = TEST_TOKEN) =>
@@ -57,8 +59,15 @@ describe("a copy", () => {
     const { status, body } = await copy(original, {}, ann.token);
     expect([status, Object.keys(body)]).toEqual([201, ["id"]]);
     expect(await read(body.id, ann.token)).toMatchObject({
-      ...{ title: "Copy of Plan", creator: ann.id, depth: 1, user_role: "owner", deleted_at: null },
-      ...{ link_reach: "restricted", link_role: "reader", nb_accesses_direct: 1, numchild: 0 },
+      title: "Copy of Plan",
+      creator: ann.id,
+      depth: 1,
+      user_role: "owner",
+      deleted_at: null,
+      link_reach: "restricted",
+      link_role: "reader",
+      nb_accesses_direct: 1,
+      numchild: 0,
     });
     expect(await listRoles(test.deps, body.id)).toEqual([`${ann.id} owner`]);
     expect(await readDocument(test.deps, body.id)).toMatchObject({ owners: 1, duplicated_from: original });
@@ -91,7 +100,10 @@ describe("a copy", () => {
     const { body: beside } = await copy(original, {}, ann.token);
     expect(await titles(top)).toEqual(["a", "b", "Copy of a"]);
     expect(await read(beside.id, ann.token)).toMatchObject({
-      ...{ depth: 2, user_role: "editor", nb_accesses_direct: 0, nb_accesses_ancestors: 2 },
+      depth: 2,
+      user_role: "editor",
+      nb_accesses_direct: 0,
+      nb_accesses_ancestors: 2,
     });
     expect((await read(top)).numchild).toBe(3);
     const bea = await createUser(test.deps, "bea");
@@ -121,7 +133,10 @@ describe("a copy", () => {
     const [inOne = ""] = await listChildren(test.deps, one);
     const { path } = await read(body.id);
     expect(await read(inOne, ann.token)).toMatchObject({
-      ...{ user_role: "editor", depth: 3, nb_accesses_direct: 1, path: expect.stringContaining(path) },
+      user_role: "editor",
+      depth: 3,
+      nb_accesses_direct: 1,
+      path: expect.stringContaining(path),
     });
     expect(await read(other)).toMatchObject({ link_reach: "public", deleted_at: null });
     expect(await readDocument(test.deps, body.id)).toMatchObject({ height: 2, numchild: 2 });
@@ -185,7 +200,8 @@ describe("a copy", () => {
     const top = await root("top");
     const last = await readDocument(test.deps, await child(top, "last"));
     const made = Array.from({ length: SUBTREE_MAX }, (_, n) => ({
-      ...{ id: test.deps.ids.random(), order: `Z${String(n).padStart(5, "0")}` },
+      id: test.deps.ids.random(),
+      order: `Z${String(n).padStart(5, "0")}`,
     }));
     for (let at = 0; at < made.length; at += 50)
       await test.deps.tables.write(

@@ -305,7 +305,10 @@ describe("the search", () => {
     ]);
     expect(await titles("search", { q: "cafe", title: "rome" })).toEqual(["Cafés of Rome"]);
     expect(await titles("search", { q: "cafe", ordering: "created_at" })).toEqual([
-      ...["A Café here", "Subcafé", "cafe", "Cafés of Rome"],
+      "A Café here",
+      "Subcafé",
+      "cafe",
+      "Cafés of Rome",
     ]);
     expect((await ask("search", { q: "" })).body.count).toBe(5);
     const { body } = await ask("search", { q: "rome" });

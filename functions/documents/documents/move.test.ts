@@ -46,7 +46,8 @@ const child = async (id: string, token: Token = TEST_TOKEN): Promise<string> =>
   (await call(test.deps, createChild, { params: { id }, body: {}, token })).body.id;
 const move = (id: string, target: unknown, position?: unknown, token: Token = TEST_TOKEN) =>
   call(test.deps, moveRoute, {
-    ...{ params: { id }, token },
+    params: { id },
+    token,
     body: { target_document_id: target, ...(position === undefined ? {} : { position }) },
   });
 const statusOf = async (id: string, token: Token) =>
@@ -181,7 +182,10 @@ describe("a move", () => {
     const [last] = records;
     expect(last).toMatchObject({ topic: "documents.moved", source: "documents" });
     expect(JSON.parse(last?.data ?? "")).toMatchObject({
-      ...{ document_id: a, parent_id: b, previous_parent_id: top, user_id: OWNER_ID },
+      document_id: a,
+      parent_id: b,
+      previous_parent_id: top,
+      user_id: OWNER_ID,
     });
   });
 

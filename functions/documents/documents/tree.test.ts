@@ -111,7 +111,8 @@ describe("a tree", () => {
     const last = await readDocument(test.deps, await child(top, "last"));
     const count = NODES_MAX + 500;
     const made = Array.from({ length: count }, (_, n) => ({
-      ...{ id: test.deps.ids.random(), order: String(n).padStart(7, "0") },
+      id: test.deps.ids.random(),
+      order: String(n).padStart(7, "0"),
     }));
     for (let at = 0; at < count; at += 50)
       await test.deps.tables.write(

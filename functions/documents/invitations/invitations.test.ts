@@ -41,7 +41,9 @@ const person = async (name: string, role?: string): Promise<Person> => {
   const { token, record } = await createToken(test.deps, { email: `${name}@example.com`, name });
   if (role !== undefined)
     await call(test.deps, share, {
-      ...{ params: { id: root }, body: { user_id: record.user, role }, token: TEST_TOKEN },
+      params: { id: root },
+      body: { user_id: record.user, role },
+      token: TEST_TOKEN,
     });
   return { id: record.user, token };
 };
@@ -64,8 +66,13 @@ describe("an invitation", () => {
     const { status, body } = await invite({ email: "New.One@Example.com", role: "editor" }, admin);
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ id: expect.any(String), email: "new.one@example.com", document: root, role: "editor" },
-      ...{ issuer: admin.id, created_at: new Date(test.clock.now()).toISOString(), is_expired: false },
+      id: expect.any(String),
+      email: "new.one@example.com",
+      document: root,
+      role: "editor",
+      issuer: admin.id,
+      created_at: new Date(test.clock.now()).toISOString(),
+      is_expired: false,
       abilities: { destroy: true, update: true, partial_update: true, retrieve: true },
     });
     expect((await one(body.id)).body).toEqual(body);
@@ -116,7 +123,9 @@ describe("an invitation", () => {
     expect((await change(body.id, { role: "owner" }, admin)).body).toEqual(ownersOnly);
     expect((await invite({ email: "x@example.com", role: "owner" })).status).toBe(201);
     const { body: leaf } = await call(test.deps, makeChild, {
-      ...{ params: { id: root }, body: {}, token: TEST_TOKEN },
+      params: { id: root },
+      body: {},
+      token: TEST_TOKEN,
     });
     expect((await invite({ email: "x@example.com" }, admin, leaf.id)).status).toBe(201);
     expect((await one(body.id, undefined, leaf.id)).status).toBe(404);
@@ -129,7 +138,8 @@ describe("an invitation", () => {
     expect((await change(body.id, { role: "editor", ...forged })).body).toEqual({ ...body, role: "editor" });
     expect((await change(body.id, { email: "taken@example.com" })).status).toBe(400);
     const put = await call(test.deps, replace, {
-      ...{ params: { id: root, invitationId: body.id }, token: TEST_TOKEN },
+      params: { id: root, invitationId: body.id },
+      token: TEST_TOKEN,
       body: { email: "Other@example.com", role: "reader" },
     });
     expect(put.body).toMatchObject({ id: body.id, email: "other@example.com", role: "reader" });

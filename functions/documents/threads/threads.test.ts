@@ -43,7 +43,8 @@ const ask = (route: unknown, params: object, body?: unknown, token: Token = TEST
   call(test.deps, route as typeof create, {
     params: { id, ...params },
     ...(body === undefined ? {} : { body }),
-    ...{ token, headers: { host: "docs.example" } },
+    token,
+    headers: { host: "docs.example" },
   });
 const begin = async (token: Token = TEST_TOKEN, body: unknown = TEXT) =>
   (await ask(create, {}, { body }, token)).body;
@@ -51,7 +52,8 @@ const addTo = (thread: string, body: unknown, token: Token = TEST_TOKEN) =>
   ask(createComment, { thread }, { body }, token);
 /** A thread's first comment, as parameters. */
 const firstOf = ({ id: thread, comments }: { id: string; comments: { id: string }[] }) => ({
-  ...{ thread, comment: comments[0]?.id ?? "" },
+  thread,
+  comment: comments[0]?.id ?? "",
 });
 
 describe("a thread", () => {
@@ -63,12 +65,23 @@ describe("a thread", () => {
     const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
     const own = { destroy: true, update: true, partial_update: true, retrieve: true };
     expect(body).toEqual({
-      ...{ id: uuid, created_at: at, updated_at: at, creator: ann, metadata: {} },
-      ...{ resolved: false, resolved_at: null, resolved_by: null },
+      id: uuid,
+      created_at: at,
+      updated_at: at,
+      creator: ann,
+      metadata: {},
+      resolved: false,
+      resolved_at: null,
+      resolved_by: null,
       abilities: { ...own, resolve: true, unresolve: true },
       comments: [
         {
-          ...{ id: uuid, user: ann, body: TEXT, created_at: at, updated_at: at, reactions: [] },
+          id: uuid,
+          user: ann,
+          body: TEXT,
+          created_at: at,
+          updated_at: at,
+          reactions: [],
           abilities: { ...own, reactions: true },
         },
       ],
@@ -122,7 +135,9 @@ describe("a thread", () => {
     expect(body.resolved_by).toMatch(/^[0-9a-f-]{36}$/);
     for (const _time of ["first", "again"]) expect((await ask(unresolve, { thread })).status).toBe(204);
     expect((await ask(get, { thread })).body).toMatchObject({
-      ...{ resolved: false, resolved_at: null, resolved_by: null },
+      resolved: false,
+      resolved_at: null,
+      resolved_by: null,
     });
   });
 
@@ -153,7 +168,9 @@ describe("comments", () => {
     const thread = (await begin()).id;
     for (const number of [1, 2, 3, 4]) await addTo(thread, number);
     const { body } = await call(test.deps, listComments, {
-      ...{ params: { id, thread }, query: { page: "2", page_size: "2" }, headers: { host: "docs.example" } },
+      params: { id, thread },
+      query: { page: "2", page_size: "2" },
+      headers: { host: "docs.example" },
     });
     expect(body.results.map((comment: { body: unknown }) => comment.body)).toEqual([2, 3]);
     const address = `http://docs.example/api/v1.0/documents/${id}/threads/${thread}/comments`;
@@ -246,7 +263,8 @@ describe("reactions", () => {
     ]);
     expect(await react(path, "👍", guest)).toEqual({ status: 400, body: { user_already_reacted: true } });
     expect(await ask(removeReaction, path, { emoji: "❤️" }, guest)).toEqual({
-      ...{ status: 404, body: { detail: "Reaction not found." } },
+      status: 404,
+      body: { detail: "Reaction not found." },
     });
     for (const token of [guest, TEST_TOKEN])
       expect((await ask(removeReaction, path, { emoji: "👍" }, token)).status).toBe(204);
@@ -262,7 +280,8 @@ describe("reactions", () => {
     async (emoji) => {
       const path = firstOf(await begin());
       expect(await react(path, emoji)).toEqual({
-        ...{ status: 400, body: { emoji: ["Reaction must be a single valid emoji."] } },
+        status: 400,
+        body: { emoji: ["Reaction must be a single valid emoji."] },
       });
     },
   );
@@ -314,7 +333,7 @@ describe("what comes at the same time", () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(15).fill(201));
     const { body } = await ask(list, {});
     expect(body.map(({ comments }: { comments: unknown[] }) => comments.length).toSorted()).toEqual([
-      ...[1, 1, 1, 1, 1, 11],
+      1, 1, 1, 1, 1, 11,
     ]);
     await Promise.all(body.map((one: { id: string }) => ask(remove, { thread: one.id })));
     expect(await room()).toEqual({ threads: 0, bytes: 0 });
@@ -339,7 +358,8 @@ describe("room", () => {
     await test.deps.tables.update(table("document-threads"), key, { set: { threads: 999 } });
     expect((await ask(create, {}, { body: 1 })).status).toBe(201);
     expect(await ask(create, {}, { body: 1 })).toEqual({
-      ...{ status: 400, body: { detail: "A document has at most 1000 threads: delete some first." } },
+      status: 400,
+      body: { detail: "A document has at most 1000 threads: delete some first." },
     });
   });
 

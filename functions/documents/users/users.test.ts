@@ -60,7 +60,10 @@ describe("a search by an address", () => {
     ])
       await addUser({ email });
     expect(await emails({ q: "ANNA@x.example" })).toEqual([
-      ...["anna@x.example", "Änna@x.example", "anne@x.example", "annick@x.example"],
+      "anna@x.example",
+      "Änna@x.example",
+      "anne@x.example",
+      "annick@x.example",
     ]);
     expect(await emails({ q: "annabell@x.example" })).toEqual([]);
     expect(await emails({ q: "anna@" })).toEqual([]);
@@ -88,7 +91,9 @@ describe("a search by a name", () => {
     test.clock.advance(1_000);
     await share(await makeDocument(), late);
     expect(await emails({ q: "martin" })).toEqual([
-      ...["late@else.example", "early@else.example", "martin@acme.example"],
+      "late@else.example",
+      "early@else.example",
+      "martin@acme.example",
     ]);
     expect(await emails({ q: "MÄRTIN" })).toHaveLength(3);
     expect(await emails({ q: "zzzzzz" })).toEqual([]);

@@ -45,7 +45,9 @@ const all = async (): Promise<string[]> => {
 const share = (role: "reader" | "administrator") =>
   test.deps.tables.write([
     {
-      ...{ op: "update", table: relationsTable, key: relationKey(other.user, id) },
+      op: "update",
+      table: relationsTable,
+      key: relationKey(other.user, id),
       change: { set: { document: id, role, since: new Date(test.clock.now()).toISOString() } },
     },
   ]);
@@ -53,7 +55,10 @@ const share = (role: "reader" | "administrator") =>
 describe("versions of a document", () => {
   it("are all saves but the latest, latest first", async () => {
     expect((await versions()).body).toEqual({
-      ...{ next_version_id_marker: "", is_truncated: false, versions: [], count: 0 },
+      next_version_id_marker: "",
+      is_truncated: false,
+      versions: [],
+      count: 0,
     });
     for (const text of ["one", "two", "three"]) {
       await save(text);

@@ -43,8 +43,13 @@ it("keeps what a diff told, whatever becomes of the assets", async () => {
   const { status, json } = await kept({});
   expect([status, json.message]).toEqual([201, "Diff kept"]);
   expect(json.data).toMatchObject({
-    ...{ id: 1, workspace_name: "w", total_added: 2, total_removed: 0, total_changed: 0 },
-    ...{ from_time: "2026-03-02T00:00:00.000Z", to_time: "2026-03-02T10:00:00.000Z" },
+    id: 1,
+    workspace_name: "w",
+    total_added: 2,
+    total_removed: 0,
+    total_changed: 0,
+    from_time: "2026-03-02T00:00:00.000Z",
+    to_time: "2026-03-02T10:00:00.000Z",
     created_at: "2026-03-02T10:00:00.000Z",
   });
   await call(test.deps, importHandler, { query: { workspace: "w", format: "plain" }, body: "c.w.example\n" });

@@ -63,8 +63,12 @@ describe("POST /llm/v1/chat/completions", () => {
     expect([status, json]).toEqual([
       200,
       {
-        ...{ id: "chatcmpl-1", model: "small", created: 1_700_000_000, role: "assistant" },
-        ...{ content: "you said: hi", finish_reason: "stop" },
+        id: "chatcmpl-1",
+        model: "small",
+        created: 1_700_000_000,
+        role: "assistant",
+        content: "you said: hi",
+        finish_reason: "stop",
         usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
       },
     ]);

@@ -5,14 +5,12 @@ import { equivalentLink, LINK_REACHES, LINK_ROLES, linkSelectOptions } from "./l
 import { higherRole, highestRole, ROLES } from "./roles.ts";
 
 const NOBODY: AccessContext = {
-  ...{
-    isAuthenticated: true,
-    role: null,
-    isDeleted: false,
-    isRoot: false,
-    isCreator: false,
-    hasTrace: false,
-  },
+  isAuthenticated: true,
+  role: null,
+  isDeleted: false,
+  isRoot: false,
+  isCreator: false,
+  hasTrace: false,
   link: { reach: "restricted", role: null },
   ancestorsLink: { reach: null, role: null },
   aiAllowReachFrom: "authenticated",
@@ -23,7 +21,9 @@ const member = (role: AccessContext["role"], more: Partial<AccessContext> = {}):
   ...more,
 });
 const byLink = (role: (typeof LINK_ROLES)[number], more: Partial<AccessContext> = {}): AccessContext => ({
-  ...{ ...NOBODY, link: { reach: "public", role } as const, ...more },
+  ...NOBODY,
+  link: { reach: "public", role } as const,
+  ...more,
 });
 
 const COLUMNS: Readonly<Record<string, AccessContext>> = {
@@ -138,8 +138,12 @@ describe("abilities", () => {
 const roleOf = fc.constantFrom(null, ...ROLES);
 const linkOf = fc.record({ reach: fc.constantFrom(...LINK_REACHES), role: fc.constantFrom(...LINK_ROLES) });
 const standingOf = fc.record({
-  ...{ isAuthenticated: fc.boolean(), isDeleted: fc.boolean(), isRoot: fc.boolean() },
-  ...{ isCreator: fc.boolean(), hasTrace: fc.boolean(), role: roleOf },
+  isAuthenticated: fc.boolean(),
+  isDeleted: fc.boolean(),
+  isRoot: fc.boolean(),
+  isCreator: fc.boolean(),
+  hasTrace: fc.boolean(),
+  role: roleOf,
   link: fc.array(linkOf, { maxLength: 5 }).map(equivalentLink),
   ancestorsLink: fc.array(linkOf, { maxLength: 5 }).map(equivalentLink),
   aiAllowReachFrom: fc.constantFrom(...AI_REACHES),

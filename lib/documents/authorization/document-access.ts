@@ -112,7 +112,12 @@ export function evaluateAccess(
     aiAllowReachFrom,
   };
   return {
-    ...{ ...node, viewer, context, role, relation, deletedAt: deleted },
+    ...node,
+    viewer,
+    context,
+    role,
+    relation,
+    deletedAt: deleted,
     abilities: computeAbilities(context),
     since: since.toSorted()[0] ?? null,
   };

@@ -16,7 +16,9 @@ afterEach(() => test.close());
 const writesOf = (document: string) =>
   withChangeRow(test.deps, [
     {
-      ...{ op: "update", table: relationsTable, key: relationKey("somebody", document) },
+      op: "update",
+      table: relationsTable,
+      key: relationKey("somebody", document),
       change: { set: { document, trace: true } },
     },
   ]);

@@ -6,7 +6,14 @@ import { documentsTable } from "../tables/documents.ts";
 
 /** Attributes that lists use. Changes of other attributes write no change row. */
 const LISTED = new Set([
-  ...["title", "link_reach", "creator", "created_at", "updated_at", "deleted_at", "parent", "order"],
+  "title",
+  "link_reach",
+  "creator",
+  "created_at",
+  "updated_at",
+  "deleted_at",
+  "parent",
+  "order",
 ]);
 
 /**

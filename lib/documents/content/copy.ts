@@ -22,7 +22,9 @@ export async function copyContent(deps: CopyDeps, from: StoredDocument, to: Stor
       item: { ...versionKey(to.id, version), etag, bytes, kind, last_modified: at, author },
     },
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(to.id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(to.id),
       change: { set: { content: { ...content, version, saved_at: at } } },
       when: [["pk", "exists"]],
     },

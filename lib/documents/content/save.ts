@@ -69,7 +69,9 @@ async function store(
 function touched({ clock }: Pick<Ports, "clock">, { id }: StoredDocument): Write {
   const set = { updated_at: new Date(clock.now()).toISOString() };
   return {
-    ...{ op: "update", table: documentsTable, key: documentKey(id) },
+    op: "update",
+    table: documentsTable,
+    key: documentKey(id),
     change: { set, add: { revision: 1 } },
     when: [["deleted_at", "=", null]],
   };
@@ -89,12 +91,19 @@ async function change(
   ]);
   const { version, etag, bytes, kind } = head;
   const item: StoredVersion = {
-    ...{ ...versionKey(id, version), etag, bytes, kind, last_modified: at, author: viewer?.id ?? null },
+    ...versionKey(id, version),
+    etag,
+    bytes,
+    kind,
+    last_modified: at,
+    author: viewer?.id ?? null,
   };
   const set = { content: { ...head, saved_at: at }, updated_at: at, retention_cursor: retention.end };
   const writes: Write[] = [
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(id),
       change: { ...pending.change, set: { ...pending.change.set, ...set }, add: { revision: 1 } },
       when: [["revision", "=", revision], ["deleted_at", "=", null], ...pending.when],
     },

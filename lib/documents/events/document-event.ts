@@ -22,7 +22,9 @@ export function documentEvent(
   more: Readonly<Record<string, unknown>> = {},
 ): EventDraft {
   return {
-    ...{ topic, source: "documents", data_type: "document" },
+    topic,
+    source: "documents",
+    data_type: "document",
     data: { document_id: id, title, parent_id: parent, user_id: by?.id ?? null, ...more },
   };
 }
@@ -37,7 +39,11 @@ export const linkEvent = (
   { link_reach, link_role }: Pick<StoredDocument, "link_reach" | "link_role">,
 ): EventDraft =>
   documentEvent("documents.shared", document, by, {
-    ...{ change: "link", shared_with: null, team: null, role: link_role, link_reach },
+    change: "link",
+    shared_with: null,
+    team: null,
+    role: link_role,
+    link_reach,
   });
 
 /** Creates the event for a changed access. It contains no email address. */
@@ -48,6 +54,9 @@ export function sharedEvent(
   change: SharingChange,
 ): EventDraft {
   return documentEvent("documents.shared", document, by, {
-    ...{ change, shared_with: user, team, role },
+    change,
+    shared_with: user,
+    team,
+    role,
   });
 }

@@ -99,7 +99,9 @@ export async function flushUpdatedEvent(
     return {
       writes: [
         {
-          ...{ op: "update", table: documentsTable, key: documentKey(id) },
+          op: "update",
+          table: documentsTable,
+          key: documentKey(id),
           change: {
             remove: [
               "pending_update_at",

@@ -46,8 +46,14 @@ export function planCopiedAccess(copied: StoredAccess, document: string, since: 
   const { user, team, role } = copied;
   const id = accessId(document, user === null ? { team: team ?? "" } : { user });
   const item: StoredAccess = {
-    ...{ ...accessKey(document, id), id, document, user, team, role },
-    ...{ created_at: since, revision: 1 },
+    ...accessKey(document, id),
+    id,
+    document,
+    user,
+    team,
+    role,
+    created_at: since,
+    revision: 1,
   };
   const row: Write = { op: "put", table: accessesTable, item };
   if (user === null) return [row];

@@ -49,8 +49,14 @@ function planRow(
   const id = accessId(document, to);
   const [user, team] = "user" in to ? [to.user, null] : [null, to.team];
   const access: StoredAccess = {
-    ...{ ...accessKey(document, id), id, document, user, team, role },
-    ...{ created_at: since, revision: 1 },
+    ...accessKey(document, id),
+    id,
+    document,
+    user,
+    team,
+    role,
+    created_at: since,
+    revision: 1,
   };
   const writes: Write[] = [
     { op: "put", table: accessesTable, item: access, when: [["pk", "missing"]] },
@@ -67,7 +73,9 @@ export function planRoleChange(document: AccessDocument, access: StoredAccess, r
   const owners = (role === "owner" ? 1 : 0) - (access.role === "owner" ? 1 : 0);
   return [
     {
-      ...{ op: "update", table: accessesTable, key: { pk: access.pk, sk: access.sk } },
+      op: "update",
+      table: accessesTable,
+      key: { pk: access.pk, sk: access.sk },
       change: { set: { role }, add: { revision: 1 } },
       when: [["revision", "=", access.revision]],
     },
@@ -80,7 +88,9 @@ export function planRoleChange(document: AccessDocument, access: StoredAccess, r
 export function planRevocation(document: AccessDocument, access: StoredAccess): Write[] {
   return [
     {
-      ...{ op: "delete", table: accessesTable, key: { pk: access.pk, sk: access.sk } },
+      op: "delete",
+      table: accessesTable,
+      key: { pk: access.pk, sk: access.sk },
       when: [["revision", "=", access.revision]],
     },
     ...updateRelation(access, { remove: ["role", "since"] }),

@@ -48,7 +48,8 @@ export async function discardStagedAccesses(deps: CommitDeps, id: string, moveId
         { op: "check", table: documentsTable, key: documentKey(id), when: [when] },
         { op: "delete", table: accessesTable, key: { pk, sk: first.sk } },
       ],
-      ...{ events: [], result: true },
+      events: [],
+      result: true,
     };
   });
   if (isOver) await removeStaged(deps, await readAll(deps, accessesTable, { pk }));

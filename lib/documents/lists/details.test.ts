@@ -19,8 +19,22 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 const deed = arbitraryOperation({
-  ...{ create: 3, child: 8, move: 4, delete: 3, restore: 2, give: 4, take: 1, link: 4, open: 6 },
-  ...{ favorite: 5, unfavorite: 1, mask: 5, unmask: 1, leave: 2, rename: 2, duplicate: 1 },
+  create: 3,
+  child: 8,
+  move: 4,
+  delete: 3,
+  restore: 2,
+  give: 4,
+  take: 1,
+  link: 4,
+  open: 6,
+  favorite: 5,
+  unfavorite: 1,
+  mask: 5,
+  unmask: 1,
+  leave: 2,
+  rename: 2,
+  duplicate: 1,
 });
 const BEGUN: readonly Operation[] = [
   { is: "create", who: "ann", title: "one" },
@@ -35,8 +49,10 @@ const asked = fc.record({
   ordering: fc.constantFrom(...ORDERINGS),
   narrowed: fc.record(
     {
-      ...{ title: fc.constantFrom("o", "two", "e"), is_creator_me: fc.boolean() },
-      ...{ is_favorite: fc.boolean(), is_masked: fc.boolean() },
+      title: fc.constantFrom("o", "two", "e"),
+      is_creator_me: fc.boolean(),
+      is_favorite: fc.boolean(),
+      is_masked: fc.boolean(),
     },
     { requiredKeys: [] },
   ),

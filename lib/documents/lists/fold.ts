@@ -2,7 +2,18 @@ const ASCII = /^[\0-\x7f]*$/;
 const MARKS = /\p{M}+/gu;
 /** Letters that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", þ: "th", ł: "l", ħ: "h", ŧ: "t", ı: "i", ŋ: "n" },
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ł: "l",
+  ħ: "h",
+  ŧ: "t",
+  ı: "i",
+  ŋ: "n",
 };
 const LIKE_OTHERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "g");
 

@@ -153,8 +153,11 @@ export class DocumentLists {
   #put(rows: StoredRelations | undefined, { sk, role, trace, favorite, masked }: StoredRelation): void {
     if (rows === undefined) return;
     const row: RelationRow = {
-      ...{ document: this.#index.get(sk), role, trace: trace === true },
-      ...{ favorite: favorite === true, masked: masked === true },
+      document: this.#index.get(sk),
+      role,
+      trace: trace === true,
+      favorite: favorite === true,
+      masked: masked === true,
     };
     const before = rows.byDocument.get(sk);
     if (before !== undefined) {

@@ -57,7 +57,9 @@ async function give(user: StoredUser, document: string, role: Role): Promise<voi
 const open = (document: string, link_reach: LinkReach) =>
   commit([
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(document) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(document),
       change: { set: { link_reach }, add: { revision: 1 } },
     },
   ]);
@@ -160,7 +162,10 @@ const step = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       is: fc.constant("move" as const),
-      ...{ which, who, to: which, position: fc.constantFrom(...POSITIONS) },
+      which,
+      who,
+      to: which,
+      position: fc.constantFrom(...POSITIONS),
     }),
   },
   {
@@ -171,14 +176,17 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       is: fc.constant("open" as const),
-      ...{ which, who, reach: fc.constantFrom(...LINK_REACHES) },
+      which,
+      who,
+      reach: fc.constantFrom(...LINK_REACHES),
     }),
   },
   {
     weight: 8,
     arbitrary: fc.record({
       is: fc.constantFrom("read", "like", "delete", "delete", "restore", "leave", "look", "look", "wait"),
-      ...{ which, who },
+      which,
+      who,
     }),
   },
 );

@@ -19,8 +19,15 @@ export function planMail(
   const created_at = new Date(clock.now()).toISOString();
   const id = ids.ordered();
   const item: StoredMail = {
-    ...{ ...mailKey(created_at, id), ...mail, to, id, created_at, attempts: 0 },
-    ...{ sender: sender === undefined ? "" : nameOf(sender), document: document.id, title: document.title },
+    ...mailKey(created_at, id),
+    ...mail,
+    to,
+    id,
+    created_at,
+    attempts: 0,
+    sender: sender === undefined ? "" : nameOf(sender),
+    document: document.id,
+    title: document.title,
   };
   return [{ op: "put", table: mailsTable, item, when: [["pk", "missing"]] }];
 }

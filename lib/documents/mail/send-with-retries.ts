@@ -44,7 +44,9 @@ async function sendOne(deps: MailDeps, mail: StoredMail): Promise<void> {
   const put: StoredMail = { ...later, ...mailKey(new Date(deps.clock.now() + wait).toISOString(), id) };
   const claim: Write[] = [
     {
-      ...{ op: "delete", table: mailsTable, key: { pk: mail.pk, sk: mail.sk } },
+      op: "delete",
+      table: mailsTable,
+      key: { pk: mail.pk, sk: mail.sk },
       when: [["pk", "exists"]],
     },
     { op: "put", table: mailsTable, item: put },

@@ -49,7 +49,10 @@ type Step =
 const of = fc.nat({ max: 30 });
 const link = fc.record({ reach: fc.constantFrom(...LINK_REACHES), role: fc.constantFrom(...LINK_ROLES) });
 const moves = fc.record({
-  ...{ is: fc.constant("move" as const), of, target: of, position: fc.constantFrom(...POSITIONS) },
+  is: fc.constant("move" as const),
+  of,
+  target: of,
+  position: fc.constantFrom(...POSITIONS),
 });
 const creates = fc.record({ is: fc.constant("create" as const), of });
 const trashes = fc.record({ is: fc.constantFrom("delete" as const, "restore" as const), of });
@@ -162,7 +165,8 @@ async function expectAlike(model: Model, ids: readonly string[]): Promise<void> 
     expect(found.filter(neverGone)).toEqual(live.filter(neverGone));
     const roles = [...(model.roles.get(id) ?? [])];
     expect(place.document).toMatchObject({
-      ...{ numchild: live.length, accesses: roles.length },
+      numchild: live.length,
+      accesses: roles.length,
       owners: roles.filter(([, role]) => role === "owner").length,
     });
     expect(await listRoles(test.deps, id)).toEqual(roles.map((one) => one.join(" ")).toSorted());
@@ -174,9 +178,14 @@ async function expectAlike(model: Model, ids: readonly string[]): Promise<void> 
       expect(seen.role).toBe(role);
       expect(seen.abilities).toEqual(
         computeAbilities({
-          ...{ isAuthenticated: viewer !== undefined, role, isDeleted: false, hasTrace: false },
-          ...{ link: equivalentLink(links), ancestorsLink: equivalentLink(links.slice(0, -1)) },
-          ...{ isRoot: line.length === 1, isCreator: viewer?.id === own.id },
+          isAuthenticated: viewer !== undefined,
+          role,
+          isDeleted: false,
+          hasTrace: false,
+          link: equivalentLink(links),
+          ancestorsLink: equivalentLink(links.slice(0, -1)),
+          isRoot: line.length === 1,
+          isCreator: viewer?.id === own.id,
           aiAllowReachFrom: "authenticated",
         }),
       );
@@ -227,7 +236,8 @@ describe("any row of changes", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.oneof(moves, moves, creates, trashes), { minLength: 2, maxLength: 4 }), {
-          ...{ minLength: 2, maxLength: 6 },
+          minLength: 2,
+          maxLength: 6,
         }),
         async (rounds) => {
           const ids = [await create()];
@@ -307,8 +317,12 @@ it.each(Array.from({ length: 12 }, (_, seed) => [seed, 1 + (seed % 3)]))(
       });
       const before = await state();
       const after = {
-        ...{ line: [to, moved, leaf], children: [[], [moved]], counted: [0, 1], accesses: [0, []] },
-        ...{ rightful: null, told: 1 },
+        line: [to, moved, leaf],
+        children: [[], [moved]],
+        counted: [0, 1],
+        accesses: [0, []],
+        rightful: null,
+        told: 1,
       };
       await at({ seed, crashAtCommit });
       const outcome = await move(moved, to, "last-child").then(

@@ -64,13 +64,27 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
     const at = new Date(deps.clock.now()).toISOString();
     const held = user === undefined ? 0 : 1;
     const content: ContentHead = {
-      ...{ version, etag: hash("md5", bytes), bytes: bytes.length, kind: "yjs", saved_at: at },
+      version,
+      etag: hash("md5", bytes),
+      bytes: bytes.length,
+      kind: "yjs",
+      saved_at: at,
     };
     const { document, writes } = planInsert(
       {
-        ...{ id, title: body.title, excerpt: null, link_reach: "restricted", link_role: "reader" },
-        ...{ creator: user?.id ?? null, duplicated_from: null, created_at: at, updated_at: at },
-        ...{ deleted_at: null, accesses: held, owners: held, content },
+        id,
+        title: body.title,
+        excerpt: null,
+        link_reach: "restricted",
+        link_role: "reader",
+        creator: user?.id ?? null,
+        duplicated_from: null,
+        created_at: at,
+        updated_at: at,
+        deleted_at: null,
+        accesses: held,
+        owners: held,
+        content,
       },
       { parent: undefined, ...(await allocateOrder(deps, null, "last")) },
     );
@@ -83,8 +97,12 @@ export async function createForOwner(deps: ForOwnerDeps, body: ForOwnerBody): Pr
           : planInitialAccess(deps, id, user.id, "owner")),
         ...(body.send_notification_email
           ? planMail(deps, {
-              ...{ kind: "created", to: user?.email ?? body.email, role: "owner", document },
-              ...{ sender: undefined, language: user?.language ?? language },
+              kind: "created",
+              to: user?.email ?? body.email,
+              role: "owner",
+              document,
+              sender: undefined,
+              language: user?.language ?? language,
               ...(body.subject ? { subject: body.subject } : {}),
               ...(body.message ? { message: body.message } : {}),
             })

@@ -62,9 +62,18 @@ async function create(
     const { document, writes } = planWithinDepth(() =>
       planInsert(
         {
-          ...{ id, title, excerpt, link_reach: "restricted", link_role: "reader", creator: user.id },
-          ...{ duplicated_from: null, created_at: at, updated_at: at, deleted_at: null },
-          ...{ accesses: isRoot ? 1 : 0, owners: isRoot ? 1 : 0 },
+          id,
+          title,
+          excerpt,
+          link_reach: "restricted",
+          link_role: "reader",
+          creator: user.id,
+          duplicated_from: null,
+          created_at: at,
+          updated_at: at,
+          deleted_at: null,
+          accesses: isRoot ? 1 : 0,
+          owners: isRoot ? 1 : 0,
         },
         to,
       ),

@@ -77,10 +77,20 @@ export async function duplicateDocument(
     // The creator's access is written when the copy is attached.
     const made = original.id === id && parent === null ? 1 : 0;
     return {
-      ...{ ...documentKey(lies.id), ...lies, title: copyTitle(original.title, language), excerpt },
-      ...{ link_reach, link_role, creator: user.id, duplicated_from: original.id },
-      ...{ created_at: at, updated_at: at, deleted_at: original.id === id ? DETACHED_AT : null },
-      ...{ position_version: 1, revision: 1, accesses: rows.length + made },
+      ...documentKey(lies.id),
+      ...lies,
+      title: copyTitle(original.title, language),
+      excerpt,
+      link_reach,
+      link_role,
+      creator: user.id,
+      duplicated_from: original.id,
+      created_at: at,
+      updated_at: at,
+      deleted_at: original.id === id ? DETACHED_AT : null,
+      position_version: 1,
+      revision: 1,
+      accesses: rows.length + made,
       owners: rows.filter(({ role }) => role === "owner").length + made,
     };
   });
@@ -88,7 +98,8 @@ export async function duplicateDocument(
   await forEachBatch(copies, DOCUMENTS_AT_ONCE, (some) =>
     commitChange(deps, async () => ({
       writes: some.flatMap(planDetached),
-      ...{ events: [], result: undefined },
+      events: [],
+      result: undefined,
     })),
   );
   const pairs = originals.flatMap((from, index) => {
@@ -104,7 +115,8 @@ export async function duplicateDocument(
   await forEachBatch(granted, ACCESSES_AT_ONCE, (some) =>
     commitChange(deps, async () => ({
       writes: some.flatMap(({ access, to }) => planCopiedAccess(access, to, at)),
-      ...{ events: [], result: undefined },
+      events: [],
+      result: undefined,
     })),
   );
   return attach(deps, user, copies, parent);
@@ -135,7 +147,11 @@ function planTreeFields(
     const parent = original.parent === null ? undefined : made.get(original.parent);
     if (parent !== undefined) parent.numchild += 1;
     made.set(original.id, {
-      ...{ original, id: ids.random(), parent: parent?.id ?? null, height: 0, numchild: 0 },
+      original,
+      id: ids.random(),
+      parent: parent?.id ?? null,
+      height: 0,
+      numchild: 0,
       order: orders[parent === undefined ? 0 : parent.numchild - 1] ?? "",
       // The chain after the first copy is attached.
       chain: parent === undefined ? [...above] : [...parent.chain, parent.id],
@@ -165,7 +181,8 @@ async function attach(
       ],
       events: [
         documentEvent("documents.created", { ...copy, parent }, user, {
-          ...{ duplicated_from: copy.duplicated_from, documents: copies.length },
+          duplicated_from: copy.duplicated_from,
+          documents: copies.length,
         }),
       ],
       result: copy.id,

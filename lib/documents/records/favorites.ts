@@ -47,7 +47,9 @@ function setFlag(
     check(access);
     if ((access.relation?.[mark] === true) === wanted) return { writes: [], events: [], result: false };
     const write: Write = {
-      ...{ op: "update", table: relationsTable, key: relationKey(user.id, id) },
+      op: "update",
+      table: relationsTable,
+      key: relationKey(user.id, id),
       change: wanted ? { set: { document: id, [mark]: true } } : { remove: [mark] },
       when: [[mark, wanted ? "missing" : "exists"]],
     };

@@ -63,7 +63,9 @@ function leaveEach(
       if (one === undefined || (role === undefined && marks.every((visit) => relation[visit] !== true)))
         return [];
       const left: Write = {
-        ...{ op: "update", table: relationsTable, key: relationKey(user.id, document) },
+        op: "update",
+        table: relationsTable,
+        key: relationKey(user.id, document),
         change: { remove: ["role", "since", ...marks] },
         when: [role === undefined ? ["role", "missing"] : ["role", "=", role]],
       };

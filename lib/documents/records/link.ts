@@ -42,7 +42,9 @@ export async function configureLink(
     return {
       writes: [
         {
-          ...{ op: "update", table: documentsTable, key: documentKey(id) },
+          op: "update",
+          table: documentsTable,
+          key: documentKey(id),
           change: { set: { ...set, updated_at }, add: { revision: 1 } },
           when: [
             ["position_version", "=", document.position_version],

@@ -35,7 +35,9 @@ export async function updateDocument(
     const set = { ...given, updated_at: new Date(deps.clock.now()).toISOString() };
     const pending = await scheduleUpdatedEvent(deps, document, viewer, edited);
     const write: Write = {
-      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(id),
       change: { ...pending.change, set: { ...pending.change.set, ...set }, add: { revision: 1 } },
       when: [["pk", "exists"], ["deleted_at", "=", null], ...pending.when],
     };

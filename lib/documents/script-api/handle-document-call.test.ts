@@ -39,7 +39,8 @@ function contentOf(): ContentAccess & { readonly texts: Map<string, string>; rea
   const texts = new Map<string, string>();
   const writers: string[] = [];
   return {
-    ...{ texts, writers },
+    texts,
+    writers,
     read: async (id) => texts.get(id),
     append: async (user, id, text, { ifNone = false, cause }) => {
       expect(cause.hop).toBe(1);
@@ -274,7 +275,12 @@ describe("whom a script works as", () => {
     { of: "new document", title: "child", parent: id },
   ];
   const may: Readonly<Record<Role | "stranger", number>> = {
-    ...{ stranger: 0, reader: 1, commenter: 2, editor: 4, administrator: 4, owner: 4 },
+    stranger: 0,
+    reader: 1,
+    commenter: 2,
+    editor: 4,
+    administrator: 4,
+    owner: 4,
   };
 
   it.each(["stranger", ...ROLES] as const)("as a %s may do what that allows, and no more", async (role) => {

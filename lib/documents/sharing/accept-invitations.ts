@@ -52,7 +52,9 @@ async function accept(deps: CommitDeps, user: StoredUser, id: string, invitation
     if (invitation === undefined || isExpired(invitation, deps.clock.now())) return NOTHING;
     const gone: Write[] = [
       {
-        ...{ op: "delete", table: invitationsTable, key },
+        op: "delete",
+        table: invitationsTable,
+        key,
         when: [["revision", "=", invitation.revision]],
       },
       { op: "delete", table: invitedTable, key: invitedKey(invitation.email, id) },

@@ -58,8 +58,12 @@ export function toShownAccess(
   const { callerRole, user, maxAncestorsRole } = known;
   const { document } = node;
   const abilities = computeAccessRowAbilities({
-    ...{ callerRole, maxAncestorsRole, role: access.role, isOwn: access.user === viewer.id },
-    ...{ isRoot: document.parent === null, owners: document.owners },
+    callerRole,
+    maxAncestorsRole,
+    role: access.role,
+    isOwn: access.user === viewer.id,
+    isRoot: document.parent === null,
+    owners: document.owners,
   });
   return { access, node, user, abilities, maxAncestorsRole };
 }
@@ -69,7 +73,9 @@ export function toAccess(shown: ShownAccess, { light }: { readonly light: boolea
   const { access, node, user, abilities, maxAncestorsRole } = shown;
   const { id, team } = access;
   return {
-    ...{ id, team, role: access.role },
+    id,
+    team,
+    role: access.role,
     document: { id: node.document.id, path: toTreePath(node), depth: node.ancestors.length + 1 },
     user: user === undefined ? null : light ? toLightUser(user) : toUser(user),
     abilities: { ...abilities, set_role_to: [...abilities.set_role_to] },

@@ -43,9 +43,17 @@ export function toAccessRequest(
   const manages = isPrivileged(callerRole);
   const set_role_to = callerRole === null ? [] : [...rolesUpTo(callerRole)];
   return {
-    ...{ id, document, user: toUser(user), role: request.role, created_at },
+    id,
+    document,
+    user: toUser(user),
+    role: request.role,
+    created_at,
     abilities: {
-      ...{ destroy: manages, update: manages, partial_update: manages, retrieve: manages, accept: manages },
+      destroy: manages,
+      update: manages,
+      partial_update: manages,
+      retrieve: manages,
+      accept: manages,
       set_role_to,
     },
   };

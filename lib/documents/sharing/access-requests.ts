@@ -64,8 +64,12 @@ export async function requestAccess(
         { op: "put", table: accessRequestsTable, item, when: [["pk", "missing"]] },
         ...asked.flatMap(({ email, language }) =>
           planMail(deps, {
-            ...{ kind: "asked", to: email, language, role },
-            ...{ document: documentAccess.document, sender: viewer },
+            kind: "asked",
+            to: email,
+            language,
+            role,
+            document: documentAccess.document,
+            sender: viewer,
           }),
         ),
       ],
@@ -167,7 +171,9 @@ export async function acceptAccessRequest(
     const access = await deps.tables.get(accessesTable, accessKey(id, accessId(id, grantee)));
     const role = higherRole(access?.role ?? null, asked) ?? asked;
     const gone: Write = {
-      ...{ op: "delete", table: accessRequestsTable, key: { pk: request.pk, sk: request.sk } },
+      op: "delete",
+      table: accessRequestsTable,
+      key: { pk: request.pk, sk: request.sk },
       when: [["pk", "exists"]],
     };
     if (access?.role === role) return { writes: [gone], events: [], result: undefined };

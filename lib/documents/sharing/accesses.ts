@@ -109,7 +109,12 @@ export async function createAccess(
       user === undefined
         ? []
         : planMail(deps, {
-            ...{ kind: "shared", to: user.email, language: user.language, role, document, sender: viewer },
+            kind: "shared",
+            to: user.email,
+            language: user.language,
+            role,
+            document,
+            sender: viewer,
           });
     const owners = document.owners + (role === "owner" ? 1 : 0);
     const node: DocumentNode = { ...documentAccess, document: { ...document, owners } };

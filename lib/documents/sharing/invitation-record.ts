@@ -39,7 +39,13 @@ export type InvitationRecord = z.infer<typeof invitationRecord>;
 export function toInvitation(invitation: StoredInvitation, now: number): InvitationRecord {
   const { id, created_at, email: address, document, role, issuer } = invitation;
   return {
-    ...{ id, abilities: { destroy: true, update: true, partial_update: true, retrieve: true } },
-    ...{ created_at, email: address, document, role, issuer, is_expired: isExpired(invitation, now) },
+    id,
+    abilities: { destroy: true, update: true, partial_update: true, retrieve: true },
+    created_at,
+    email: address,
+    document,
+    role,
+    issuer,
+    is_expired: isExpired(invitation, now),
   };
 }

@@ -98,7 +98,10 @@ export function planInvitation(
 ): { made: StoredInvitation; writes: Write[] } {
   const id = ids.random();
   const invitation: StoredInvitation = {
-    ...{ ...invitationKey(made.document, id), ...made, id, revision: 1 },
+    ...invitationKey(made.document, id),
+    ...made,
+    id,
+    revision: 1,
     created_at: new Date(clock.now()).toISOString(),
   };
   return {
@@ -108,7 +111,9 @@ export function planInvitation(
 }
 
 const putInvited = ({ email, document, id }: StoredInvitation): Write => ({
-  ...{ op: "put", table: invitedTable, item: { ...invitedKey(email, document), id } },
+  op: "put",
+  table: invitedTable,
+  item: { ...invitedKey(email, document), id },
   when: [["pk", "missing"]],
 });
 
@@ -145,7 +150,9 @@ export async function updateInvitation(
     if (!moves && role === before.role) return { writes: [], events: [], result: before };
     const writes: Write[] = [
       {
-        ...{ op: "put", table: invitationsTable, item: result },
+        op: "put",
+        table: invitationsTable,
+        item: result,
         when: [["revision", "=", before.revision]],
       },
     ];

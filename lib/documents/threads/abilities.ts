@@ -32,8 +32,12 @@ export function threadAbilities(
   const { comment, accesses_manage } = access.abilities;
   const ends = comment && (accesses_manage || isBy(access, thread.creator));
   return {
-    ...{ destroy: ends, update: ends, partial_update: ends },
-    ...{ resolve: ends, unresolve: ends, retrieve: comment },
+    destroy: ends,
+    update: ends,
+    partial_update: ends,
+    resolve: ends,
+    unresolve: ends,
+    retrieve: comment,
   };
 }
 
@@ -45,7 +49,10 @@ export function commentAbilities(
   const { comment, accesses_manage } = access.abilities;
   const isOwn = comment && isBy(access, user);
   return {
-    ...{ destroy: isOwn || (comment && accesses_manage), update: isOwn, partial_update: isOwn },
-    ...{ reactions: comment && access.viewer !== undefined, retrieve: comment },
+    destroy: isOwn || (comment && accesses_manage),
+    update: isOwn,
+    partial_update: isOwn,
+    reactions: comment && access.viewer !== undefined,
+    retrieve: comment,
   };
 }

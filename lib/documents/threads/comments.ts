@@ -18,7 +18,9 @@ export async function reserveThreadSpace(
   const { id, thread } = path;
   return [
     {
-      ...{ op: "update", table: threadsTable, key: threadKey(id, thread) },
+      op: "update",
+      table: threadsTable,
+      key: threadKey(id, thread),
       change: { add: { bytes } },
       when: [["pk", "exists"]],
     },
@@ -32,7 +34,9 @@ export function commentUpdate(
   set: Partial<Pick<StoredComment, "body" | "updated_at" | "reactions">>,
 ): Write {
   return {
-    ...{ op: "update", table: commentsTable, key: { pk, sk } },
+    op: "update",
+    table: commentsTable,
+    key: { pk, sk },
     change: { set: { ...set }, add: { revision: 1 } },
     when: [["revision", "=", revision]],
   };

@@ -26,7 +26,11 @@ export const commentRecord = z
       }),
     ),
     abilities: z.object({
-      ...{ destroy: may, update: may, partial_update: may, reactions: may, retrieve: may },
+      destroy: may,
+      update: may,
+      partial_update: may,
+      reactions: may,
+      retrieve: may,
     }),
   })
   .meta({ id: "Comment" });
@@ -39,7 +43,12 @@ export const threadRecord = z
     updated_at: z.string(),
     creator: lightUserRecord.nullable().describe("Null if the creator is anonymous"),
     abilities: z.object({
-      ...{ destroy: may, update: may, partial_update: may, resolve: may, unresolve: may, retrieve: may },
+      destroy: may,
+      update: may,
+      partial_update: may,
+      resolve: may,
+      unresolve: may,
+      retrieve: may,
     }),
     comments: z.array(commentRecord),
     resolved: z.boolean(),
@@ -79,7 +88,11 @@ const nameOf = (people: UsersById, id: string | null) => {
 function toCommentRecord(access: DocumentAccess, people: UsersById, comment: StoredComment): CommentRecord {
   const { id, user, body, created_at, updated_at, reactions } = comment;
   return {
-    ...{ id, user: nameOf(people, user), body: JSON.parse(body) as unknown, created_at, updated_at },
+    id,
+    user: nameOf(people, user),
+    body: JSON.parse(body) as unknown,
+    created_at,
+    updated_at,
     reactions: reactions.map(({ users, ...reaction }) => ({
       ...reaction,
       users: users.map((one) => nameOf(people, one)).filter((name) => name !== null),
@@ -119,10 +132,16 @@ export async function toThreads(
     const { id, created_at, updated_at, creator, resolved, resolved_at, resolved_by } = thread;
     const own = byThread.get(id) ?? [];
     return {
-      ...{ id, created_at, updated_at, creator: nameOf(people, creator) },
+      id,
+      created_at,
+      updated_at,
+      creator: nameOf(people, creator),
       abilities: { ...threadAbilities(access, thread) },
       comments: own.map((comment) => toCommentRecord(access, people, comment)),
-      ...{ resolved, resolved_at, resolved_by, metadata: {} },
+      resolved,
+      resolved_at,
+      resolved_by,
+      metadata: {},
     };
   });
 }

@@ -34,7 +34,10 @@ export async function reserveSpace(
     return { op: "put", table: threadUsageTable, item, when: [["pk", "missing"]] };
   }
   return {
-    ...{ op: "update", table: threadUsageTable, key, change: { add: { threads, bytes } } },
+    op: "update",
+    table: threadUsageTable,
+    key,
+    change: { add: { threads, bytes } },
     when: [
       ["threads", "<=", threads > 0 ? THREADS_MAX - threads : THREADS_MAX],
       ["bytes", "<=", bytes > 0 ? THREADS_MAX_BYTES - bytes : THREADS_MAX_BYTES],

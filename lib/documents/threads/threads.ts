@@ -33,8 +33,16 @@ export function newComment(
   const comment = ids.ordered();
   const at = new Date(clock.now()).toISOString();
   return {
-    ...{ ...commentKey(id, thread, comment), id: comment, document: id, thread, user: viewer?.id ?? null },
-    ...{ body, created_at: at, updated_at: at, reactions: [], revision: 1 },
+    ...commentKey(id, thread, comment),
+    id: comment,
+    document: id,
+    thread,
+    user: viewer?.id ?? null,
+    body,
+    created_at: at,
+    updated_at: at,
+    reactions: [],
+    revision: 1,
   };
 }
 
@@ -57,8 +65,16 @@ export async function createThread(
     const { user, created_at, updated_at } = comment;
     const bytes = RECORD_BYTES + commentBytes(body);
     const item: StoredThread = {
-      ...{ ...threadKey(id, thread), id: thread, document: id, creator: user, created_at, updated_at },
-      ...{ resolved: false, resolved_at: null, resolved_by: null, bytes },
+      ...threadKey(id, thread),
+      id: thread,
+      document: id,
+      creator: user,
+      created_at,
+      updated_at,
+      resolved: false,
+      resolved_at: null,
+      resolved_by: null,
+      bytes,
     };
     return {
       writes: [
@@ -91,7 +107,9 @@ export async function deleteThread(deps: ThreadDeps, viewer: Viewer, path: Threa
       writes: [
         // Fails if a comment was added since the comments were read.
         {
-          ...{ op: "delete", table: threadsTable, key: threadKey(path.id, path.thread) },
+          op: "delete",
+          table: threadsTable,
+          key: threadKey(path.id, path.thread),
           when: [["bytes", "=", thread.bytes]],
         },
         await reserveSpace(deps, path.id, { threads: -1, bytes: -thread.bytes }),
@@ -121,7 +139,9 @@ export async function resolveThread(
       ? { resolved_at: at, resolved_by: viewer?.id ?? null }
       : { resolved_at: null, resolved_by: null };
     const change: Write = {
-      ...{ op: "update", table: threadsTable, key: threadKey(path.id, path.thread) },
+      op: "update",
+      table: threadsTable,
+      key: threadKey(path.id, path.thread),
       change: { set: { resolved, ...by, updated_at: at } },
       when: [["resolved", "=", !resolved]],
     };

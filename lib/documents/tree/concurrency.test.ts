@@ -28,8 +28,19 @@ const BEGUN: readonly Operation[] = [
   { is: "give", who: "ben", which: 7, whom: "ann", role: "administrator" },
 ];
 const anything = arbitraryOperation({
-  ...{ child: 5, move: 8, delete: 3, restore: 2, give: 2, take: 3, link: 1, leave: 1, rename: 2 },
-  ...{ favorite: 1, mask: 1, open: 1, duplicate: 1 },
+  child: 5,
+  move: 8,
+  delete: 3,
+  restore: 2,
+  give: 2,
+  take: 3,
+  link: 1,
+  leave: 1,
+  rename: 2,
+  favorite: 1,
+  mask: 1,
+  open: 1,
+  duplicate: 1,
 });
 const rounds = (deed: fc.Arbitrary<Operation>) =>
   fc.array(fc.array(deed, { minLength: 6, maxLength: 12, size: "max" }), { minLength: 3, maxLength: 5 });
@@ -122,7 +133,9 @@ describe("several who change the same documents at once", () => {
   it("all make their children, however many do", async () => {
     const world = await begin();
     const child = (index: number): Operation => ({
-      ...{ is: "child", which: index % 3, title: "one" },
+      is: "child",
+      which: index % 3,
+      title: "one",
       who: (["ann", "ben", "cat"] as const)[index % 3] ?? "ann",
     });
     const answers = await tryTogether(

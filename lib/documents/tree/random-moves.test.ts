@@ -78,7 +78,9 @@ async function play(world: SharingScenario, model: TreeModel, all: readonly Oper
     const status = one.is === "create" ? 201 : statusOf(model, id, target, one);
     const answer = await world.perform(one);
     expect({ ...one, status: answer?.status, text: answer?.text.slice(0, 0) }).toEqual({
-      ...{ ...one, status, text: "" },
+      ...one,
+      status,
+      text: "",
     });
     if (status >= 300) continue;
     if (one.is === "create") model.create(answer?.json.id, one.who);
@@ -123,10 +125,16 @@ async function compare(world: SharingScenario, model: TreeModel): Promise<void> 
       const isLive = model.isLive(id);
       const { abilities, depth, numchild, user_role } = page as Page;
       expect({ ...at(who, id), depth, numchild, user_role, ...some(abilities) }).toEqual({
-        ...{ ...at(who, id), depth: model.pathTo(id).length, numchild: model.node(id).children.length },
-        ...{ user_role: ownRank === 0 ? null : ROLES[ownRank - 1], retrieve: true },
-        ...{ comment: isLive && rank >= 2, update: isLive && rank >= 3, move: isLive && ownRank >= 4 },
-        ...{ invite_owner: isLive && ownRank === 5, restore: ownRank === 5 },
+        ...at(who, id),
+        depth: model.pathTo(id).length,
+        numchild: model.node(id).children.length,
+        user_role: ownRank === 0 ? null : ROLES[ownRank - 1],
+        retrieve: true,
+        comment: isLive && rank >= 2,
+        update: isLive && rank >= 3,
+        move: isLive && ownRank >= 4,
+        invite_owner: isLive && ownRank === 5,
+        restore: ownRank === 5,
       });
     }
   for (const id of world.ids.filter((one) => model.isLive(one))) {
@@ -139,7 +147,12 @@ async function compare(world: SharingScenario, model: TreeModel): Promise<void> 
 }
 const at = (who: string, id: string) => ({ who, id });
 const some = ({ retrieve, comment, update, move, invite_owner, restore }: Page["abilities"]) => ({
-  ...{ retrieve, comment, update, move, invite_owner, restore },
+  retrieve,
+  comment,
+  update,
+  move,
+  invite_owner,
+  restore,
 });
 
 describe("any row of changes by several people over HTTP", () => {

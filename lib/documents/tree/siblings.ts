@@ -129,7 +129,8 @@ async function readArrangementVersion(deps: SiblingDeps, parent: string | null):
 
 /** Fails if a child was inserted before the end, or children were spread, since `version` was read. */
 const bumpArrangementVersion = (parent: string | null, version: number): Write => ({
-  ...{ op: "put", table: childrenTable },
+  op: "put",
+  table: childrenTable,
   item: { ...arrangementKey(parent), id: "", version: version + 1 },
   when: [version === 0 ? ["pk", "missing"] : ["version", "=", version]],
 });
@@ -164,13 +165,16 @@ async function spreadSiblings(
         ...toChildWrites(childrenOf(parent), some),
         ...some.map(
           ({ id, to }): Write => ({
-            ...{ op: "update", table: documentsTable, key: documentKey(id) },
+            op: "update",
+            table: documentsTable,
+            key: documentKey(id),
             change: { set: { order: to }, add: { position_version: 1 } },
             when: [["position_version", "=", known.get(id)?.position_version ?? 0]],
           }),
         ),
       ],
-      ...{ events: [], result: undefined },
+      events: [],
+      result: undefined,
     };
   });
 }

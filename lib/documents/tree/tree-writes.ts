@@ -115,15 +115,15 @@ export function planInsert(
   target: TreePosition,
 ): { document: StoredDocument; writes: Write[] } {
   const document: StoredDocument = {
-    ...{ ...documentKey(made.id), ...made, parent: target.parent?.document.id ?? null },
-    ...{
-      order: target.order,
-      chain: chainIn(target),
-      position_version: 1,
-      height: 0,
-      numchild: 0,
-      revision: 1,
-    },
+    ...documentKey(made.id),
+    ...made,
+    parent: target.parent?.document.id ?? null,
+    order: target.order,
+    chain: chainIn(target),
+    position_version: 1,
+    height: 0,
+    numchild: 0,
+    revision: 1,
   };
   const documents = new DocumentWrites();
   requireTarget(documents, target, 0);
@@ -171,7 +171,9 @@ export function planMove(
   const { order } = target;
   return [
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(document.id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(document.id),
       change: {
         set: { parent, order, chain: chainIn(target), updated_at: at, ...along?.set },
         add: { position_version: 1, revision: 1 },
@@ -212,7 +214,9 @@ export function planAttach(document: StoredDocument, target: TreePosition): Writ
   const { order } = target;
   return [
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(id),
       change: {
         set: { parent, order, chain: chainIn(target), deleted_at: null },
         add: { position_version: 1 },
@@ -235,7 +239,9 @@ export function planDelete({ document }: DocumentNode, at: string): Write[] {
   if (parent !== null) documents.removeChild(parent);
   return [
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(id),
       change: { set: { deleted_at: at, updated_at: at }, add: { position_version: 1, revision: 1 } },
       when: [
         ["position_version", "=", position_version],
@@ -263,7 +269,9 @@ export function planRestore({ document }: DocumentNode, slot: Slot | undefined):
   if (parent !== null) documents.add(parent, "numchild", 1);
   return [
     {
-      ...{ op: "update", table: documentsTable, key: documentKey(id) },
+      op: "update",
+      table: documentsTable,
+      key: documentKey(id),
       change: { set: { deleted_at: null, order }, add: { position_version: 1, revision: 1 } },
       when: [
         ["position_version", "=", position_version],

@@ -32,15 +32,18 @@ function create(parent?: string): Promise<string> {
     const target = { parent: above, ...(await allocateOrder(test.deps, parent ?? null, "last")) };
     const { writes } = planInsert(
       {
-        ...{ id, title: null, excerpt: null, link_reach: "restricted", link_role: "reader", creator: null },
-        ...{
-          duplicated_from: null,
-          created_at: at(),
-          updated_at: at(),
-          deleted_at: null,
-          accesses: 0,
-          owners: 0,
-        },
+        id,
+        title: null,
+        excerpt: null,
+        link_reach: "restricted",
+        link_role: "reader",
+        creator: null,
+        duplicated_from: null,
+        created_at: at(),
+        updated_at: at(),
+        deleted_at: null,
+        accesses: 0,
+        owners: 0,
       },
       target,
     );
@@ -166,7 +169,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      ...{ is: fc.constant("move" as const), moved: fc.nat({ max: 30 }), target: fc.nat({ max: 30 }) },
+      is: fc.constant("move" as const),
+      moved: fc.nat({ max: 30 }),
+      target: fc.nat({ max: 30 }),
       position: fc.constantFrom(...POSITIONS),
     }),
   },
@@ -294,7 +299,8 @@ describe("paths", () => {
   const isRoot = fc.boolean();
   const moves = fc.array(
     fc.record({
-      ...{ moved: fc.nat({ max: 5 }), target: fc.nat({ max: 5 }) },
+      moved: fc.nat({ max: 5 }),
+      target: fc.nat({ max: 5 }),
       position: fc.constantFrom("left" as const, "right" as const, "first-sibling" as const),
     }),
     { minLength: 60, maxLength: 120, size: "max" },
@@ -376,7 +382,9 @@ async function storeAsBefore(parent: string, ids: readonly string[]): Promise<vo
       { op: "delete", table: childrenTable, key: { pk: childrenOf(parent), sk: from } },
       { op: "put", table: childrenTable, item: { pk: childrenOf(parent), sk: order, id } },
       {
-        ...{ op: "update", table: documentsTable, key: documentKey(id) },
+        op: "update",
+        table: documentsTable,
+        key: documentKey(id),
         change: { set: { order, segment: `Old${String(at).padStart(4, "0")}` } },
       },
     ]);

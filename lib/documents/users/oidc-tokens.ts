@@ -54,7 +54,9 @@ async function verifyClaims(
   const { errors, jwtVerify } = await import("jose");
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keys, {
-      ...{ issuer, audience: [...audiences], algorithms: ALGORITHMS },
+      issuer,
+      audience: [...audiences],
+      algorithms: ALGORITHMS,
       requiredClaims: ["iss", "aud", "sub", "exp"],
       clockTolerance: CLOCK_TOLERANCE_S,
       currentDate: new Date(clock.now()),
@@ -82,7 +84,8 @@ function toIdentity(
     return parts.join(" ").slice(0, NAME_MAX_LENGTH) || null;
   };
   return {
-    ...{ sub, email: isAddress ? email : null },
+    sub,
+    email: isAddress ? email : null,
     full_name: nameOf(fullNameFields),
     short_name: nameOf([shortNameField]),
     expiresAt: (claims.exp ?? 0) * 1000,

@@ -57,7 +57,9 @@ async function linkSub(deps: UserDeps, user: StoredUser, sub: string): Promise<S
   const { id } = user;
   const outcome = await deps.tables.write([
     {
-      ...{ op: "update", table: usersTable, key: userKey(id) },
+      op: "update",
+      table: usersTable,
+      key: userKey(id),
       // The next request accepts invitations that were created meanwhile.
       change: { set: { sub, invitations_pending: true }, add: { revision: 1 } },
       when: [["sub", "=", null]],
@@ -78,7 +80,9 @@ async function syncNames(
   const after = { ...user, ...names };
   await tables.write([
     {
-      ...{ op: "update", table: usersTable, key: userKey(user.id) },
+      op: "update",
+      table: usersTable,
+      key: userKey(user.id),
       change: { set: names, add: { revision: 1 } },
       when: [["pk", "exists"]],
     },

@@ -1,6 +1,15 @@
 /** Letters that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ ß: "ss", æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ħ: "h", ı: "i", ł: "l", þ: "th" },
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  ħ: "h",
+  ı: "i",
+  ł: "l",
+  þ: "th",
 };
 const OTHER_LETTERS = /[ßæœøđðħıłþ]/g;
 

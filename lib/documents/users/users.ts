@@ -36,8 +36,16 @@ export function planUser(
   const { sub = null, email = null, full_name = null, short_name = null, language = null } = made;
   const id = made.id ?? deps.ids.random();
   const user: StoredUser = {
-    ...{ ...userKey(id), id, sub, email, full_name, short_name, language },
-    ...{ is_active: true, is_first_connection: true, revision: 1 },
+    ...userKey(id),
+    id,
+    sub,
+    email,
+    full_name,
+    short_name,
+    language,
+    is_active: true,
+    is_first_connection: true,
+    revision: 1,
     ...(email === null ? {} : { invitations_pending: true }),
     created_at: new Date(deps.clock.now()).toISOString(),
   };

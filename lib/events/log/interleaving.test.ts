@@ -20,24 +20,21 @@ const openIndex = (tables: Tables): RankedIndex => new RankedIndex({ tables }, "
 function eventOf(number: number, matched: boolean): StoredEvent {
   const event_id = `e${number.toString(16).padStart(4, "0")}`;
   return {
-    ...{
-      ...eventKey(event_id),
-      event_id,
-      topic: number % 2 === 0 ? "even" : "odd",
-      name: "",
-      source: "",
-      hop: 0,
-    },
-    ...{
-      data_type: "",
-      data: "{}",
-      workspace: "",
-      run_id: "",
-      workflow_name: "",
-      error: "",
-      created_at: NOW,
-    },
-    ...{ processed: !matched, processed_at: matched ? null : NOW },
+    ...eventKey(event_id),
+    event_id,
+    topic: number % 2 === 0 ? "even" : "odd",
+    name: "",
+    source: "",
+    hop: 0,
+    data_type: "",
+    data: "{}",
+    workspace: "",
+    run_id: "",
+    workflow_name: "",
+    error: "",
+    created_at: NOW,
+    processed: !matched,
+    processed_at: matched ? null : NOW,
     matches: matched ? [{ workflow: "w", trigger: "t", revision: 1 }] : [],
   };
 }

@@ -12,7 +12,9 @@ import { type ReadCount, SizedLog } from "./test-log-size.ts";
 
 const RESOURCES = {
   tables: [eventLogTable, eventTailTable, rankedIndexTable, timersTable],
-  ...{ queues: [], rules: [], schedules: [] },
+  queues: [],
+  rules: [],
+  schedules: [],
 };
 /** A larger log is asked for by `WEFT_LOG_SIZE`, as an emulator takes minutes for it. */
 const LARGE = Number(process.env.WEFT_LOG_SIZE ?? 0);

@@ -7,7 +7,9 @@ import { type ReadCount, SizedLog } from "./test-log-size.ts";
 
 const RESOURCES = {
   tables: [eventLogTable, eventTailTable, rankedIndexTable],
-  ...{ queues: [], rules: [], schedules: [] },
+  queues: [],
+  rules: [],
+  schedules: [],
 };
 const RECORDED = { unindexed: 30, atOnce: 4 };
 /** Twice the tail's partitions and the head, then deltas with sets, keys and records of two segments. */

@@ -30,11 +30,21 @@ export function sizedEvent(number: number): StoredEvent {
   const event_id = `00000000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
   const waits = number % 20 === 7;
   return {
-    ...{ ...eventKey(event_id), event_id, topic: one(TOPICS, Math.floor(Math.sqrt(number * 7))) },
-    ...{ name: one(NAMES, number * 31), source: one(SOURCES, Math.floor(number / 3)), data_type: "json" },
-    ...{ data: JSON.stringify({ number }), workspace: one(WORKSPACES, Math.floor(number / 11)) },
-    ...{ run_id: `run-${Math.floor(number / 10)}`, workflow_name: one(WORKFLOWS, number * 17), error: "" },
-    ...{ processed: !waits, processed_at: waits ? null : NOW, created_at: NOW, hop: 0 },
+    ...eventKey(event_id),
+    event_id,
+    topic: one(TOPICS, Math.floor(Math.sqrt(number * 7))),
+    name: one(NAMES, number * 31),
+    source: one(SOURCES, Math.floor(number / 3)),
+    data_type: "json",
+    data: JSON.stringify({ number }),
+    workspace: one(WORKSPACES, Math.floor(number / 11)),
+    run_id: `run-${Math.floor(number / 10)}`,
+    workflow_name: one(WORKFLOWS, number * 17),
+    error: "",
+    processed: !waits,
+    processed_at: waits ? null : NOW,
+    created_at: NOW,
+    hop: 0,
     matches: waits ? [{ workflow: "w", trigger: "t", revision: 1 }] : [],
   };
 }

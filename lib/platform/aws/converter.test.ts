@@ -66,7 +66,9 @@ describe("a conversion by a function of its own", () => {
   it("opens what calls the function with the first conversion, and again where that failed", async () => {
     const ways: Invoke[] = [];
     const { convert } = awsConverter({
-      ...{ blobs, log: silentLog, ids: { random: () => "one" } },
+      blobs,
+      log: silentLog,
+      ids: { random: () => "one" },
       open: async () => {
         const way: Invoke = async () => ({ answer: '{"ok":false}' });
         ways.push(way);

@@ -53,8 +53,18 @@ export function codeOf(name: string | undefined, message = ""): PlatformFaultCod
 }
 
 const NETWORK = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"],
-  ...["EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "EMFILE", "ERR_STREAM_PREMATURE_CLOSE"],
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "EMFILE",
+  "ERR_STREAM_PREMATURE_CLOSE",
 ]);
 
 function classify(error: Error): PlatformFaultCode | undefined {

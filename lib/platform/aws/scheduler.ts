@@ -60,7 +60,8 @@ export function awsScheduler(options: {
     let NextToken: string | undefined;
     do {
       const page = new ListRulesCommand({
-        ...{ NamePrefix: prefix, Limit: PAGE },
+        NamePrefix: prefix,
+        Limit: PAGE,
         ...(NextToken === undefined ? {} : { NextToken }),
       });
       const answer = await faulting(() => client.send(page, within(abortSignal)));

@@ -13,7 +13,9 @@ export async function signedUpload(
   const { Bucket, Key, bytes, seconds } = asked;
   const { region, credentials, endpoint, forcePathStyle = false } = config;
   const signing = new S3Client({
-    ...{ region, credentials, forcePathStyle },
+    region,
+    credentials,
+    forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
     // It would be signed, too, and of the bytes nothing is known yet.
     requestChecksumCalculation: "WHEN_REQUIRED",

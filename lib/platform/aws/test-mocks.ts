@@ -34,8 +34,13 @@ export async function mockedAws(more: Partial<AwsOptions> = {}) {
   const pauses: number[] = [];
   const nothing = { run: refuse };
   const platform = await openAws({
-    ...{ stack: "home", resources: CONTRACT_RESOURCES, clients, environment: {} },
-    ...{ log: silentLog, commands: nothing, scripts: nothing },
+    stack: "home",
+    resources: CONTRACT_RESOURCES,
+    clients,
+    environment: {},
+    log: silentLog,
+    commands: nothing,
+    scripts: nothing,
     pause: async (ms) => {
       pauses.push(ms);
     },

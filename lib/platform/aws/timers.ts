@@ -65,7 +65,11 @@ export function awsTimers(options: { tables: Tables; queues: AwsQueues; clock: C
       const { body, groupId, deduplicationId } = message;
       const item: DueTimer = {
         ...keyOf(id),
-        ...{ due: DUE, dueAt: timeText(at), at, queue, body },
+        due: DUE,
+        dueAt: timeText(at),
+        at,
+        queue,
+        body,
         ...(groupId === undefined ? {} : { groupId }),
         ...(deduplicationId === undefined ? {} : { deduplicationId }),
       };

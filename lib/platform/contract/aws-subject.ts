@@ -21,7 +21,11 @@ const RESOURCES: Resources = {
 export function openAwsForTest(stack: string, more: Partial<AwsOptions> = {}): Promise<AwsPlatform> {
   const nothing = { run: refuse };
   return openAws({
-    ...{ stack, resources: RESOURCES, log: silentLog, commands: nothing, scripts: nothing },
+    stack,
+    resources: RESOURCES,
+    log: silentLog,
+    commands: nothing,
+    scripts: nothing,
     ...more,
   });
 }

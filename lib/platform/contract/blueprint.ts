@@ -8,16 +8,23 @@ export function blueprintOf(stack: string, bucket: string, resources: Resources)
   return {
     tables: resources.tables.map(({ name, indexes }) => ({ name: `${stack}-${name}`, indexes })),
     queues: resources.queues.map(({ name, fifo, visibilitySeconds, retentionSeconds, deadLetter }) => ({
-      ...{ name: named(name), fifo, contentDeduplication: fifo, visibilitySeconds, retentionSeconds },
+      name: named(name),
+      fifo,
+      contentDeduplication: fifo,
+      visibilitySeconds,
+      retentionSeconds,
       ...(deadLetter === undefined
         ? {}
         : { deadLetter: { queue: named(deadLetter.queue), maxReceiveCount: deadLetter.maxReceiveCount } }),
     })),
     buses: [stack],
     rules: resources.rules.map(({ name, pattern, queues }) => ({
-      ...{ name: `${stack}-${name}`, bus: stack, when: { pattern } },
+      name: `${stack}-${name}`,
+      bus: stack,
+      when: { pattern },
       targets: queues.map((queue, at) => ({
-        ...{ id: `queue-${at}`, queue: named(queue) },
+        id: `queue-${at}`,
+        queue: named(queue),
         ...(fifos.has(queue) ? { groupId: name } : {}),
       })),
     })),

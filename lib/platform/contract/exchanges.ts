@@ -15,8 +15,13 @@ const BYTES = "$bytes";
 const DATE = "$date";
 /** Members whose text is the service's own choice. */
 const CHOSEN = new Set([
-  ...["ClientRequestToken", "ReceiptHandle", "MessageId", "EventId", "SequenceNumber"],
-  ...["RequestId", "HostId"],
+  "ClientRequestToken",
+  "ReceiptHandle",
+  "MessageId",
+  "EventId",
+  "SequenceNumber",
+  "RequestId",
+  "HostId",
 ]);
 /** Longer texts are recorded by their length. */
 const TEXT_CHARACTERS = 500;

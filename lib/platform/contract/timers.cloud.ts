@@ -45,7 +45,9 @@ describe("timers that are too far off for a delayed message", () => {
     const now = Date.now();
     const [groupId, deduplicationId] = [randomUUID(), randomUUID()];
     await subject.ports.timers.set(randomUUID(), now + 5000, FIFO, {
-      ...{ body: "fifo", groupId, deduplicationId },
+      body: "fifo",
+      groupId,
+      deduplicationId,
     });
     expect(await subject.sweepTimers(now)).toBe(0);
     expect(await subject.sweepTimers(now + 6000)).toBe(1);

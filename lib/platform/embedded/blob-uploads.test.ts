@@ -62,8 +62,15 @@ describe("an upload", () => {
     const other = Buffer.from(JSON.stringify([now + HOUR_MS, 4, "documents/x"])).toString("base64url");
     const last = mac.endsWith("A") ? "Q" : "A";
     const wrong = [
-      ...[`${other}.${mac}`, `${claims}.${mac.slice(0, -1)}${last}`, `${claims}.`, claims, "", "."],
-      ...[`${claims}.${mac}.${mac}`, `${claims}.${mac.slice(0, 20)}`, "x".repeat(10_000)],
+      `${other}.${mac}`,
+      `${claims}.${mac.slice(0, -1)}${last}`,
+      `${claims}.`,
+      claims,
+      "",
+      ".",
+      `${claims}.${mac}.${mac}`,
+      `${claims}.${mac.slice(0, 20)}`,
+      "x".repeat(10_000),
     ];
     for (const one of wrong) expect(blobs.receiver.find(UPLOADS_PATH + one)).toBeUndefined();
     expect(blobs.receiver.find(path)).toMatchObject({ bytes: 4 });

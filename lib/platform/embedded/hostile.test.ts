@@ -156,7 +156,10 @@ describe("the hostile platform", () => {
       let cursor: string | undefined;
       do {
         const page = await tables.query(ITEMS, {
-          ...{ index: "byStatus", pk: status, reverse: true, limit: 2 },
+          index: "byStatus",
+          pk: status,
+          reverse: true,
+          limit: 2,
           ...(cursor === undefined ? {} : { cursor }),
         });
         list.push(...page.items.map(({ sk, n }): [string, number | undefined] => [sk, n]));

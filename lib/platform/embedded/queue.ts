@@ -236,7 +236,11 @@ export class Queue {
     const { id, body, sentAt } = content;
     const { receives: receiveCount, interrupted, groupId } = entry;
     return {
-      ...{ id, receipt: this.#receipt(entry), body, receiveCount, sentAt },
+      id,
+      receipt: this.#receipt(entry),
+      body,
+      receiveCount,
+      sentAt,
       ...(interrupted === 0 ? {} : { interrupted }),
       ...(groupId === undefined ? {} : { groupId }),
     };

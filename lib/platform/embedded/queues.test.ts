@@ -14,7 +14,10 @@ const ENDS_MS = 10_000;
 const QUEUES: readonly QueueResource[] = [
   { name: "dead", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
   {
-    ...{ name: "twice", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },
+    name: "twice",
+    fifo: false,
+    visibilitySeconds: 30,
+    retentionSeconds: 60,
     deadLetter: { queue: "dead", maxReceiveCount: 2 },
   },
   { name: "standard", fifo: false, visibilitySeconds: 30, retentionSeconds: 60 },

@@ -12,7 +12,8 @@ beforeEach(async () => {
   for (let partition = 0; partition < PARTITIONS; partition += 1)
     await test.deps.tables.write(
       Array.from({ length: ITEMS }, (_, at) => ({
-        ...{ op: "put" as const, table },
+        op: "put" as const,
+        table,
         item: { pk: `p${partition}`, sk: `s${at}` },
       })),
     );

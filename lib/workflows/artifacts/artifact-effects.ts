@@ -36,15 +36,21 @@ export async function applyArtifactEvents(
     const before = items.get(key.pk) ?? byKey.get(key.pk);
     const { data, run_id = "" } = draft;
     items.set(key.pk, {
-      ...{ ...key, id: before?.id ?? deps.ids.random(), run_id: run_id || (before?.run_id ?? ""), workspace },
+      ...key,
+      id: before?.id ?? deps.ids.random(),
+      run_id: run_id || (before?.run_id ?? ""),
+      workspace,
       name: (textOf(data.name) || (path.split("/").at(-1) ?? "")).slice(0, TEXT_MAX_LENGTH),
       artifact_path: path,
       artifact_type: typeOf(data.artifact_type) ?? before?.artifact_type ?? "output",
       content_type: contentTypeOf(path, data.is_folder === true, textOf(data.content_type)),
-      ...{ size_bytes: countOf(data.size_bytes), line_count: countOf(data.line_count) },
+      size_bytes: countOf(data.size_bytes),
+      line_count: countOf(data.line_count),
       optional: data.optional === true,
       description: textOf(data.description).slice(0, TEXT_MAX_LENGTH) || (before?.description ?? ""),
-      ...{ created_at: before?.created_at ?? at, updated_at: at, listed_mark: deps.ids.random() },
+      created_at: before?.created_at ?? at,
+      updated_at: at,
+      listed_mark: deps.ids.random(),
     });
   }
   const writes = [...items.values()].flatMap((item): Write[] => {

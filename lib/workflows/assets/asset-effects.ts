@@ -58,10 +58,18 @@ export async function applyAssetEvents(
     one.now =
       now === undefined
         ? {
-            ...{ asset_type: guessType(value), source: draft.source, ...fields, ...key },
-            ...{ id: await deps.assetNumbers.next(), workspace, asset_value: value },
-            ...{ created_at: at, updated_at: at, last_seen_at: at },
-            ...{ listed_mark: deps.ids.random(), revision: 1 },
+            asset_type: guessType(value),
+            source: draft.source,
+            ...fields,
+            ...key,
+            id: await deps.assetNumbers.next(),
+            workspace,
+            asset_value: value,
+            created_at: at,
+            updated_at: at,
+            last_seen_at: at,
+            listed_mark: deps.ids.random(),
+            revision: 1,
           }
         : { ...now, ...fields };
     if (draft.tells !== undefined)

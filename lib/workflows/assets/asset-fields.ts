@@ -22,8 +22,20 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 const TEXT_FIELDS: ReadonlySet<string> = new Set(["asset_type", "source"]);
 /** Fields that terminals and reports show as they are. */
 const LABELS: ReadonlySet<string> = new Set([
-  ...["asset_type", "source", "title", "webserver", "scheme", "method", "path", "location", "content_type"],
-  ...["url", "input", "host", "host_ip", "port"],
+  "asset_type",
+  "source",
+  "title",
+  "webserver",
+  "scheme",
+  "method",
+  "path",
+  "location",
+  "content_type",
+  "url",
+  "input",
+  "host",
+  "host_ip",
+  "port",
 ]);
 
 /** What the asset is called, or undefined where nothing names it. */

@@ -3,8 +3,22 @@ import { type AssetFilters, type AssetRecord, listAssets } from "./list.ts";
 
 /** Columns of an export, in their order. */
 const COLUMNS = [
-  ...["id", "workspace", "asset_value", "asset_type", "url", "title", "status_code", "content_type"],
-  ...["content_length", "host_ip", "tech", "source", "remarks", "created_at", "updated_at", "last_seen_at"],
+  "id",
+  "workspace",
+  "asset_value",
+  "asset_type",
+  "url",
+  "title",
+  "status_code",
+  "content_type",
+  "content_length",
+  "host_ip",
+  "tech",
+  "source",
+  "remarks",
+  "created_at",
+  "updated_at",
+  "last_seen_at",
 ] as const;
 /** Assets of one export at most: of more, the newest. */
 const EXPORT_MAX = 1_000_000;

@@ -120,7 +120,11 @@ async function diffOf(
     }
   }
   return {
-    ...{ workspace_name: workspace, from_time: from, to_time: to, ...shown, truncated: left <= 0 },
+    workspace_name: workspace,
+    from_time: from,
+    to_time: to,
+    ...shown,
+    truncated: left <= 0,
     summary: { total_added: totals.added, total_removed: totals.removed, total_changed: totals.changed },
   };
 }

@@ -290,8 +290,15 @@ it("ends as the plain run does, however messages are lost, doubled and overtaken
 });
 
 const definitionOf = (name: string, parts: Partial<Definition>): Definition => ({
-  ...{ name, kind: "module", description: "", tags: [], hidden: false, params: [], triggers: [] },
-  ...{ steps: [], modules: [] },
+  name,
+  kind: "module",
+  description: "",
+  tags: [],
+  hidden: false,
+  params: [],
+  triggers: [],
+  steps: [],
+  modules: [],
   ...parts,
 });
 
@@ -321,7 +328,9 @@ const flows = fc
         const inFlow = all.map(({ module, inline, condition }, at): FlowModule => {
           const steps = waitingSteps(module);
           return {
-            ...{ name: `m${at}`, params: {}, depends_on: (order[at] ?? []).map((other) => `m${other}`) },
+            name: `m${at}`,
+            params: {},
+            depends_on: (order[at] ?? []).map((other) => `m${other}`),
             ...(inline ? { steps } : { path: `w${at}` }),
             ...(condition ? { condition: "true" } : {}),
             ...(module.handled ? HANDLERS : {}),

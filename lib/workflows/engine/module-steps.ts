@@ -48,7 +48,9 @@ function placedBy(runner: Runner, step: Step): Step {
   const shared = kind === runner?.kind ? runner.config : {};
   const remote: RemoteBashStep = {
     ...rest,
-    ...{ type: "remote-bash", step_runner: kind, step_runner_config: { ...shared, ...config } },
+    type: "remote-bash",
+    step_runner: kind,
+    step_runner_config: { ...shared, ...config },
   };
   return remote;
 }

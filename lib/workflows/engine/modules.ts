@@ -138,7 +138,9 @@ function endModule(
   tolerated = false,
 ): void {
   walk.add({
-    ...{ type: "module.finished", module, status },
+    type: "module.finished",
+    module,
+    status,
     ...(error === undefined ? {} : { error }),
     ...(tolerated ? { tolerated } : {}),
   });

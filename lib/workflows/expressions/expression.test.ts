@@ -111,7 +111,9 @@ describe("an expression", () => {
 
   it("has operators' names as names where no operator can stand", () => {
     expect([render("and"), render("not"), render("not | upper")]).toEqual([
-      ...["a name", "no operator", "NO OPERATOR"],
+      "a name",
+      "no operator",
+      "NO OPERATOR",
     ]);
   });
 

@@ -55,7 +55,14 @@ describe("a template", () => {
       "item",
     ]);
     expect(referencedNames(parseTemplate("{{ not (a + 2 > b.c) or d | default(e * f) }} {{x-1}}"))).toEqual([
-      ...["a", "b", "d", "e", "f", "x-1", "x_1", "x"],
+      "a",
+      "b",
+      "d",
+      "e",
+      "f",
+      "x-1",
+      "x_1",
+      "x",
     ]);
   });
 

@@ -156,7 +156,9 @@ function freshWrites<Item extends Key>(
 function changeOf({ entry, listed }: IndexTaskOf<"changed">): FieldChange {
   const hasText = listed.text !== undefined && hashOf(listed.text) !== entry.text;
   return {
-    ...{ number: entry.number, before: entry.fields, after: listed.fields },
+    number: entry.number,
+    before: entry.fields,
+    after: listed.fields,
     ...(hasText ? { text: listed.text } : {}),
   };
 }
@@ -170,8 +172,11 @@ function changeWrites(
   const when = [["revision", "=", entry.revision]] as const;
   const own = entryKey(list, key);
   const next: ListEntry = {
-    ...{ ...own, number: entry.number, revision: entry.revision + 1 },
-    ...{ fields: listed.fields, text: hashOf(listed.text) },
+    ...own,
+    number: entry.number,
+    revision: entry.revision + 1,
+    fields: listed.fields,
+    text: hashOf(listed.text),
   };
   const writes: Write[] = [
     forget ? { op: "delete", table, key: own, when } : { op: "put", table, item: next, when },

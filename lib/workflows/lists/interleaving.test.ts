@@ -25,7 +25,9 @@ const open = (tables: Tables): ListDeps => {
     tables,
     lists: {
       ...listIndexes({ tables }),
-      ...{ runs: index("runs"), assets: index("assets"), "dead-letters": index("dead-letters") },
+      runs: index("runs"),
+      assets: index("assets"),
+      "dead-letters": index("dead-letters"),
     },
   };
 };

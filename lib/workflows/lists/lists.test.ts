@@ -130,7 +130,9 @@ async function expectExact(test: TestDeps, model: Model, page: PageQuery): Promi
         );
         const found = await runIds(test, { status, workflow, target }, page);
         expect({ status, workflow, target, ...found }).toEqual({
-          ...{ status, workflow, target },
+          status,
+          workflow,
+          target,
           ...pageOf(fits, ({ id }) => id, page),
         });
       }
@@ -157,7 +159,9 @@ async function expectAssets(test: TestDeps, model: Model): Promise<void> {
         );
         const found = await assetValues(test, { workspace, source, search });
         expect({ workspace, source, search, ...found }).toEqual({
-          ...{ workspace, source, search },
+          workspace,
+          source,
+          search,
           ...pageOf(fits, ({ value }) => value, EVERYTHING),
         });
       }

@@ -84,10 +84,14 @@ export async function importFindings(
   await Promise.all(Array.from({ length: UNDER_WAY }, work));
   const { discovered, updated, found } = counts;
   return {
-    ...{ message: "Findings imported", workspace, format, lines },
+    message: "Findings imported",
+    workspace,
+    format,
+    lines,
     assets: { discovered, updated, unchanged: assets - discovered - updated },
     vulnerabilities: { found, known: vulnerabilities - found },
-    ...{ skipped, errors },
+    skipped,
+    errors,
   };
 }
 

@@ -14,7 +14,12 @@ export const stats = z
   .object({
     workflows: z.object({ total: count, flows: count, modules: count }),
     runs: z.object({
-      ...{ total: count, completed: count, running: count, failed: count, pending: count, cancelled: count },
+      total: count,
+      completed: count,
+      running: count,
+      failed: count,
+      pending: count,
+      cancelled: count,
     }),
     workspaces: z.object({ total: count }),
     assets: z.object({ total: count }),

@@ -60,7 +60,11 @@ afterEach(async () => {
 });
 
 const use = (attempt = 1, signal = new AbortController().signal) => ({
-  ...{ runId: "r", step: "s", attempt, timeoutMs: 10_000, signal },
+  runId: "r",
+  step: "s",
+  attempt,
+  timeoutMs: 10_000,
+  signal,
 });
 const open = (password: string, more = use()) =>
   openSsh({ host: "127.0.0.1", port, user: "u", password }, more, settings);

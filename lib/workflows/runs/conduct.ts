@@ -245,8 +245,11 @@ async function forWatches(
   const at = layer === undefined ? -1 : layers.lastIndexOf(layer);
   if (layer === undefined || at < 0) return [];
   return workspaceChangedEntries(deps, {
-    ...{ workspace: run.workspace, layer, earlier: layers.slice(0, at) },
-    ...{ hop: run.hop + 1, root_cause: rootCauseOf(run) },
+    workspace: run.workspace,
+    layer,
+    earlier: layers.slice(0, at),
+    hop: run.hop + 1,
+    root_cause: rootCauseOf(run),
   });
 }
 

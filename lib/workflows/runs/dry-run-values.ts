@@ -25,9 +25,30 @@ const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
 
 /** What a condition may name without leaving what is known: it neither reads files nor starts anything. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...["true", "false", "null", "undefined", "typeof", "in", "instanceof", "NaN", "Infinity"],
-  ...["String", "Number", "Boolean", "Array", "Object", "JSON", "Math", "Date", "RegExp"],
-  ...["parseInt", "parseFloat", "isNaN", "isFinite", "new", "void"],
+  "true",
+  "false",
+  "null",
+  "undefined",
+  "typeof",
+  "in",
+  "instanceof",
+  "NaN",
+  "Infinity",
+  "String",
+  "Number",
+  "Boolean",
+  "Array",
+  "Object",
+  "JSON",
+  "Math",
+  "Date",
+  "RegExp",
+  "parseInt",
+  "parseFloat",
+  "isNaN",
+  "isFinite",
+  "new",
+  "void",
 ]);
 
 /** Values as far as they are known before a run; what is not stays as it was written. */

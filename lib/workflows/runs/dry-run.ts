@@ -73,7 +73,9 @@ export async function dryRun(
       definition.kind === "flow" ? definition.modules.find(({ name }) => name === module.name) : undefined;
     const own = plan.definitions[index]?.kind === "module" ? plan.definitions[index] : undefined;
     await planned.addModule(module, inFlow, own?.params ?? [], {
-      ...{ values, params: request.params, target },
+      values,
+      params: request.params,
+      target,
       now: deps.clock.now(),
     });
   }

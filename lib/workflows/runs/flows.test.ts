@@ -240,7 +240,9 @@ steps:
     const wayOf = async (params: object): Promise<string> => {
       commands.length = 0;
       expect(await outcome(await run({ module: "d", params }))).toEqual({
-        ...{ status: "completed", error_message: "", steps: "4/4" },
+        status: "completed",
+        error_message: "",
+        steps: "4/4",
       });
       return commands.map((command) => command.replace("echo ", "")).join(" ");
     };

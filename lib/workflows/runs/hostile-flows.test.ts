@@ -88,7 +88,11 @@ async function outcomeOf(test: TestDeps) {
   expect(log.records.filter(({ processed, error }) => !processed || error !== "")).toEqual([]);
   const byName = JSON.stringify;
   return {
-    ...{ status, completed_steps, total_steps, error_message, topics },
+    status,
+    completed_steps,
+    total_steps,
+    error_message,
+    topics,
     steps: steps.toSorted((a, b) => (byName(a) < byName(b) ? -1 : 1)),
     modules: modules.toSorted(),
     finished: finished.toSorted(),

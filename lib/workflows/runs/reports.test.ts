@@ -55,8 +55,14 @@ describe("reports of a module", () => {
     ).toMatchObject([
       { artifact_path: "out", name: "out", content_type: "folder", artifact_type: "report", optional: false },
       {
-        ...{ artifact_path: "out/t.data", name: "Hosts of t", content_type: "txt", artifact_type: "report" },
-        ...{ size_bytes: 3, line_count: 2, description: "all of them", workspace: "w" },
+        artifact_path: "out/t.data",
+        name: "Hosts of t",
+        content_type: "txt",
+        artifact_type: "report",
+        size_bytes: 3,
+        line_count: 2,
+        description: "all of them",
+        workspace: "w",
       },
     ]);
     const { content } = await openArtifact(test.deps, "w", "out/t.data");

@@ -66,8 +66,17 @@ function refusalDraft(event: EventDraft, rootCause: string, limit: number): Even
   const error = `the root cause ${rootCause} has started ${limit} runs through other runs, the most that RUNS_PER_ROOT_CAUSE_MAX allows: no further runs are started for it`;
   const data: TopicData<"run.refused"> = { root_cause: rootCause, limit, topic, error };
   return {
-    ...{ topic: "run.refused", name: "run-budget-exhausted", source: "executor", data_type: "scan", data },
-    ...{ run_id, workflow_name, workspace, hop, root_cause: rootCause, error },
+    topic: "run.refused",
+    name: "run-budget-exhausted",
+    source: "executor",
+    data_type: "scan",
+    data,
+    run_id,
+    workflow_name,
+    workspace,
+    hop,
+    root_cause: rootCause,
+    error,
   };
 }
 

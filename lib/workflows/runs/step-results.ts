@@ -132,7 +132,10 @@ export function stepKeyOf(key: string): Key {
 }
 
 const fieldsOf = ({ run_id, workspace }: StoredRun, { status, step_type }: StoredStep) => ({
-  ...{ run: run_id, workspace, status, step_type },
+  run: run_id,
+  workspace,
+  status,
+  step_type,
 });
 
 /**

@@ -56,7 +56,11 @@ async function readEntries(deps: Pick<Ports, "tables">, catalog: Catalog): Promi
   const rows = await deps.tables.batchGet(schedulesTable, ids.map(scheduleKey));
   return rows
     .map(({ schedule_id, workflow, type, enabled, listed_at }) => ({
-      ...{ schedule_id, workflow, type, enabled, listed_at },
+      schedule_id,
+      workflow,
+      type,
+      enabled,
+      listed_at,
     }))
     .sort((one, other) => (one.listed_at < other.listed_at ? 1 : one.listed_at > other.listed_at ? -1 : 0));
 }

@@ -50,7 +50,13 @@ export async function createSchedule(
   const spec = triggerOf(fields, trigger_type, name);
   await checkWatched(deps, spec);
   const row = newScheduleRow(deps, `sch_${deps.ids.ordered()}`, {
-    ...{ workflow: head.name, origin: "api", spec, enabled, target, workspace, params },
+    workflow: head.name,
+    origin: "api",
+    spec,
+    enabled,
+    target,
+    workspace,
+    params,
   });
   const outcome = await deps.tables.write([...insertWrites(row), madeWrite(row), bumpCatalog()]);
   if (!outcome.ok) throw new ApiError("conflict", "The schedule could not be stored, try again");

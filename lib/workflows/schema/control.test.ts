@@ -147,7 +147,10 @@ describe("hooks and dependencies", () => {
   it("take several types with commas, and refuse unknown ones", () => {
     const variables = [{ name: "Target", type: "domain, url", required: true }];
     expect(read({ steps: [step("a")], dependencies: { variables } }).definition.dependencies).toEqual({
-      ...{ commands: [], files: [], target_types: [], functions_conditions: [] },
+      commands: [],
+      files: [],
+      target_types: [],
+      functions_conditions: [],
       variables: [{ name: "Target", types: ["domain", "url"] }],
     });
     expect(refusals({ steps: [step("a")], dependencies: { target_types: ["planet"] } })[0]).toMatch(

@@ -71,7 +71,8 @@ const action = z
     const functions = rest.functions ?? (scripts === undefined ? undefined : [scripts]);
     const command = rest.command ?? (rest.type === "function" ? undefined : script);
     return {
-      ...{ ...rest, action },
+      ...rest,
+      action,
       ...(message !== undefined && { message }),
       ...(name !== undefined && { name }),
       ...(functions !== undefined && { functions }),

@@ -117,7 +117,11 @@ function draftOf(
     topic: tells === "asset" ? "asset.discovered" : "vuln.found",
     source: "executor",
     data_type: tells,
-    ...{ workspace, tells, data },
-    ...{ run_id: run.run_id, workflow_name: run.workflow_name, hop: run.hop + 1 },
+    workspace,
+    tells,
+    data,
+    run_id: run.run_id,
+    workflow_name: run.workflow_name,
+    hop: run.hop + 1,
   };
 }

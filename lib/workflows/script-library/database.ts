@@ -47,7 +47,10 @@ function register(context: FunctionContext, path: unknown, type: unknown): boole
   let line_count = 0;
   if (isFile && info.size <= COUNTED_BYTES) for (const _line of linesOf(place, context)) line_count += 1;
   const data = {
-    ...{ artifact_path, artifact_type, line_count, size_bytes: isFile ? info.size : 0 },
+    artifact_path,
+    artifact_type,
+    line_count,
+    size_bytes: isFile ? info.size : 0,
     is_folder: info?.isDirectory() === true,
   };
   emitRecordEvent(context, { tells: "artifact", workspace: "", source: "", data });

@@ -16,9 +16,29 @@ export type ReadLine =
 
 /** Fields of httpx that say something about the asset; bodies and headers are left out. */
 const HTTPX_FIELDS = [
-  ...["url", "input", "scheme", "method", "path", "status_code", "content_type", "content_length", "title"],
-  ...["words", "lines", "tech", "time", "location", "webserver", "port", "host", "host_ip", "cname", "tls"],
-  ...["remarks", "source", "asset_type"],
+  "url",
+  "input",
+  "scheme",
+  "method",
+  "path",
+  "status_code",
+  "content_type",
+  "content_length",
+  "title",
+  "words",
+  "lines",
+  "tech",
+  "time",
+  "location",
+  "webserver",
+  "port",
+  "host",
+  "host_ip",
+  "cname",
+  "tls",
+  "remarks",
+  "source",
+  "asset_type",
 ] as const;
 /** Raw finding kept beside what is read from it, characters. */
 const RAW_MAX_LENGTH = 15_000;

@@ -107,7 +107,8 @@ export const unavailableFunctions: Readonly<Record<string, LibraryFunction>> = O
       name,
       {
         ...notAvailable(name, group, params === "" ? [] : params.split(", "), instead),
-        ...{ returns, summary: `Not available (${summary}): ${instead}` },
+        returns,
+        summary: `Not available (${summary}): ${instead}`,
       },
     ]),
   ),

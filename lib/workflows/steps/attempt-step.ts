@@ -95,7 +95,9 @@ async function carryOut(
   } catch (error) {
     if (error instanceof StepCancelled || attempt.signal.aborted) throw error;
     attempt.deps.log.warn("a decision's case failed", {
-      ...{ run: attempt.run.run_id, step: attempt.request.key, error },
+      run: attempt.run.run_id,
+      step: attempt.request.key,
+      error,
     });
   }
 }
@@ -187,9 +189,15 @@ function isPlatformFault(thrown: unknown): boolean {
 }
 
 const PLATFORM_CODES: ReadonlySet<string> = new Set([
-  ...["unavailable", "throttled", "storage_full", "storage_read_only", "storage_damaged"],
+  "unavailable",
+  "throttled",
+  "storage_full",
+  "storage_read_only",
+  "storage_damaged",
   // Of files beside the tables: where a step's output goes, for one.
-  ...["ENOSPC", "EDQUOT", "EROFS"],
+  "ENOSPC",
+  "EDQUOT",
+  "EROFS",
 ]);
 
 function work(attempt: Attempt, scope: Scope, step: LeafStep): Promise<StepOutput> {

@@ -58,7 +58,11 @@ describe("a script that starts runs", () => {
     for (const [index, id] of ids.entries()) {
       const stored = await open.deps.tables.get(runsTable, runKey(id ?? ""));
       expect(stored).toMatchObject({
-        ...{ status: "completed", hop: 1, target: "abc"[index], run_group_id: id, trigger_type: "api" },
+        status: "completed",
+        hop: 1,
+        target: "abc"[index],
+        run_group_id: id,
+        trigger_type: "api",
         workflow_name: index === 2 ? "both" : "child",
       });
     }

@@ -137,7 +137,11 @@ async function open(
   const attempt: Attempt = {
     deps,
     run: {
-      ...{ run_id, workflow_name, workspace: name, hop, hop_token },
+      run_id,
+      workflow_name,
+      workspace: name,
+      hop,
+      hop_token,
       ...(unlogged === true ? { unlogged } : {}),
       ...(undefined_names === undefined ? {} : { undefined_names }),
     },

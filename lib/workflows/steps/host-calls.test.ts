@@ -37,8 +37,15 @@ const draft = (
   data: Record<string, unknown>,
   workspace = "w",
 ) => ({
-  ...{ topic, data_type, tells: data_type, data, workspace, source: "test" },
-  ...{ run_id: "", workflow_name: "", hop: 0 },
+  topic,
+  data_type,
+  tells: data_type,
+  data,
+  workspace,
+  source: "test",
+  run_id: "",
+  workflow_name: "",
+  hop: 0,
 });
 
 async function fill(): Promise<void> {
@@ -222,8 +229,11 @@ describe("records that are written at once", () => {
 
 describe("a command for another host", () => {
   const settings = {
-    ...{ volumeRoots: [], keysDir: "/nowhere", knownHostsPath: "/nowhere" },
-    ...{ hostNetwork: false, dockerHost: undefined },
+    volumeRoots: [],
+    keysDir: "/nowhere",
+    knownHostsPath: "/nowhere",
+    hostNetwork: false,
+    dockerHost: undefined,
   };
 
   it("goes by the settings of remote-bash, with the step's environment, and the machine is closed", async () => {
@@ -363,8 +373,13 @@ describe("a notice", () => {
     expect(told.map(({ url }) => url).sort()).toEqual(["/one?key=k", "/two"]);
     expect(told[0]?.headers["weft-hop"]).toMatch(new RegExp(`^${runId}\\.0\\.`));
     expect(told[0]?.body).toMatchObject({
-      ...{ event: "scan.done", text: "it is ***", data: { n: 1 } },
-      ...{ workflow: "m", step: "s", run_id: runId, workspace: "w" },
+      event: "scan.done",
+      text: "it is ***",
+      data: { n: 1 },
+      workflow: "m",
+      step: "s",
+      run_id: runId,
+      workspace: "w",
     });
   });
 

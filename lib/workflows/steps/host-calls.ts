@@ -139,7 +139,10 @@ async function execBySsh(attempt: Attempt, given: Input, signal: AbortSignal): P
     const outcome = await machine.run({
       script: textOf(given.command),
       env: stepEnvironment(attempt),
-      ...{ stdoutPath, stderrPath, timeoutMs, signal },
+      stdoutPath,
+      stderrPath,
+      timeoutMs,
+      signal,
       token: `${tokenStart(run.run_id, request.key, number)}${name}`,
     });
     return await resultOf(attempt, outcome, stdoutPath, stderrPath);
@@ -176,7 +179,10 @@ async function notify(attempt: Attempt, given: Input, signal: AbortSignal): Prom
       event: textOf(given.event),
       text: textOf(given.text),
       ...(given.data === undefined ? {} : { data: given.data }),
-      ...{ workflow: run.workflow_name, step: request.key, run_id: run.run_id, workspace: run.workspace },
+      workflow: run.workflow_name,
+      step: request.key,
+      run_id: run.run_id,
+      workspace: run.workspace,
       timestamp: new Date(deps.clock.now()).toISOString(),
     },
     deps.secrets.redact,
@@ -201,7 +207,11 @@ async function tellWebhook(
   if (run.hop_token !== undefined && run.hop_token !== "") headers.set(HOP_HEADER, run.hop_token);
   try {
     const { status } = await sendRequest(deps.network, {
-      ...{ url, method: "POST", headers, body, signal },
+      url,
+      method: "POST",
+      headers,
+      body,
+      signal,
       timeoutMs: NOTICE_MS,
       maxBytes: NOTICE_ANSWER_BYTES,
     });

@@ -52,7 +52,10 @@ beforeEach(async () => {
   open = await testDeps({
     remote: {
       settings: {
-        ...{ volumeRoots: [], keysDir: "/nowhere", knownHostsPath: "/nowhere", hostNetwork: false },
+        volumeRoots: [],
+        keysDir: "/nowhere",
+        knownHostsPath: "/nowhere",
+        hostNetwork: false,
         dockerHost: undefined,
       },
       docker,
@@ -225,8 +228,29 @@ describe("the variables of a loop", () => {
 
   it("are rendered once, whatever is in them", async () => {
     const piece = fc.constantFrom(
-      ...["{{", "}}", "[[", "]]", "v", "other", "_id_", "secrets.HIDDEN", "{{other}}", "[[v]]", "[[w]]"],
-      ...["$", "`", "\\", "|", ";", "<", "&", "%7b", "${W1}", "__w1", "raw", "é"],
+      "{{",
+      "}}",
+      "[[",
+      "]]",
+      "v",
+      "other",
+      "_id_",
+      "secrets.HIDDEN",
+      "{{other}}",
+      "[[v]]",
+      "[[w]]",
+      "$",
+      "`",
+      "\\",
+      "|",
+      ";",
+      "<",
+      "&",
+      "%7b",
+      "${W1}",
+      "__w1",
+      "raw",
+      "é",
     );
     // Headers and URLs take no white space at their ends; text beyond Latin-1 is no header.
     const hostile = fc

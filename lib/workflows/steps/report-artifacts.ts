@@ -51,7 +51,9 @@ async function lookFor({ workspace }: Attempt, scope: Scope, report: Report): Pr
   if (seen?.kind !== "file" && seen?.kind !== "folder") return { missing: `there is no ${artifact_path}` };
   return {
     data: {
-      ...{ artifact_path, artifact_type: "report", is_folder: seen.kind === "folder" },
+      artifact_path,
+      artifact_type: "report",
+      is_folder: seen.kind === "folder",
       name: report.name === undefined ? "" : text(report.name),
       description: text(report.description ?? ""),
       content_type: report.type ?? "",
@@ -77,8 +79,14 @@ async function linesOf(path: string): Promise<number> {
 function draftOf({ run, deps }: Attempt, data: Record<string, unknown>): EventDraft {
   const { run_id, workflow_name, workspace } = run;
   return {
-    ...{ topic: "artifact.registered", source: "", data_type: "artifact", tells: "artifact" },
-    ...{ workspace, run_id, workflow_name, hop: run.hop + 1 },
+    topic: "artifact.registered",
+    source: "",
+    data_type: "artifact",
+    tells: "artifact",
+    workspace,
+    run_id,
+    workflow_name,
+    hop: run.hop + 1,
     data: redactJson(data, deps.secrets.redact),
   };
 }

@@ -102,7 +102,8 @@ describe("the sweep", () => {
     for (let from = 0; from <= 10_000; from += 100) {
       await test.deps.tables.write(
         Array.from({ length: 100 }, (_, n) => ({
-          ...{ op: "put" as const, table: schedulesTable },
+          op: "put" as const,
+          table: schedulesTable,
           item: { ...key(from + n), ...item, ...more, next_run },
         })),
       );

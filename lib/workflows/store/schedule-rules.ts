@@ -49,7 +49,9 @@ export async function reconcileRules(
     let cursor: string | undefined;
     do {
       const page = await deps.tables.query(schedulesTable, {
-        ...{ index: "due", pk: "1", limit: PAGE },
+        index: "due",
+        pk: "1",
+        limit: PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
       schedules.push(...page.items);

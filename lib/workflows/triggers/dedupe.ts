@@ -66,7 +66,10 @@ export async function deleteExpiredClaims(deps: Pick<Ports, "tables" | "clock">)
   let forgotten = 0;
   while (forgotten < FORGOTTEN_MAX) {
     const { items } = await deps.tables.query(triggerStateTable, {
-      ...{ index: "expires", pk: "1", sk: { to }, limit: FORGOTTEN_AT_ONCE },
+      index: "expires",
+      pk: "1",
+      sk: { to },
+      limit: FORGOTTEN_AT_ONCE,
     });
     if (items.length === 0) break;
     const gone = await Promise.all(

@@ -88,7 +88,12 @@ async function filtered(
 /** What filters and keys may name of an event; it has its id once it is recorded. */
 function draftValues({ topic, name, source, data_type, data, ...more }: EventDraft): EventValues {
   const event = {
-    ...{ topic, name: name ?? topic, source, data_type: data_type ?? "", data, id: "" },
+    topic,
+    name: name ?? topic,
+    source,
+    data_type: data_type ?? "",
+    data,
+    id: "",
     workspace: more.workspace ?? "",
     run_id: more.run_id ?? "",
     run_uuid: more.run_id ?? "",

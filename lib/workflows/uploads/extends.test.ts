@@ -51,7 +51,11 @@ override:
 `);
     expect(await stepsOf("child")).toEqual(["two echo II", "three echo 3", "four echo 4"]);
     expect(await stored("child")).toMatchObject({
-      ...{ kind: "module", description: "Scans more", tags: ["a"], triggers: [], extends: "parent" },
+      kind: "module",
+      description: "Scans more",
+      tags: ["a"],
+      triggers: [],
+      extends: "parent",
       params: [
         { name: "rate", type: "int", default: "50", required: false },
         { name: "key", required: false },

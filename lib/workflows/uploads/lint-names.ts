@@ -13,7 +13,12 @@ const ALWAYS: readonly string[] = ["secrets", "attempt", "error", "output", "eve
 /** What some runs have: of a target that is a URL, and of an event. */
 const AT_TIMES: readonly string[] = [
   ...Object.keys(targetValues("http://a.example/")),
-  ...["EventEnvelope", "EventTopic", "EventSource", "EventDataType", "EventTimestamp", "EventData"],
+  "EventEnvelope",
+  "EventTopic",
+  "EventSource",
+  "EventDataType",
+  "EventTimestamp",
+  "EventData",
 ];
 
 /**

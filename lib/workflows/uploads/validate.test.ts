@@ -17,7 +17,10 @@ const validate = async (text: string, strict = false) =>
 describe("validation", () => {
   it("tells every problem with its place, and stores nothing", async () => {
     expect(await validate("name: a\nsteps:\n  - {name: s, type: bsh}\n  - {name: t, type: bash}\n")).toEqual({
-      ...{ valid: false, name: "", kind: "", warnings: [] },
+      valid: false,
+      name: "",
+      kind: "",
+      warnings: [],
       errors: [
         {
           message: expect.stringMatching(/^unknown step type "bsh"/),
@@ -34,7 +37,8 @@ describe("validation", () => {
     const text =
       "name: a\ncolour: red\nsteps:\n  - {name: s, type: bsh}\n  - {name: t, type: bash, command: 'echo {{nobody}}'}\n";
     expect(await validate(text)).toMatchObject({
-      ...{ valid: false, errors: [{ path: "steps[0].type" }] },
+      valid: false,
+      errors: [{ path: "steps[0].type" }],
       warnings: ["colour: unknown key, ignored (line 2)", "t.command: nothing gives {{nobody}} a value"],
     });
   });
@@ -42,7 +46,10 @@ describe("validation", () => {
   it("takes keys that nothing reads as warnings, and with strict as errors", async () => {
     const text = "name: a\nsteps: [{name: s, type: bash, command: echo, colour: red}]\n";
     expect(await validate(text)).toMatchObject({
-      ...{ valid: true, name: "a", kind: "module", errors: [] },
+      valid: true,
+      name: "a",
+      kind: "module",
+      errors: [],
       warnings: [expect.stringMatching(/^steps\[0\]\.colour: unknown key/)],
     });
     expect(await allWorkflows(test.deps)).toEqual([]);

@@ -84,20 +84,25 @@ export function builtinValues(run: {
 /** Names of them. */
 export const BUILTIN_NAMES: readonly string[] = Object.keys(
   builtinValues({
-    ...{
-      runId: "",
-      number: 0,
-      random: "",
-      target: "",
-      workspace: "",
-      workspacesDir: "",
-      triggerType: "",
-      now: new Date(0).toISOString(),
-      installation: { baseDir: "", version: "", inDocker: false, inKubernetes: false, cloudProvider: "" },
-    },
+    runId: "",
+    number: 0,
+    random: "",
+    target: "",
+    workspace: "",
+    workspacesDir: "",
+    triggerType: "",
+    now: new Date(0).toISOString(),
+    installation: { baseDir: "", version: "", inDocker: false, inKubernetes: false, cloudProvider: "" },
     definition: {
-      ...{ name: "", kind: "module", description: "", tags: [], hidden: false },
-      ...{ params: [], triggers: [], steps: [], modules: [] },
+      name: "",
+      kind: "module",
+      description: "",
+      tags: [],
+      hidden: false,
+      params: [],
+      triggers: [],
+      steps: [],
+      modules: [],
     },
   }),
 );

@@ -13,8 +13,15 @@ const WORKSPACE = "shop";
 const SCHEDULE = "sch_w:files";
 
 const REPORT = {
-  ...{ attempt: 1, command: "", output: "", output_truncated: false, output_lines: 0 },
-  ...{ duration_ms: 0, log_file: "", exports: {}, values: {} },
+  attempt: 1,
+  command: "",
+  output: "",
+  output_truncated: false,
+  output_lines: 0,
+  duration_ms: 0,
+  log_file: "",
+  exports: {},
+  values: {},
 };
 
 let test: TestDeps;
@@ -57,17 +64,27 @@ describe("a watch trigger where machines share workspaces", () => {
   it("fires for each file that a step made or changed, and for nothing else", async () => {
     await storeWorkflow(test.deps, watching("*/in/*.txt"));
     const one = await layer("l1", {
-      ...{ "in/a.txt": file("a"), "in/b.txt": file("b"), "in/no.json": file("n"), "a.txt": file("a") },
-      ...{ "in/link.txt": { link: "/etc/passwd" }, "in/folder.txt": { folder: true } },
+      "in/a.txt": file("a"),
+      "in/b.txt": file("b"),
+      "in/no.json": file("n"),
+      "a.txt": file("a"),
+      "in/link.txt": { link: "/etc/passwd" },
+      "in/folder.txt": { folder: true },
     });
     await tell([one]);
     expect(await fires()).toEqual(["new shop/in/a.txt", "new shop/in/b.txt"]);
     const two = await layer("l2", {
-      ...{ "in/a.txt": file("A"), "in/b.txt": file("b", 0o755), "in/c.txt": file("c"), "in/no.json": null },
+      "in/a.txt": file("A"),
+      "in/b.txt": file("b", 0o755),
+      "in/c.txt": file("c"),
+      "in/no.json": null,
     });
     await tell([one, two]);
     expect(await fires()).toEqual([
-      ...["changed shop/in/a.txt", "new shop/in/a.txt", "new shop/in/b.txt", "new shop/in/c.txt"],
+      "changed shop/in/a.txt",
+      "new shop/in/a.txt",
+      "new shop/in/b.txt",
+      "new shop/in/c.txt",
     ]);
     const runs = await readRuns(test.deps);
     expect(runs).toHaveLength(4);

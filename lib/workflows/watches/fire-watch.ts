@@ -71,7 +71,10 @@ export async function fireWatch(
     if (cause === undefined) return "soon";
     if (!(await deps.breaker.take(scheduleId))) return "later";
     const fire: Fire = {
-      ...{ ...trigger, file, cause, change: before === undefined ? "new" : "changed" },
+      ...trigger,
+      file,
+      cause,
+      change: before === undefined ? "new" : "changed",
       seen: (run_id) => fileStateWrite(scheduleId, file, before, { stamp, run_id, ...cause }),
     };
     if (await commitFire(deps, fire)) return "done";

@@ -56,7 +56,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
       }),
   );
   const scripts = new RunnerLink<ScriptMessage, ScriptReply>({
-    ...{ ...shared, what: "scripts", args: [options.functionsModule.href] },
+    ...shared,
+    what: "scripts",
+    args: [options.functionsModule.href],
     program: new URL("./main.ts", import.meta.url),
   });
   return {
