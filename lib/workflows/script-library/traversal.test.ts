@@ -19,7 +19,7 @@ const OUTSIDE = (victim: string): readonly string[] => [
   `../${victim.split("/").at(-2)}/secret`,
   `sub/../../${victim.split("/").at(-2)}/secret`,
   `./../${victim.split("/").at(-2)}/./secret`,
-  "../../../../../../etc/passwd",
+  "../../../../../../../../etc/passwd",
   "/etc/passwd",
   "link/secret",
   "a\0b",

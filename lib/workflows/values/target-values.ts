@@ -37,7 +37,7 @@ function typeOf(target: string, url: URL | undefined, isDomain: boolean): string
   if (url !== undefined) return "url";
   if (ADDRESS.test(target)) return "ip";
   if (isDomain) return "domain";
-  return target.startsWith("/") || target.startsWith("../runs/") ? "file" : "unknown";
+  return target.startsWith("/") || target.startsWith("./") ? "file" : "unknown";
 }
 
 /** Second levels under which countries register names, as in `co.uk`. */
