@@ -302,7 +302,7 @@ describe("whom a script works as", () => {
 
   it("must be known", async () => {
     expect(await answers(all, { settings })).toEqual(
-      Array(4).fill("error: no user has the address of WORKFLOW_DOCUMENTS_USER"),
+      Array(4).fill("error: no user has the email address in WORKFLOW_DOCUMENTS_USER"),
     );
   });
 });
@@ -327,7 +327,7 @@ describe("a question that is refused", () => {
       "content: must have at most 1000000 characters",
       "No Document matches the given query.",
       "text: must not be empty",
-      "a comment has at most 65536 bytes",
+      "The comment is longer than 65536 bytes.",
       expect.stringMatching(/^of: /),
     ]);
   });
