@@ -67,7 +67,7 @@ describe("users' tokens", () => {
     expect(await weft("token", "revoke", data[0].id)).toEqual({
       code: 1,
       out: "",
-      error: "weft: There is no such token\n",
+      error: "weft: Token not found\n",
     });
 
     const url = await startServer();
