@@ -359,7 +359,7 @@ describe("room", () => {
     expect((await ask(create, {}, { body: 1 })).status).toBe(201);
     expect(await ask(create, {}, { body: 1 })).toEqual({
       status: 400,
-      body: { detail: "A document has at most 1000 threads: delete some first." },
+      body: { detail: "The document has reached its limit of 1000 threads; delete some first." },
     });
   });
 
