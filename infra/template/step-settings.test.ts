@@ -19,6 +19,8 @@ const NOT_FOR_FUNCTIONS: ReadonlySet<string> = new Set([
   "PORT",
   "HOST",
   "WEFT_DATA_DIR",
+  // It records to the data folder.
+  "RECORD_HIGH_WATER_MARKS",
   "WEFT_ACCESS_TOKEN",
   "WEFT_PLATFORM",
   "WEFT_STACK",

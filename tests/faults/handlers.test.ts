@@ -34,7 +34,7 @@ const behave = (how: string) => writeFile(join(folder, "behaviour"), how);
 
 async function startMisbehaving(): Promise<TestServer> {
   const template = await editedTemplate(folder, [
-    ["- executors/dispatch.ts", `- ${MISBEHAVING}`],
+    ["- consumers/dispatch.ts", `- ${MISBEHAVING}`],
     [
       "Handler: dispatch.handler\n      Timeout: 60",
       "Handler: misbehaving-dispatch.handler\n      Timeout: 1",
