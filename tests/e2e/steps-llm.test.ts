@@ -250,6 +250,6 @@ test("settings that are wrong are told at the start, without the key", async () 
     () => "it started",
     (error: Error) => error.message,
   );
-  expect(told).toMatch(/LLM_PROVIDERS: \[0\.base_url\] must be a URL that begins with http/);
+  expect(told).toMatch(/LLM_PROVIDERS: \[0\]\.base_url must be a URL that begins with http/);
   expect(told).not.toContain(KEY);
 });
