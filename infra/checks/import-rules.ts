@@ -119,7 +119,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "nothing-imports-localstack",
-    why: "localstack/ runs the house, only bin/ and bench/ may start it",
+    why: "localstack/ runs Weft on one machine, only bin/ and bench/ may start it",
     from: /./,
     except: /^(?:localstack|bin|bench|tests)\//,
     never: /^localstack\//,
@@ -133,7 +133,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     name: "bench-on-what-runs",
-    why: "a benchmark starts the house through localstack/, or fills a data folder through lib/",
+    why: "a benchmark starts a server through localstack/, or fills a data folder through lib/",
     from: /^bench\//,
     only: /^(?:bench|lib|localstack|tests)\//,
   },
