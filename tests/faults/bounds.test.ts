@@ -4,15 +4,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
 const MB = 1024 * 1024;
-/** What a caller may wait for while others do their worst. */
+/** The limit for a response while other requests misbehave, milliseconds. */
 const RESPONSIVE_MS = 1_000;
-/** `utime` and `stime` in `/proc/PID/stat` count in these. */
+/** Length of a tick, the unit of `utime` and `stime` in `/proc/PID/stat`. */
 const TICK_MS = 10;
 
 let weft: TestServer;
-let made = 0;
-let asked = 0;
-/** The longest that the server let GET /health wait during the test. */
+let workflowCount = 0;
+let requests = 0;
+/** The slowest response to GET /health during the test, milliseconds. */
 let slowest = 0;
 let watching = false;
 let watch: Promise<void>;
@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => weft[Symbol.asyncDispose]());
 beforeEach(() => {
-  asked = 0;
+  requests = 0;
   slowest = 0;
   watching = true;
   watch = (async () => {
     while (watching) {
-      const { answer, ms } = await waited(() => weft.call("GET", "//health"));
+      const { answer, ms } = await timed(() => weft.call("GET", "//health"));
       expect(answer.status).toBe(200);
-      asked += 1;
+      requests += 1;
       slowest = Math.max(slowest, ms);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -38,23 +38,23 @@ beforeEach(() => {
 afterEach(async () => {
   watching = false;
   await watch;
-  expect(asked).toBeGreaterThan(0);
+  expect(requests).toBeGreaterThan(0);
   expect(slowest).toBeLessThan(RESPONSIVE_MS);
 });
 
 /**
- * How long the server kept a caller waiting: the wall time, and no more than it computed meanwhile. The rest of the time
- * others had the machine.
+ * Times a call: the wall time or the CPU time of the server, whichever is less. The remaining wall time belongs to
+ * other processes of the machine.
  */
-async function waited<T>(call: () => Promise<T>): Promise<{ answer: T; ms: number }> {
+async function timed<T>(call: () => Promise<T>): Promise<{ answer: T; ms: number }> {
   const started = performance.now();
-  const computed = await computedMs();
+  const cpuBefore = await cpuMs();
   const answer = await call();
-  return { answer, ms: Math.min(performance.now() - started, (await computedMs()) - computed) };
+  return { answer, ms: Math.min(performance.now() - started, (await cpuMs()) - cpuBefore) };
 }
 
-/** CPU time of the server alone so far; the wall time where there is no /proc. */
-async function computedMs(): Promise<number> {
+/** CPU time of the server so far, without its children; the wall time on platforms without /proc. */
+async function cpuMs(): Promise<number> {
   if (process.platform !== "linux") return performance.now();
   const stat = await readFile(`/proc/${weft.pid}/stat`, "utf8");
   const [user = 0, system = 0] = stat
@@ -66,13 +66,13 @@ async function computedMs(): Promise<number> {
 }
 
 async function runSteps(steps: string) {
-  made += 1;
-  await weft.storeWorkflow(`name: w${made}\nsteps:\n${steps}`);
-  const run = await weft.run({ module: `w${made}`, workspace: `w${made}` });
+  workflowCount += 1;
+  await weft.storeWorkflow(`name: w${workflowCount}\nsteps:\n${steps}`);
+  const run = await weft.run({ module: `w${workflowCount}`, workspace: `w${workflowCount}` });
   return {
     ...run,
     steps: await weft.steps(run.run_id),
-    folder: join(weft.dataDir, "workspaces", `w${made}`),
+    folder: join(weft.dataDir, "workspaces", `w${workflowCount}`),
   };
 }
 
@@ -86,7 +86,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe("commands", () => {
-  test("a line of 10 MB and an output of 60 MB are kept in the file, shown in part, and usable as a value", async () => {
+  test("keeps a line of 10 MB and an output of 60 MB in the log file, truncates and renders them", async () => {
     const { status, steps, run_id } = await runSteps(`
   - {name: line, type: bash, command: "head -c ${10 * MB} /dev/zero | tr '\\\\0' x"}
   - {name: flood, type: bash, command: "head -c ${60 * MB} /dev/zero | tr '\\\\0' '\\\\n' ; echo end"}
@@ -102,7 +102,7 @@ describe("commands", () => {
     expect((await weft.call("GET", `/runs/${run_id}/steps`)).text.length).toBeLessThan(200 * 1024);
   });
 
-  test("a step that forks daemons ends, and they with it", async () => {
+  test("ends the daemons that a step forks", async () => {
     const { status, steps, folder } = await runSteps(`
   - name: forks
     type: bash
@@ -122,7 +122,7 @@ describe("commands", () => {
 });
 
 describe("functions", () => {
-  test("one that loops, recurses, allocates or never comes back is ended and says why", async () => {
+  test("ends functions that loop, recurse, allocate or never return, with the reason", async () => {
     const bad: Record<string, [code: string, reason: RegExp]> = {
       loops: ["while (true) {}", /timed out/],
       recurses: ["const f = () => f() + 1; f()", /stack|recurs/i],
@@ -153,7 +153,7 @@ ${Object.entries(bad)
     expect(steps["after"]?.output).toBe("42");
   });
 
-  test("a result and an event that are too large are refused or kept, never half", async () => {
+  test("keeps large results and events whole and rejects results above the limit", async () => {
     const { steps } = await runSteps(`
   - {name: large, type: function, function: "'x'.repeat(5000000)"}
   - {name: size, type: bash, command: "printf %s {{large_output}} | wc -c"}
@@ -188,7 +188,7 @@ describe("definitions", () => {
     ],
     ["lists 5,000 deep", `name: bomb\nsteps: ${"[".repeat(5_000)}${"]".repeat(5_000)}`],
     ["maps 5,000 deep", lines(300, (n) => `${" ".repeat(n)}a:`)],
-    ["900 KB of one text", `name: bomb\nsteps: [{name: s, type: bash, command: "${"x".repeat(900_000)}"}]`],
+    ["a text of 900 KB", `name: bomb\nsteps: [{name: s, type: bash, command: "${"x".repeat(900_000)}"}]`],
     ["100,000 anchors", `name: bomb\nsteps: [${"&a a,".repeat(100_000)}]`],
     ["1,200 steps", `name: bomb\nsteps:\n${lines(1_200, (n) => `- {name: s${n}, type: bash, command: a}`)}`],
     [
@@ -197,15 +197,15 @@ describe("definitions", () => {
     ],
     ["a cyclic alias", "name: bomb\nsteps: &s [*s]"],
     ["a tag of code", "name: bomb\nsteps: !!js/function 'function () {}'"],
-  ])("%s is 400 at once", async (_name, body) => {
-    const { answer, ms } = await waited(() => post(body));
+  ])("returns 400 for %s without delay", async (_name, body) => {
+    const { answer, ms } = await timed(() => post(body));
     expect(ms).toBeLessThan(RESPONSIVE_MS);
     expect([answer.status, answer.json]).toEqual([400, { error: true, message: expect.stringMatching(/./) }]);
     expect(answer.message.length).toBeLessThan(20_000);
   });
 
   test.each(["__proto__", "constructor", "prototype", "toString"])(
-    "a key %s changes nothing of anyone's",
+    "a key %s does not affect other workflows",
     async (key) => {
       await post(
         `name: proto\n${key}: {name: x, polluted: yes}\nsteps: [{name: s, type: bash, command: "echo <{{${key}}}{{polluted}}>", exports: {${key}: "v"}}]`,
@@ -220,7 +220,7 @@ describe("definitions", () => {
 });
 
 describe("callers", () => {
-  test("200 connections at once are all served, and none loses an event", async () => {
+  test("serves 200 concurrent connections without losing an event", async () => {
     const before = (await weft.events({ topic: "custom.many" })).length;
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) =>

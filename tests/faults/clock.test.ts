@@ -44,7 +44,7 @@ const YAML = `name: hourly
 triggers: [{name: tick, type: cron, schedule: "0 * * * *"}, {name: off, type: cron, schedule: "* * * * *", enabled: false}]
 steps: [{name: s, type: bash, command: "true"}]`;
 
-test("a clock that passes schedules while the service is down or up makes one catch-up run each, recorded", async () => {
+test("a clock jump over schedule times starts one catch-up run and records the missed times", async () => {
   await start(0);
   await weft.storeWorkflow(YAML);
   const base = Math.floor(Date.now() / HOUR) * HOUR;
@@ -87,7 +87,7 @@ test("a clock that passes schedules while the service is down or up makes one ca
   });
   expect((await runs()).length).toBe(3);
 
-  // Back to before what was fired: nothing is fired a second time.
+  // The clock goes back to before the last fire; no schedule fires a second time.
   advance(-4 * HOUR);
   await weft.emit({ topic: "custom.later" });
   await waitUntil(
@@ -97,7 +97,7 @@ test("a clock that passes schedules while the service is down or up makes one ca
   expect((await runs()).length).toBe(3);
 });
 
-test("without the scheduler nothing fires, and what was missed is caught up once it is on again", async () => {
+test("no schedule fires while the scheduler is off; one run catches up after it is on again", async () => {
   await start(0);
   await weft.storeWorkflow(YAML);
   await weft.kill();

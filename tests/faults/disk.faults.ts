@@ -31,8 +31,8 @@ const emit = (n: number, bytes = 100) =>
 const numbers = async () =>
   (await weft.events({ topic: "custom.fill" })).map(({ data }) => (JSON.parse(data) as { n: number }).n);
 
-/** Everything that was acknowledged is there, once, and new work is done from its event to the end of its run. */
-async function expectSound(acknowledged: readonly number[]): Promise<void> {
+/** Expects each acknowledged event in the log once, and a new event that starts a run that completes. */
+async function expectIntact(acknowledged: readonly number[]): Promise<void> {
   expect((await numbers()).sort((a, b) => a - b)).toEqual(acknowledged);
   const before = (await weft.get<Page<unknown>>("/runs?workflow=works")).pagination.total;
   expect((await weft.emit({ topic: "custom.run" })).triggered_workflows).toEqual(["works"]);
@@ -48,7 +48,7 @@ async function expectSound(acknowledged: readonly number[]): Promise<void> {
   );
 }
 
-test("a full disk: emits are refused with the reason, reads and health go on; with space again it works, also after kill -9", async () => {
+test("on a full disk writes return 507 and reads work; it recovers with free space and after kill -9", async () => {
   await start();
   await weft.storeWorkflow(SAVED);
   await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
@@ -83,14 +83,14 @@ test("a full disk: emits are refused with the reason, reads and health go on; wi
     if (answer.status === 200) acknowledged.push(1000);
     return answer.status === 200;
   });
-  await expectSound(acknowledged);
+  await expectIntact(acknowledged);
 
   await weft.kill();
   await start();
-  await expectSound(acknowledged);
+  await expectIntact(acknowledged);
 });
 
-test("work that meets a full disk waits for space, however long, and none of it is lost or dead-lettered", async () => {
+test("runs wait while the disk is full; none is lost or dead-lettered", async () => {
   await start();
   await weft.storeWorkflow(SAVED.replace("'echo fine'", "'sleep 1; echo fine'"));
   for (let n = 0; n < 12; n += 1) await weft.emit({ topic: "custom.run" });
@@ -116,7 +116,7 @@ test("work that meets a full disk waits for space, however long, and none of it 
   expect((await weft.get<Page<unknown>>("/dead-letters")).data).toEqual([]);
 });
 
-test("kill -9 on a full disk: with space again it starts and has lost nothing", async () => {
+test("after kill -9 on a full disk, the server starts with free space and has lost no event", async () => {
   await start();
   await weft.storeWorkflow(SAVED);
   await mount.sh('head -c 2200000 /dev/zero > "$0/ballast"');
@@ -128,10 +128,10 @@ test("kill -9 on a full disk: with space again it starts and has lost nothing", 
   await weft.kill();
   await mount.sh('rm "$0/ballast"');
   await start();
-  await expectSound(acknowledged);
+  await expectIntact(acknowledged);
 });
 
-test("a data folder that becomes read-only: writes are refused with the reason, reads go on; mounted again it works", async () => {
+test("does not start on a read-only data folder, and starts again once it is writable", async () => {
   await start();
   await weft.storeWorkflow(SAVED);
   const acknowledged: number[] = [];
@@ -147,5 +147,5 @@ test("a data folder that becomes read-only: writes are refused with the reason, 
   await expect(start()).rejects.toThrow(/did not start: .*(?:read-only|cannot be written|EROFS)/is);
   await mount.sh('mount -o remount,rw "$0"');
   await start();
-  await expectSound(acknowledged);
+  await expectIntact(acknowledged);
 });

@@ -32,13 +32,13 @@ async function pages<Item>(weft: TestServer, path: string): Promise<Item[]> {
   }
 }
 
-/** What was open is settled by what is there now: it was done, or it never will be. */
+/** Decides whether the pending change was applied, from the current state: it is either done or lost for good. */
 function settle<Change>(of: Told<Change>, isDone: (change: Change) => boolean): void {
   if (of.open !== undefined && isDone(of.open)) of.done.push(of.open);
   of.open = undefined;
 }
 
-/** Everything about the documents of a server that was started again that is not as its writers were told. */
+/** Compares the documents of a restarted server with what its writers saw acknowledged. Returns the differences. */
 export async function faultsOf(weft: TestServer, work: Work): Promise<string[]> {
   const faults: string[] = [];
   const nodes = await treeOf(weft, work, faults);
@@ -50,10 +50,10 @@ export async function faultsOf(weft: TestServer, work: Work): Promise<string[]> 
   const trash = new Set((await pages<{ id: string }>(weft, "trashbin/")).map(({ id }) => id));
   for (const of of work.made) settle(of, (id) => nodes.has(id) || trash.has(id));
   for (const of of work.deleted) settle(of, (id) => trash.has(id));
-  const gone = new Set(work.deleted.flatMap(({ done }) => done));
+  const deleted = new Set(work.deleted.flatMap(({ done }) => done));
   for (const id of work.made.flatMap(({ done }) => done)) {
-    if (nodes.has(id) === gone.has(id)) faults.push(`${id} was ${gone.has(id) ? "deleted" : "made"}`);
-    if (trash.has(id) !== gone.has(id)) faults.push(`${id} is not where the trash should have it`);
+    if (nodes.has(id) === deleted.has(id)) faults.push(`${id} was ${deleted.has(id) ? "deleted" : "made"}`);
+    if (trash.has(id) !== deleted.has(id)) faults.push(`${id} is not where the trash should have it`);
   }
   const listed = await pages<{ id: string }>(weft, "all/");
   const shown = new Set(listed.map(({ id }) => id));
@@ -65,7 +65,7 @@ export async function faultsOf(weft: TestServer, work: Work): Promise<string[]> 
   return faults;
 }
 
-/** All documents below the root by their parents' lists. */
+/** Reads all documents below the root through the lists of children. */
 async function treeOf(weft: TestServer, { root }: Work, faults: string[]): Promise<Map<string, Node>> {
   const nodes = new Map<string, Node>();
   const top = (await ask(weft, "GET", `${root}/`)).json as Node;
@@ -88,7 +88,7 @@ async function treeOf(weft: TestServer, { root }: Work, faults: string[]): Promi
   return nodes;
 }
 
-/** The content is the last that was saved or the one that was being saved, and all before are its versions. */
+/** Expects the last saved content, or the pending one, and a version for each earlier save. */
 async function contentFaults(weft: TestServer, id: string, of: Told<string>): Promise<string[]> {
   const { status, text, headers } = await ask(weft, "GET", `${id}/content/`);
   settle(of, (open) => open === text);
@@ -99,8 +99,8 @@ async function contentFaults(weft: TestServer, id: string, of: Told<string>): Pr
   if (last !== "" && headers.get("etag") !== md5(text)) faults.push(`${id}: the etag is another text's`);
   const versions = await versionsOf(weft, id);
   const etags = of.done.slice(0, -1).map(md5);
-  const had = versions.map(({ etag }) => etag).toReversed();
-  if (had.join() !== etags.join()) faults.push(`${id}: ${had.length} versions of ${etags.length} saves`);
+  const found = versions.map(({ etag }) => etag).toReversed();
+  if (found.join() !== etags.join()) faults.push(`${id}: ${found.length} versions of ${etags.length} saves`);
   for (const { version_id, etag } of versions.slice(0, 3)) {
     const one = await ask(weft, "GET", `${id}/versions/${version_id}/`);
     const { content = "" } = one.json as { content?: string };
@@ -121,18 +121,18 @@ async function versionsOf(weft: TestServer, id: string): Promise<{ version_id: s
   }
 }
 
-/** Each line that was acknowledged is there once, and besides them what was being written alone. */
+/** Expects each acknowledged line once; the only other lines are pending ones. */
 async function appendedFaults(weft: TestServer, { shared, appended }: Work): Promise<string[]> {
   const { text } = await ask(weft, "GET", `${shared}/content/`);
   const lines = text.split("\n").slice(1, -1);
   for (const of of appended) settle(of, (line) => lines.includes(line));
-  const told = appended.flatMap(({ done }) => done);
-  return lines.toSorted().join() === told.toSorted().join()
+  const acknowledged = appended.flatMap(({ done }) => done);
+  return lines.toSorted().join() === acknowledged.toSorted().join()
     ? []
-    : [`${lines.length} lines of ${told.length} that were appended`];
+    : [`${lines.length} lines of ${acknowledged.length} that were appended`];
 }
 
-/** Each move, deletion and making is in the log once, and each document that was saved is told of. */
+/** Expects one event for each move, deletion and creation, and at least one update event for each saved document. */
 export async function eventFaults(weft: TestServer, work: Work): Promise<string[]> {
   const events = (await weft.events({ source: "documents" })).toReversed().map(({ topic, data }) => {
     const { document_id, previous_parent_id, parent_id } = JSON.parse(data) as Record<string, string>;
@@ -141,19 +141,21 @@ export async function eventFaults(weft: TestServer, work: Work): Promise<string[
   const of = (topic: string, id: string) => events.filter((one) => one.topic === topic && one.id === id);
   const faults: string[] = [];
   for (const [id, { done }] of work.moved) {
-    const told = of("documents.moved", id).map(({ move }) => move);
+    const logged = of("documents.moved", id).map(({ move }) => move);
     const wanted = done.slice(1).map(({ from, to }) => `${from} ${to}`);
-    // A move within one parent that was under way may have been done: nobody can tell by where the document lies.
+    // The parent does not show whether a pending move within it was applied, so such moves are not compared.
     const stays = ([one, other]: string[]) => one === other;
-    const [some, all] = [told, wanted].map((moves) => moves.filter((move) => !stays(move.split(" "))));
-    if (some?.toSorted().join() !== all?.toSorted().join())
-      faults.push(`${id}: ${told.length} events of ${wanted.length} moves`);
+    const [loggedMoves, expectedMoves] = [logged, wanted].map((moves) =>
+      moves.filter((move) => !stays(move.split(" "))),
+    );
+    if (loggedMoves?.toSorted().join() !== expectedMoves?.toSorted().join())
+      faults.push(`${id}: ${logged.length} events of ${wanted.length} moves`);
   }
   const made = work.made.flatMap(({ done }) => done);
-  const gone = new Set(work.deleted.flatMap(({ done }) => done));
+  const deleted = new Set(work.deleted.flatMap(({ done }) => done));
   for (const id of made) {
     if (of("documents.created", id).length !== 1) faults.push(`${id}: its making is not told of once`);
-    if (of("documents.deleted", id).length !== (gone.has(id) ? 1 : 0))
+    if (of("documents.deleted", id).length !== (deleted.has(id) ? 1 : 0))
       faults.push(`${id}: its deletion is not told of once`);
   }
   for (const id of [...work.saved.keys(), work.shared])

@@ -8,7 +8,7 @@ const APPENDERS = 2;
 const MAKERS = 2;
 const TEXT_MAX = 20_000;
 
-/** What one writer knows: what it was told is done, and what it asked for last and heard nothing of. */
+/** Changes of one writer: the acknowledged ones, and the last one while it has no response. */
 export interface Told<Change> {
   readonly done: Change[];
   open?: Change | undefined;
@@ -19,26 +19,26 @@ export interface Move {
   readonly to: string;
 }
 
-/** Everything that was asked of the documents of a tree, over all rounds. */
+/** All changes to the documents of a tree, over all rounds. */
 export interface Work {
   readonly root: string;
   readonly folders: readonly string[];
-  /** Documents, each with two below it, and who moves them. */
+  /** Moves by document. All but the last document have two children. */
   readonly moved: ReadonlyMap<string, Told<Move>>;
-  /** Documents and what was saved in them. */
+  /** Saved contents by document. */
   readonly saved: ReadonlyMap<string, Told<string>>;
-  /** A document that all append lines to. */
+  /** The document that every appender adds lines to. */
   readonly shared: string;
   readonly appended: readonly Told<string>[];
-  /** Documents that were made and deleted, by whom. */
+  /** Created documents and deleted ones, by writer. */
   readonly made: readonly Told<string>[];
   readonly deleted: readonly Told<string>[];
 }
 
-const told = <Change>(): Told<Change> => ({ done: [] });
+const noChanges = <Change>(): Told<Change> => ({ done: [] });
 const anyOf = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 
-/** A path below the documents' own, each with its slash. */
+/** Sends a request for a path below `/api/v1.0/documents/`; paths end with a slash. */
 export const ask = (
   weft: TestServer,
   method: string,
@@ -54,7 +54,7 @@ async function create(weft: TestServer, parent: string | undefined, title: strin
   return (answer.json as { id: string }).id;
 }
 
-/** A tree with everything that writers work on. */
+/** Creates the tree that the writers change. */
 export async function plant(weft: TestServer): Promise<Work> {
   const root = await create(weft, undefined, "Root");
   const below = async (parent: string, count: number, title: string): Promise<string[]> => {
@@ -67,23 +67,23 @@ export async function plant(weft: TestServer): Promise<Work> {
   for (const id of movers) await below(id, 2, "Below");
   const savers = await below(root, SAVERS, "Saved");
   const shared = await create(weft, root, "Shared");
-  // There is an etag from the first line on.
+  // The first save gives the document an etag.
   await ask(weft, "PATCH", `${shared}/content/`, contentOf("lines\n"));
-  // The last folder moves among the others.
+  // The last folder is itself moved between the others.
   const moved = [...movers, ...folders.slice(-1)];
   return {
     root,
     folders,
     shared,
     moved: new Map(moved.map((id) => [id, { done: [{ from: "", to: root }] }])),
-    saved: new Map(savers.map((id) => [id, told<string>()])),
-    appended: Array.from({ length: APPENDERS }, told<string>),
-    made: Array.from({ length: MAKERS }, told<string>),
-    deleted: Array.from({ length: MAKERS }, told<string>),
+    saved: new Map(savers.map((id) => [id, noChanges<string>()])),
+    appended: Array.from({ length: APPENDERS }, noChanges<string>),
+    made: Array.from({ length: MAKERS }, noChanges<string>),
+    deleted: Array.from({ length: MAKERS }, noChanges<string>),
   };
 }
 
-/** Does one change as a writer: it is open until the answer, and stays so where none comes. */
+/** Sends one change of a writer. It is pending until the response and stays pending if there is none. */
 async function change<Change>(
   of: Told<Change>,
   wanted: Change,
@@ -96,7 +96,7 @@ async function change<Change>(
   return answer;
 }
 
-/** All writers at once, each change after change, until the server is gone; answers what was refused, which nothing should be. */
+/** Runs all writers concurrently until the server is deleted. Returns the unexpected error responses. */
 export async function writeUntilGone(weft: TestServer, work: Work): Promise<string[]> {
   const refusals: string[] = [];
   const loop = async (once: () => Promise<TestResponse>, mayBe: readonly number[] = []): Promise<void> => {
@@ -134,14 +134,14 @@ function move(
 ): Promise<TestResponse> {
   const folder = anyOf(folders);
   const inside = Math.random() < 0.8;
-  // Beside the first folder is below the root: that one never moves.
+  // A sibling of the first folder is a child of the root, because the first folder never moves.
   const target_document_id = inside ? folder : (folders[0] as string);
   const position = anyOf(inside ? ["first-child", "last-child"] : ["left", "right"]);
   const wanted = { from: of.done.at(-1)?.to ?? root, to: inside ? folder : root };
   return change(of, wanted, () => ask(weft, "POST", `${id}/move/`, { target_document_id, position }));
 }
 
-/** Reads, adds a line, and saves it where nobody else has saved meanwhile. */
+/** Reads the content, adds a line, and saves it with `If-Match`. */
 async function append(weft: TestServer, id: string, of: Told<string>, at: number): Promise<TestResponse> {
   const before = await ask(weft, "GET", `${id}/content/`);
   if (before.status !== 200) return before;
@@ -160,8 +160,8 @@ async function makeAndDelete(
 ): Promise<TestResponse> {
   const id = randomUUID();
   const parent = anyOf(work.folders.slice(0, -1));
-  const made = await change(of, id, () => ask(weft, "POST", `${parent}/children/`, { id, title: "Made" }));
-  const gone = work.deleted[at];
-  if (made.status !== 201 || gone === undefined || Math.random() < 0.3) return made;
-  return change(gone, id, () => ask(weft, "DELETE", `${id}/`));
+  const created = await change(of, id, () => ask(weft, "POST", `${parent}/children/`, { id, title: "Made" }));
+  const deleted = work.deleted[at];
+  if (created.status !== 201 || deleted === undefined || Math.random() < 0.3) return created;
+  return change(deleted, id, () => ask(weft, "DELETE", `${id}/`));
 }

@@ -9,15 +9,15 @@ import { eventFaults, faultsOf } from "./document-checks.ts";
 import { plant, type Work, writeUntilGone } from "./document-writers.ts";
 
 const ROUNDS = 20;
-/** Changes that are acknowledged before the end at least, and that may be besides. */
+/** Acknowledged changes before each kill: the minimum, and the maximum of random additional ones. */
 const CHANGES = { min: 10, more: 70 };
-/** Some are under way then, whenever it is. */
+/** Maximum of the random delay before the kill, so that it interrupts changes at any point. */
 const MORE_MS = 30;
 const SERVER = fileURLToPath(new URL("./server-under-test.ts", import.meta.url));
-/** Longer than edits are gathered until they are told of. */
-const TOLD_MS = 95_000;
+/** Longer than the delay of update events. */
+const UPDATE_DELAY_MS = 95_000;
 
-test("a server that is killed amid saves, moves and deletions has all of each or nothing of it when it is back", async () => {
+test("each save, move and deletion is applied completely or not at all after kill -9", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-documents-killed-"));
   const start = (): Promise<TestServer> => startTestServer({ dataDir, program: [process.execPath, SERVER] });
   let weft = await start();
@@ -34,7 +34,7 @@ test("a server that is killed amid saves, moves and deletions has all of each or
       expect(await faultsOf(weft, work), `round ${round}`).toEqual([]);
     }
     for (const [kind, count] of Object.entries(countOf(work))) expect(count, kind).toBeGreaterThan(0);
-    weft.child.stdin?.write(`advance ${TOLD_MS}\n`);
+    weft.child.stdin?.write(`advance ${UPDATE_DELAY_MS}\n`);
     const faults = await waitUntil("all events", async () => {
       const found = await eventFaults(weft, work);
       return found.length === 0 ? ["none"] : undefined;
@@ -46,10 +46,10 @@ test("a server that is killed amid saves, moves and deletions has all of each or
   }
 }, 300_000);
 
-const allDone = (told: Iterable<{ readonly done: readonly unknown[] }>): number =>
-  [...told].reduce((sum, { done }) => sum + done.length, 0);
+const allDone = (writers: Iterable<{ readonly done: readonly unknown[] }>): number =>
+  [...writers].reduce((sum, { done }) => sum + done.length, 0);
 
-/** Of each kind of change, how many were done. */
+/** Number of applied changes by kind. */
 const countOf = ({ moved, saved, appended, made, deleted }: Work) => ({
   moves: allDone(moved.values()) - moved.size,
   saves: allDone(saved.values()),

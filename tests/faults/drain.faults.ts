@@ -6,7 +6,7 @@ afterEach(async () => {
   for (const weft of running.splice(0).reverse()) await weft[Symbol.asyncDispose]();
 });
 
-test("SIGTERM amid a step that takes too long ends it and exits with 0; a second attempt follows the restart", async () => {
+test("SIGTERM ends a step that exceeds the drain time and exits with 0; the restart begins attempt 2", async () => {
   const first = await startTestServer();
   running.push(first);
   await first.storeWorkflow(

@@ -6,12 +6,12 @@ import { readTemplateFiles } from "../../localstack/template.ts";
 const TEMPLATE = fileURLToPath(new URL("../../template.yaml", import.meta.url));
 const SERVER = fileURLToPath(new URL("./server-under-test.ts", import.meta.url));
 
-/** What starts a server that a test reaches into. */
+/** The command that starts `server-under-test.ts`. */
 export const SERVER_UNDER_TEST: readonly string[] = [process.execPath, SERVER];
 
 /**
- * Writes a copy of `template.yaml` and its nested templates into a folder, with each text replaced in the first
- * of them that has it. Throws where none has. Answers the path of the copy.
+ * Writes a copy of `template.yaml` and its nested templates into a folder. Each edit replaces its text in the first
+ * file that contains it. Returns the path of the copy. Throws if no file contains the text.
  */
 export async function editedTemplate(
   folder: string,

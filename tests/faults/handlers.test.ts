@@ -17,7 +17,7 @@ interface Letter {
 
 const CLI = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
 const MISBEHAVING = fileURLToPath(new URL("./misbehaving-dispatch.ts", import.meta.url));
-/** What a queue gives a message before it gives up: of the dispatcher in the template. */
+/** `maxReceiveCount` of the dispatcher's queue in the template. */
 const DELIVERIES = 5;
 
 let folder: string;
@@ -56,7 +56,7 @@ async function deadLetter(): Promise<Letter> {
   );
 }
 
-/** The redriven event's run is made and ends well, once; the letter is gone. */
+/** Expects one completed run of the redriven event and no dead letter. */
 async function expectRecovered(eventId: string): Promise<void> {
   await waitUntil("the event to be processed", async () => {
     const [event] = await weft.events({ topic: "custom.bad" });
@@ -68,37 +68,34 @@ async function expectRecovered(eventId: string): Promise<void> {
   expect((await weft.get<Page<Letter>>("/dead-letters")).pagination.total).toBe(0);
 }
 
-describe("a handler that does not do its work", () => {
+describe("a failing handler", () => {
   test.each([
     ["throws", "throw", /it threw on purpose/],
     ["hangs", "hang", /took longer than its 1 s/],
-  ])(
-    "and %s is tried again, dead-lettered with the reason, seen and redriven",
-    async (_name, how, reason) => {
-      await behave("well");
-      await startMisbehaving();
-      await weft.storeWorkflow(SAVED);
-      await behave(how);
-      const answer = await weft.emit({ topic: "custom.bad" });
-      const eventId = answer.event_id.slice(4);
-      const letter = await deadLetter();
-      expect(letter).toMatchObject({ queue: "dispatch", error: expect.stringMatching(reason) });
-      expect(JSON.parse(letter.body)).toMatchObject({ detail: { event_id: eventId } });
-      const [event] = await waitUntil("the reason in the log", async () => {
-        const events = await weft.events({ topic: "custom.bad" });
-        return events[0]?.error !== "" && events;
-      });
-      expect(event).toMatchObject({ processed: false, error: expect.stringMatching(reason) });
-      await behave("well");
-      const redriven = await weft.call("POST", `/dead-letters/${encodeURIComponent(letter.id)}/redrive`);
-      expect(redriven.status).toBe(202);
-      await expectRecovered(eventId);
-      const again = await weft.call("POST", `/dead-letters/${encodeURIComponent(letter.id)}/redrive`);
-      expect(again.status).toBe(404);
-    },
-  );
+  ])("that %s is retried, dead-lettered with the reason, listed and redriven", async (_name, how, reason) => {
+    await behave("well");
+    await startMisbehaving();
+    await weft.storeWorkflow(SAVED);
+    await behave(how);
+    const answer = await weft.emit({ topic: "custom.bad" });
+    const eventId = answer.event_id.slice(4);
+    const letter = await deadLetter();
+    expect(letter).toMatchObject({ queue: "dispatch", error: expect.stringMatching(reason) });
+    expect(JSON.parse(letter.body)).toMatchObject({ detail: { event_id: eventId } });
+    const [event] = await waitUntil("the reason in the log", async () => {
+      const events = await weft.events({ topic: "custom.bad" });
+      return events[0]?.error !== "" && events;
+    });
+    expect(event).toMatchObject({ processed: false, error: expect.stringMatching(reason) });
+    await behave("well");
+    const redriven = await weft.call("POST", `/dead-letters/${encodeURIComponent(letter.id)}/redrive`);
+    expect(redriven.status).toBe(202);
+    await expectRecovered(eventId);
+    const secondRedrive = await weft.call("POST", `/dead-letters/${encodeURIComponent(letter.id)}/redrive`);
+    expect(secondRedrive.status).toBe(404);
+  });
 
-  test("and takes the whole process with it, more often than it may fail, does its work once it can", async () => {
+  test("that kills the process on every delivery processes the event after it recovers", async () => {
     await behave("well");
     await startMisbehaving();
     await weft.storeWorkflow(SAVED);
@@ -132,7 +129,7 @@ describe("a handler that does not do its work", () => {
   });
 });
 
-test("without one executor's rule in the template, steps of its type stop while others go on", async () => {
+test("without an executor's rule in the template, steps of its type wait and others run", async () => {
   const template = await editedTemplate(folder, [[/^ {2}FunctionRule:\n(?: {3,}.*\n)+/m, ""]]);
   weft = await startTestServer({ program: SERVER_UNDER_TEST, env: { WEFT_TEST_TEMPLATE: template } });
   await weft.storeWorkflow(

@@ -15,64 +15,64 @@ triggers: [{name: clock, type: cron, schedule: '*/10 * * * *'}]
 steps: [{name: only, type: bash, command: 'true'}]
 `;
 
-/** Processes that die at the same time, each on data of its own: most of their time they wait for the disk. */
+/** Concurrent processes, each with its own data; they mostly wait for the disk. */
 const AT_ONCE = 8;
 const COMMITS_MAX = 400;
 
-interface Story {
+interface Scenario {
   readonly workflow: string;
-  /** What happens until the process dies; calls `tell` where a caller is told that what it asked for is done. */
-  happens(house: TestDeps, tell: () => void): Promise<void>;
-  /** Looks at what another process made of what was left. */
-  judge(house: TestDeps, told: boolean): Promise<void>;
+  /** Runs until the process crashes. Calls `acknowledge` recovered the request under test succeeded. */
+  act(app: TestDeps, acknowledge: () => void): Promise<void>;
+  /** Checks the data recovered another process has recovered from the crash. */
+  verify(app: TestDeps, acknowledged: boolean): Promise<void>;
 }
 
 /**
- * Plays a story once for each of its commits, with a process that dies at it, and lets another go on with what is
- * left. Answers how many commits there are.
+ * Runs a scenario once for each of its commits, with a process that crashes at that commit, and then continues with
+ * another process on the same data. Returns the number of commits.
  */
-async function dieAtEach({ workflow, happens, judge }: Story): Promise<number> {
+async function crashAtEachCommit({ workflow, act, verify }: Scenario): Promise<number> {
   const root = await mkdtemp(join(tmpdir(), "weft-crash-"));
   const prepared = join(root, "prepared");
-  const dieAt = async (commit: number): Promise<"died" | "survived"> => {
+  const crashAt = async (commit: number): Promise<"crashed" | "survived"> => {
     const folder = join(root, String(commit));
     await cp(prepared, folder, { recursive: true });
     const clock = testClock();
-    let died = false;
-    let told = false;
+    let crashed = false;
+    let acknowledged = false;
     const onCrash = (): void => {
-      died = true;
+      crashed = true;
     };
-    // The seed says whether it dies just before the commit or just after it.
+    // The seed decides whether the crash comes just before or just recovered the commit.
     const hostile = { seed: commit, crashAtCommit: commit, onCrash };
-    const dying = await testDeps({ folder, clock, hostile });
+    const crashing = await testDeps({ folder, clock, hostile });
     try {
-      await happens(dying, () => {
-        told = true;
+      await act(crashing, () => {
+        acknowledged = true;
       });
     } catch (error) {
       if (!isCrash(error)) throw error;
     } finally {
-      await dying.close();
+      await crashing.close();
     }
-    if (!died) return "survived";
-    const after = await testDeps({ folder, clock });
+    if (!crashed) return "survived";
+    const recovered = await testDeps({ folder, clock });
     try {
-      await settle(after);
-      await judge(after, told);
+      await settle(recovered);
+      await verify(recovered, acknowledged);
     } catch (cause) {
       throw new Error(`died at commit ${commit}`, { cause });
     } finally {
-      await after.close();
+      await recovered.close();
     }
-    return "died";
+    return "crashed";
   };
   try {
     const before = await testDeps({ folder: prepared });
     await storeWorkflow(before.deps, workflow);
     await before.close();
     for (let first = 1; first < COMMITS_MAX; first += AT_ONCE) {
-      const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => dieAt(first + at)));
+      const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => crashAt(first + at)));
       const end = outcomes.indexOf("survived");
       if (end >= 0) return first + end - 1;
     }
@@ -82,45 +82,45 @@ async function dieAtEach({ workflow, happens, judge }: Story): Promise<number> {
   }
 }
 
-test("a crash at any commit of an event's way loses nothing and doubles nothing", async () => {
-  const commits = await dieAtEach({
+test("a crash at any commit of an event and its run neither loses nor duplicates a record", async () => {
+  const commits = await crashAtEachCommit({
     workflow: JOB,
-    happens: async (house, tell) => {
-      await emitEvent(house.deps, { topic: "custom.job" });
-      tell();
-      await house.drain();
+    act: async (app, acknowledge) => {
+      await emitEvent(app.deps, { topic: "custom.job" });
+      acknowledge();
+      await app.drain();
     },
-    judge: async (house, told) => {
-      expect(await recordFaults(house, { job: JOB_STEPS })).toEqual([]);
-      const events = (await readLog(house.deps, { topic: "custom.job" })).records;
-      expect(told ? [1] : [0, 1]).toContain(events.length);
-      const runs = await readRuns(house.deps);
+    verify: async (app, acknowledged) => {
+      expect(await recordFaults(app, { job: JOB_STEPS })).toEqual([]);
+      const events = (await readLog(app.deps, { topic: "custom.job" })).records;
+      expect(acknowledged ? [1] : [0, 1]).toContain(events.length);
+      const runs = await readRuns(app.deps);
       expect(runs.map(causeOf)).toEqual(events.map(({ event_id }) => `${event_id} job asked`));
       expect(runs.every(({ status }) => status === "completed")).toBe(true);
     },
   });
-  // The emit, and of each of eight requests a lease, a report, a decision and its messages at the least.
+  // At least the emit, and a lease, a report, a decision and its messages for each of eight requests.
   expect(commits).toBeGreaterThan(50);
 }, 180_000);
 
-test("a crash at any commit of a schedule's way fires its slot once", async () => {
-  const commits = await dieAtEach({
+test("a crash at any commit of a schedule's fire produces one event for its slot", async () => {
+  const commits = await crashAtEachCommit({
     workflow: CLOCK,
-    happens: async (house) => {
-      house.clock.advance(10 * MINUTE);
-      await fireDueSchedules(house.deps);
-      await house.drain();
+    act: async (app) => {
+      app.clock.advance(10 * MINUTE);
+      await fireDueSchedules(app.deps);
+      await app.drain();
     },
-    judge: async (house) => {
-      // What the scheduled rule does each minute; the slot is long past by now.
-      await fireDueSchedules(house.deps);
-      await settle(house);
-      expect(await recordFaults(house, { tick: ["only"] })).toEqual([]);
-      const fired = (await readLog(house.deps, { topic: "schedule.triggered" })).records;
+    verify: async (app) => {
+      // The scheduled rule does this each minute; the slot is past by now.
+      await fireDueSchedules(app.deps);
+      await settle(app);
+      expect(await recordFaults(app, { tick: ["only"] })).toEqual([]);
+      const fired = (await readLog(app.deps, { topic: "schedule.triggered" })).records;
       const slots = fired.map(({ data }) => (JSON.parse(data) as { slot: string }).slot);
       expect(new Set(slots).size).toBe(slots.length);
       expect(slots.length).toBeGreaterThan(0);
-      const runs = await readRuns(house.deps);
+      const runs = await readRuns(app.deps);
       expect(runs.map(causeOf).toSorted()).toEqual(
         fired.map(({ event_id }) => `${event_id} tick clock`).toSorted(),
       );
@@ -129,23 +129,23 @@ test("a crash at any commit of a schedule's way fires its slot once", async () =
   expect(commits).toBeGreaterThan(15);
 }, 120_000);
 
-test("a crash at any commit of a cancelled run leaves it cancelled, or as if nobody had asked", async () => {
-  const commits = await dieAtEach({
+test("a crash at any commit of a cancellation leaves the run cancelled or not cancelled at all", async () => {
+  const commits = await crashAtEachCommit({
     workflow: JOB,
-    happens: async (house, tell) => {
-      await emitEvent(house.deps, { topic: "custom.job" });
-      await house.drain(["bash"]);
-      const [run] = await readRuns(house.deps);
-      await cancelRun(house.deps, run?.run_id ?? "");
-      tell();
-      await house.drain();
+    act: async (app, acknowledge) => {
+      await emitEvent(app.deps, { topic: "custom.job" });
+      await app.drain(["bash"]);
+      const [run] = await readRuns(app.deps);
+      await cancelRun(app.deps, run?.run_id ?? "");
+      acknowledge();
+      await app.drain();
     },
-    judge: async (house, told) => {
-      expect(await recordFaults(house, { job: JOB_STEPS })).toEqual([]);
-      const runs = await readRuns(house.deps);
-      expect(runs).toHaveLength((await readLog(house.deps, { topic: "custom.job" })).total);
+    verify: async (app, acknowledged) => {
+      expect(await recordFaults(app, { job: JOB_STEPS })).toEqual([]);
+      const runs = await readRuns(app.deps);
+      expect(runs).toHaveLength((await readLog(app.deps, { topic: "custom.job" })).total);
       for (const { status } of runs)
-        expect(told ? ["cancelled"] : ["cancelled", "completed"]).toContain(status);
+        expect(acknowledged ? ["cancelled"] : ["cancelled", "completed"]).toContain(status);
     },
   });
   expect(commits).toBeGreaterThan(15);

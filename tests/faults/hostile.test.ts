@@ -27,65 +27,68 @@ import {
   through,
 } from "./test-hostile-platform.ts";
 
-/** Houses that a story is tried in; a failure names its seed, which `WEFT_HOSTILE_SEED` tries again alone. */
+/** Number of seeds per scenario. A failure names its seed; `WEFT_HOSTILE_SEED` runs that seed alone. */
 const RUNS = Number(process.env.WEFT_HOSTILE_RUNS ?? 3);
 const SEED = process.env.WEFT_HOSTILE_SEED;
 const SEEDS = SEED === undefined ? fc.integer({ min: 1, max: 1_000_000 }) : fc.constant(Number(SEED));
-/** Hostile processes that live on the same data, one after another. */
-const LIVES = 3;
+/** Number of processes on a hostile platform that work on the same data, one after another. */
+const PROCESSES = 3;
 const MINUTE = 60_000;
-/** Longer than a step takes to see that its run is over. */
+/** Longer than a step takes to notice that its run has ended. */
 const STOPPED_MS = 1_000;
 
 const DISORDER = { duplicates: 0.2, reorders: 0.3, delays: 0.1, delayMs: MINUTE, indexLagMs: 30_000 };
-/** No more than the deliveries that a message has can bear. */
+/** Low enough that a message succeeds within its deliveries. */
 const REFUSALS = { throttles: 0.01, conflicts: 0.01, lostAnswers: 0.01 };
-const BADNESS: readonly [string, Omit<HostileOptions, "seed">][] = [
-  ["messages come twice, late and out of order and indexes lag", DISORDER],
-  ["calls are refused and their answers get lost", REFUSALS],
-  ["all of it at once", { ...DISORDER, ...REFUSALS }],
+const FAILURES: readonly [string, Omit<HostileOptions, "seed">][] = [
+  ["messages are duplicated, delayed and reordered, and indexes lag", DISORDER],
+  ["calls are rejected and responses are lost", REFUSALS],
+  ["all failures are combined", { ...DISORDER, ...REFUSALS }],
 ];
 
-interface Story<Known> {
+interface Scenario<Outcome> {
   readonly workflows: readonly string[];
   readonly command?: (request: CommandRequest) => Promise<{ exitCode?: number; stdout?: string }>;
-  /** What happens in the hostile house; answers what its callers were told. */
-  happens(house: TestDeps): Promise<Known>;
-  /** Looks at what is left, in a friendly house. */
-  judge(house: TestDeps, known: Known): Promise<void>;
+  /** Runs on the hostile platform. Returns what was isAcknowledged. */
+  act(app: TestDeps): Promise<Outcome>;
+  /** Checks the data on a platform without failures. */
+  verify(app: TestDeps, outcome: Outcome): Promise<void>;
 }
 
-/** Plays a story in houses that are hostile each in its own way. */
-async function play<Known>(options: Omit<HostileOptions, "seed">, story: () => Story<Known>): Promise<void> {
+/** Runs a scenario on hostile platforms, one for each seed. */
+async function runScenario<Outcome>(
+  options: Omit<HostileOptions, "seed">,
+  scenario: () => Scenario<Outcome>,
+): Promise<void> {
   const once = async (seed: number): Promise<void> => {
-    const { workflows, command, happens, judge } = story();
+    const { workflows, command, act, verify } = scenario();
     const folder = await mkdtemp(join(tmpdir(), "weft-hostile-"));
     const clock = testClock();
     const inside = async <Result>(
       hostile: HostileOptions | undefined,
-      work: (house: TestDeps) => Promise<Result>,
+      work: (app: TestDeps) => Promise<Result>,
     ): Promise<Result> => {
-      const house = await testDeps({
+      const app = await testDeps({
         folder,
         clock,
         ...(hostile === undefined ? {} : { hostile }),
         ...(command === undefined ? {} : { command }),
       });
-      return work(house).finally(() => house.close());
+      return work(app).finally(() => app.close());
     };
     try {
       await inside(undefined, async ({ deps }) => {
         for (const yaml of workflows) await storeWorkflow(deps, yaml);
       });
-      const known = await inside({ seed, ...options }, async (house) => {
-        const told = await happens(house);
-        await pester(house);
-        return told;
+      const outcome = await inside({ seed, ...options }, async (app) => {
+        const acknowledged = await act(app);
+        await pester(app);
+        return acknowledged;
       });
-      for (let life = 1; life < LIVES; life += 1) await inside({ seed: seed + life, ...options }, pester);
-      await inside(undefined, async (house) => {
-        await settle(house);
-        await judge(house, known);
+      for (let next = 1; next < PROCESSES; next += 1) await inside({ seed: seed + next, ...options }, pester);
+      await inside(undefined, async (app) => {
+        await settle(app);
+        await verify(app, outcome);
       });
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -93,13 +96,13 @@ async function play<Known>(options: Omit<HostileOptions, "seed">, story: () => S
   };
   await fc.assert(fc.asyncProperty(SEEDS, once), {
     numRuns: SEED === undefined ? RUNS : 1,
-    // The first seed that fails is as good as any other.
+    // Shrinking a seed does not make the failure simpler.
     endOnFailure: true,
   });
 }
 
-/** True where it was done as far as its caller knows; an answer that was lost says nothing. */
-const acknowledged = (work: () => Promise<unknown>): Promise<boolean> =>
+/** True if the call succeeded; false if the platform failed, which says nothing about whether it was carried out. */
+const isAcknowledged = (work: () => Promise<unknown>): Promise<boolean> =>
   work().then(
     () => true,
     (error: unknown) => {
@@ -108,28 +111,28 @@ const acknowledged = (work: () => Promise<unknown>): Promise<boolean> =>
     },
   );
 
-test.each(BADNESS)("every event has its runs, each step one result: %s", (_name, badness) =>
-  play(badness, () => ({
+test.each(FAILURES)("every event starts its runs and each step has one result when %s", (_name, failures) =>
+  runScenario(failures, () => ({
     workflows: [JOB, TWIN],
-    happens: async (house) => {
-      const told: number[] = [];
+    act: async (app) => {
+      const acknowledged: number[] = [];
       for (let n = 0; n < 4; n += 1) {
-        const emit = () => emitEvent(house.deps, { topic: "custom.job", data: { n } });
-        if (await acknowledged(emit)) told.push(n);
-        if (n === 1) await through(() => house.drain());
+        const emit = () => emitEvent(app.deps, { topic: "custom.job", data: { n } });
+        if (await isAcknowledged(emit)) acknowledged.push(n);
+        if (n === 1) await through(() => app.drain());
       }
-      return told;
+      return acknowledged;
     },
-    judge: async (house, told) => {
-      expect(await recordFaults(house, { job: JOB_STEPS, twin: ["only"] })).toEqual([]);
-      const events = (await readLog(house.deps, { topic: "custom.job" })).records;
+    verify: async (app, acknowledged) => {
+      expect(await recordFaults(app, { job: JOB_STEPS, twin: ["only"] })).toEqual([]);
+      const events = (await readLog(app.deps, { topic: "custom.job" })).records;
       const numbers = events.map(({ data }) => (JSON.parse(data) as { n: number }).n);
-      expect(numbers).toEqual(expect.arrayContaining(told));
+      expect(numbers).toEqual(expect.arrayContaining(acknowledged));
       expect(new Set(numbers).size).toBe(numbers.length);
       const wanted = events.flatMap(({ event_id }) =>
         ["job asked", "twin one", "twin other"].map((cause) => `${event_id} ${cause}`),
       );
-      const runs = await readRuns(house.deps);
+      const runs = await readRuns(app.deps);
       expect(runs.map(causeOf).toSorted()).toEqual(wanted.toSorted());
       expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(["completed"]));
     },
@@ -138,29 +141,29 @@ test.each(BADNESS)("every event has its runs, each step one result: %s", (_name,
 
 const SLOTS = 4;
 
-test.each(BADNESS)("every slot of a schedule fires once: %s", (_name, badness) =>
-  play(badness, () => ({
+test.each(FAILURES)("every slot of a schedule fires once when %s", (_name, failures) =>
+  runScenario(failures, () => ({
     workflows: [
       "name: tick\ntriggers: [{name: clock, type: cron, schedule: '*/10 * * * *'}]\nsteps: [{name: only, type: bash, command: 'true'}]\n",
     ],
-    happens: async (house) => {
+    act: async (app) => {
       for (let slot = 0; slot < SLOTS; slot += 1) {
-        house.clock.advance(10 * MINUTE);
-        // Several look at once, and again when the indexes have caught up.
-        await Promise.all([1, 2, 3].map(() => through(() => fireDueSchedules(house.deps))));
-        house.clock.advance(MINUTE);
-        await through(() => fireDueSchedules(house.deps));
-        house.clock.advance(-MINUTE);
+        app.clock.advance(10 * MINUTE);
+        // Several callers check concurrently, and once more after the indexes have caught up.
+        await Promise.all([1, 2, 3].map(() => through(() => fireDueSchedules(app.deps))));
+        app.clock.advance(MINUTE);
+        await through(() => fireDueSchedules(app.deps));
+        app.clock.advance(-MINUTE);
       }
     },
-    judge: async (house) => {
-      expect(await recordFaults(house, { tick: ["only"] })).toEqual([]);
-      const fired = (await readLog(house.deps, { topic: "schedule.triggered" })).records;
+    verify: async (app) => {
+      expect(await recordFaults(app, { tick: ["only"] })).toEqual([]);
+      const fired = (await readLog(app.deps, { topic: "schedule.triggered" })).records;
       const slots = fired.map(({ data }) => (JSON.parse(data) as { slot: string }).slot);
       expect(slots.toSorted()).toEqual(
         Array.from({ length: SLOTS }, (_, slot) => `2026-03-02T10:${slot + 1}0:00.000Z`),
       );
-      const runs = await readRuns(house.deps);
+      const runs = await readRuns(app.deps);
       expect(runs.map(causeOf).toSorted()).toEqual(
         fired.map(({ event_id }) => `${event_id} tick clock`).toSorted(),
       );
@@ -168,8 +171,8 @@ test.each(BADNESS)("every slot of a schedule fires once: %s", (_name, badness) =
   })),
 );
 
-test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (_name, badness) =>
-  play(badness, () => {
+test.each(FAILURES)("a run that is cancelled during a step stays cancelled when %s", (_name, failures) =>
+  runScenario(failures, () => {
     const running = new Set<CommandRequest>();
     const begins = Promise.withResolvers<"begun">();
     const ends = Promise.withResolvers<void>();
@@ -186,31 +189,32 @@ test.each(BADNESS)("a run that is cancelled amid a step is over for good: %s", (
         running.delete(request);
         return { exitCode: 1 };
       },
-      happens: async (house) => {
-        // Where an answer is lost there is a run more, that nobody was told of; all of them are cancelled.
-        await through(() => startRun(house.deps, { module: "long" }));
+      act: async (app) => {
+        // A lost response leads to a second run; the test cancels all runs.
+        await through(() => startRun(app.deps, { module: "long" }));
         for (let rounds = 0; ; rounds += 1) {
-          if ((await Promise.race([begins.promise, through(() => house.drain())])) === "begun") break;
-          // A message whose return was refused stays hidden, for longer than this takes: its run is cancelled before its step.
-          if (rounds > 20 && "throttles" in badness) break;
+          if ((await Promise.race([begins.promise, through(() => app.drain())])) === "begun") break;
+          // A message whose release was rejected stays hidden for longer than the test takes, so the run is
+          // cancelled before its step begins.
+          if (rounds > 20 && "throttles" in failures) break;
           if (rounds > 20) throw new Error("no step begins");
-          house.clock.advance(5 * MINUTE);
-          await through(() => resendStalledRuns(house.deps));
+          app.clock.advance(5 * MINUTE);
+          await through(() => resendStalledRuns(app.deps));
         }
-        // Until the list of runs shows it.
-        house.clock.advance(DISORDER.indexLagMs);
-        for (const { run_id } of await through(() => readRuns(house.deps))) {
-          await through(() => cancelRun(house.deps, run_id)).catch((error: unknown) => {
+        // The index behind the list of runs lags.
+        app.clock.advance(DISORDER.indexLagMs);
+        for (const { run_id } of await through(() => readRuns(app.deps))) {
+          await through(() => cancelRun(app.deps, run_id)).catch((error: unknown) => {
             if (!isDoneBefore(error)) throw error;
           });
         }
-        // Whom no word of the cancellation reaches comes to an end by himself, and is too late with his result.
-        if ("lostAnswers" in badness) await sleep(STOPPED_MS).then(() => ends.resolve());
+        // If the cancellation does not reach a step, the step ends by itself and its late result is discarded.
+        if ("lostAnswers" in failures) await sleep(STOPPED_MS).then(() => ends.resolve());
         await waitUntil("the steps to end", () => running.size === 0);
       },
-      judge: async (house) => {
-        expect(await recordFaults(house, {})).toEqual([]);
-        const runs = await readRuns(house.deps);
+      verify: async (app) => {
+        expect(await recordFaults(app, {})).toEqual([]);
+        const runs = await readRuns(app.deps);
         expect(runs.length).toBeGreaterThan(0);
         expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(["cancelled"]));
       },

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 
-/** Values that do harm where they become syntax of anything. Whatever they run leaves a file of this name. */
+/** The file that the hostile values create if one of them runs as a command. */
 const MARK = "pwned-by-target";
 const HOSTILE = [
   `a;to\nuch x; touch ${MARK}`,
@@ -92,13 +92,13 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Files that only a value taken for a command can have made. */
-async function marks(): Promise<string[]> {
+/** Files in the data folder that only a value executed as a command can have created. */
+async function markFiles(): Promise<string[]> {
   const files = (await readdir(weft.dataDir, { recursive: true })).map(String);
   return files.filter((file) => ["x", "such", MARK].includes(basename(file)));
 }
 
-describe("a target is data wherever a workflow puts it", () => {
+describe("a target is never executed, whichever field renders it", () => {
   test.each(HOSTILE)("%j", async (target) => {
     requests = [];
     const run = await weft.run({ module: "everywhere", target });
@@ -135,10 +135,10 @@ describe("a target is data wherever a workflow puts it", () => {
     expect(folder).toBe(`${weft.dataDir}/workspaces/${run.workspace}`);
     expect(files.sort()).toEqual([".", "..", "acted.txt", "kept.txt"]);
     expect((await weft.call("GET", `/runs/${run.run_id}/steps`)).text).not.toContain("never-to-be-seen");
-    expect(await marks()).toEqual([]);
+    expect(await markFiles()).toEqual([]);
   });
 
-  test("the same from an event, as a param and as a workspace", async () => {
+  test("a value from an event, a param or a workspace name is never executed", async () => {
     const [target = "", other = ""] = HOSTILE;
     await weft.emit({ topic: "custom.hostile", workspace: `../${other}`, data: { target } });
     const run = await waitUntil("the run", async () => {
@@ -155,11 +155,11 @@ describe("a target is data wherever a workflow puts it", () => {
     const param = await weft.run({ module: "param", params: { word: target, space_name: "../.." } });
     expect((await weft.steps(param.run_id))["s"]?.output).toBe(target);
     expect(param.workspace).not.toContain("/");
-    expect(await marks()).toEqual([]);
+    expect(await markFiles()).toEqual([]);
   });
 
   test.each(HOSTILE.filter((target) => /\p{Cc}/u.test(target)))(
-    "%j is refused as a workspace",
+    "rejects %j as a workspace",
     async (target) => {
       const answer = await weft.call("POST", "/events/emit", {
         body: { topic: "custom.hostile", workspace: target, data: { target } },
@@ -171,7 +171,7 @@ describe("a target is data wherever a workflow puts it", () => {
     },
   );
 
-  test("a foreach item and a step's output are data as well", async () => {
+  test("a foreach item and a step's output are never executed", async () => {
     await weft.storeWorkflow(`name: items
 steps:
   - {name: make, type: bash, command: "cat > items.txt <<'EOF'\\n$(touch ${MARK})\\na;touch ${MARK}\\nEOF\\ncat items.txt", on_error: [{action: continue}]}
@@ -183,6 +183,6 @@ steps:
     expect([run.error_message, run.status]).toEqual(["", "completed"]);
     const steps = await weft.steps(run.run_id);
     expect(steps["again"]?.output).toContain(`$(touch ${MARK})`);
-    expect(await marks()).toEqual([]);
+    expect(await markFiles()).toEqual([]);
   });
 });

@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 
-/** Matching events emitted in a round, each of which starts one run. */
+/** Events emitted per round; each starts one run. */
 export const EVENTS_PER_ROUND = 200;
 const EMITTED_AT_ONCE = 16;
-/** A round only counts if so many runs were unfinished at the second kill. */
+/** Minimum number of unfinished runs at the second kill; fewer make the round worthless. */
 export const UNFINISHED_MIN = 20;
 const STEPS = ["first", "second", "third"] as const;
 
-/** What a round found, for its test to judge. */
+/** Result of a round. */
 export interface Round {
   readonly runs: readonly RunRecord[];
   /** Ids of the events that were acknowledged before the first kill. */
   readonly acknowledged: readonly string[];
   /** Runs that ended after the second kill. */
   readonly unfinishedAtKill: number;
-  /** `run step attempt` a line, as the steps themselves wrote it. */
+  /** Lines `run step attempt`, written by the steps themselves. */
   readonly journal: readonly string[];
   /** Faults of the records: a step without exactly one result, an event that is missing or not processed. */
   readonly faults: readonly string[];
@@ -30,7 +30,7 @@ export interface KillRounds extends AsyncDisposable {
   round(number: number): Promise<Round>;
 }
 
-/** A data folder that goes from server to server, each killed by SIGKILL but the last of all. */
+/** Opens a data folder for consecutive servers. SIGKILL ends each server. */
 export async function openKillRounds(): Promise<KillRounds> {
   const dataDir = await mkdtemp(join(tmpdir(), "weft-kill-"));
   const journalPath = join(dataDir, "journal");
@@ -120,7 +120,7 @@ async function readJournal(path: string): Promise<string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** Processes that still work below a folder a moment after their server is gone. */
+/** Processes whose working directory is still below a folder up to five seconds after their server ended. */
 async function orphansOf(folder: string): Promise<string[]> {
   const end = performance.now() + 5_000;
   for (;;) {
@@ -152,7 +152,7 @@ async function recordFaults(weft: TestServer, runs: readonly RunRecord[]): Promi
   return faults;
 }
 
-/** Every acknowledged event is in the log, and every run told of itself exactly once. */
+/** Expects every acknowledged event in the log, and the events of every run exactly once. */
 async function eventFaults(
   weft: TestServer,
   runs: readonly RunRecord[],
@@ -163,10 +163,10 @@ async function eventFaults(
   const known = new Map(events.map((event) => [event.event_id, event]));
   for (const id of acknowledged)
     if (known.get(id)?.processed !== true) faults.push(`event ${id} is not in the log`);
-  const told = Map.groupBy(events, (event) => event.run_id);
+  const eventsByRun = Map.groupBy(events, (event) => event.run_id);
   const wanted = ["run.completed", "run.started", ...STEPS.map(() => "step.completed")].join();
   for (const { run_id } of runs) {
-    const topics = (told.get(run_id) ?? [])
+    const topics = (eventsByRun.get(run_id) ?? [])
       .map(({ topic }) => topic)
       .sort()
       .join();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => rounds[Symbol.asyncDispose]());
 
 test.each(Array.from({ length: ROUNDS }, (_, index) => index + 1))(
-  "round %d: killed after 200 emits were acknowledged and again amid their runs, nothing is lost or done twice",
+  "round %d: two kills, after 200 emits and during their runs, neither lose nor repeat a step",
   async (number) => {
     const round = await rounds.round(number);
     expect(round.orphans).toEqual([]);

@@ -8,17 +8,17 @@ import { waitUntil } from "../../lib/testing/test-server.ts";
 
 const SERVER = fileURLToPath(new URL("../../localstack/server.ts", import.meta.url));
 
-/** A file system of its own, seen only inside a mount namespace of its own. */
+/** A file system in a private mount namespace. */
 export interface PrivateMount extends AsyncDisposable {
-  /** Where it is mounted. */
+  /** Path of the mount point, valid only inside the namespace. */
   readonly path: string;
-  /** What starts a server inside. */
+  /** Command that starts a server inside the namespace. */
   readonly server: readonly string[];
-  /** Runs a shell command inside and gives what it wrote. */
+  /** Runs a shell command inside the namespace, with the mount point as `$0`. Returns its standard output. */
   sh(command: string): Promise<string>;
 }
 
-/** Mounts a tmpfs of so many bytes (`4m`). Needs root, or user namespaces. */
+/** Mounts a tmpfs of the given size (`4m`). Requires root or user namespaces. */
 export async function mountPrivate(size: string): Promise<PrivateMount> {
   const path = await mkdtemp(join(tmpdir(), "weft-mount-"));
   const unshare = process.getuid?.() === 0 ? ["-m"] : ["-r", "-m"];
@@ -26,16 +26,16 @@ export async function mountPrivate(size: string): Promise<PrivateMount> {
   const holder: ChildProcess = spawn("unshare", [...unshare, "sh", "-c", script, path], {
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let said = "";
+  let output = "";
   holder.stdout?.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   holder.stderr?.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const ended = new Promise((resolve) => holder.once("close", resolve));
-  await waitUntil("the mount", () => said.includes("mounted") || holder.exitCode !== null);
-  if (!said.includes("mounted")) throw new Error(`no private mount: ${said}`);
+  await waitUntil("the mount", () => output.includes("mounted") || holder.exitCode !== null);
+  if (!output.includes("mounted")) throw new Error(`no private mount: ${output}`);
   const target = [
     "-t",
     String(holder.pid),

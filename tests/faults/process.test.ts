@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const weft of running.splice(0).reverse()) await weft[Symbol.asyncDispose]();
 });
 
-test("a second instance on the same data folder is refused, and harms nothing", async () => {
+test("a second server on the same data folder does not start, and the first one is unaffected", async () => {
   const first = await start();
   await first.emit({ topic: "custom.before" });
   await expect(startTestServer({ dataDir: first.dataDir })).rejects.toThrow(/is in use by another Weft/);
@@ -21,14 +21,14 @@ test("a second instance on the same data folder is refused, and harms nothing", 
   expect((await first.events()).map(({ topic }) => topic)).toEqual(["custom.after", "custom.before"]);
 });
 
-test("after kill -9 the folder is free at once, however the lock was left", async () => {
+test("after kill -9 a new server can use the data folder at once", async () => {
   const first = await start();
   await first.kill();
   const second = await start({ dataDir: first.dataDir });
   expect((await second.call("GET", "//health/ready")).status).toBe(200);
 });
 
-test("SIGTERM lets the steps under way end, and exits with 0; the run goes on after a restart", async () => {
+test("SIGTERM waits for running steps and exits with 0; the run continues after a restart", async () => {
   const first = await start();
   await first.storeWorkflow(`name: two
 steps:
@@ -47,7 +47,7 @@ steps:
   });
 });
 
-test("a bash step that kills its parent fails alone: the server and the other runs go on", async () => {
+test("a bash step that kills its parent process fails; the server and other runs continue", async () => {
   const weft = await start();
   await weft.storeWorkflow(
     "name: attack\nsteps: [{name: s, type: bash, command: 'kill -9 $PPID; sleep 60'}]",
@@ -66,7 +66,7 @@ test("a bash step that kills its parent fails alone: the server and the other ru
   expect(weft.child.exitCode ?? weft.child.signalCode).toBe(null);
 });
 
-test("every line of the log is a JSON object with time, level and message, whatever is logged", async () => {
+test("every line of the log is a JSON object with time, level and message", async () => {
   const weft = await start();
   await weft.storeWorkflow(`name: says
 steps:
@@ -85,7 +85,7 @@ steps:
   }
 });
 
-test("what was acknowledged before kill -9 is there: workflows, events, assets, runs and their order", async () => {
+test("keeps acknowledged workflows, events, assets and runs, in order, after kill -9", async () => {
   const first = await start();
   await first.storeWorkflow(
     "name: kept\ntriggers: [{type: cron, schedule: '0 5 * * *'}]\nsteps: [{name: s, type: bash, command: 'echo kept'}]",

@@ -4,9 +4,9 @@ import { afterEach, expect, test } from "vitest";
 import { type Page, startTestServer, type TestServer, waitUntil } from "../../lib/testing/test-server.ts";
 import type { RunRecord } from "../../lib/workflows/runs/read.ts";
 
-/** More than the attempts that a step has. */
+/** More than the maximum attempts of a step. */
 const KILLS = 12;
-/** How long a server lives from its ready line to its end, milliseconds. */
+/** Time between a server's ready line and its kill, milliseconds. */
 const LIFE_MS = 2_000;
 const RUNS = 100;
 
@@ -14,7 +14,7 @@ const opened: TestServer[] = [];
 afterEach(async () => {
   for (const weft of opened.splice(0).reverse()) await weft[Symbol.asyncDispose]();
 });
-/** The first one's data folder is removed last. */
+/** All servers share the first one's data folder, so that one is disposed last. */
 async function start(): Promise<TestServer> {
   const dataDir = opened[0]?.dataDir;
   const weft = await startTestServer(dataDir === undefined ? {} : { dataDir });
@@ -22,28 +22,31 @@ async function start(): Promise<TestServer> {
   return weft;
 }
 
-test("a step that was under way in twelve servers when they were killed runs on in the next", async () => {
+test("a step that twelve killed servers were running completes in the next one", async () => {
   let weft = await start();
   const starts = join(weft.dataDir, "workspaces/long/starts");
   await weft.storeWorkflow(
     "name: long\nsteps: [{name: s, type: bash, command: 'echo {{attempt}} >> starts; [ -e go ] || sleep 600'}]",
   );
   const runId = await weft.startRun({ module: "long" });
-  const seen = async () => (await readFile(starts, "utf8").catch(() => "")).trim().split("\n");
+  const readLines = async () => (await readFile(starts, "utf8").catch(() => "")).trim().split("\n");
   for (let kills = 0; kills < KILLS; kills += 1) {
-    await waitUntil("the step", async () => (await seen()).length > kills && (await seen())[0] !== "");
+    await waitUntil(
+      "the step",
+      async () => (await readLines()).length > kills && (await readLines())[0] !== "",
+    );
     await weft.kill();
     weft = await start();
   }
-  await waitUntil("the last start", async () => (await seen()).length > KILLS);
+  await waitUntil("the last start", async () => (await readLines()).length > KILLS);
   await writeFile(join(weft.dataDir, "workspaces/long/go"), "");
   await weft.kill();
   weft = await start();
   expect(await weft.waitForRun(runId)).toMatchObject({ status: "completed" });
-  expect(await seen()).toEqual(Array.from({ length: KILLS + 2 }, (_, n) => String(n + 1)));
+  expect(await readLines()).toEqual(Array.from({ length: KILLS + 2 }, (_, n) => String(n + 1)));
 });
 
-test("work goes on under a server that is killed every two seconds, and nothing fails of it", async () => {
+test("runs complete although the server is killed every two seconds, and none fails", async () => {
   let weft = await start();
   await weft.storeWorkflow(`name: short
 steps:
@@ -65,10 +68,10 @@ steps:
   expect((await weft.get<Page<unknown>>("/dead-letters")).pagination.total).toBe(0);
 });
 
-/** A result is recorded after two seconds at most; a busy machine takes some more to write it. */
-const RECORDED_MS = 5_000;
+/** Results are recorded within two seconds; the margin is for a busy machine. */
+const RECORD_DELAY_MS = 5_000;
 
-test("a foreach that is killed repeats no item whose result has been recorded", async () => {
+test("a foreach does not repeat recorded items after kill -9", async () => {
   let weft = await start();
   const ran = join(weft.dataDir, "workspaces/each/ran");
   const items = Array.from({ length: 120 }, (_, n) => `i${n}`);
@@ -82,20 +85,20 @@ steps:
     step: {name: one, type: bash, command: "echo [[item]] >> ran; sleep 0.2; echo out-[[item]]"}
 `);
   const runId = await weft.startRun({ module: "each" });
-  const seen = async () => (await readFile(ran, "utf8").catch(() => "")).split("\n").filter(Boolean);
+  const readLines = async () => (await readFile(ran, "utf8").catch(() => "")).split("\n").filter(Boolean);
   const lives: { readonly recorded: readonly string[]; readonly lines: number }[] = [];
   for (let kills = 1; kills <= 2; kills += 1) {
-    const before = (await seen()).length;
-    // Those that were begun before have ended once a later one has begun with as many after it.
-    await waitUntil("some items", async () => (await seen()).length >= before + 6);
-    const recorded = (await seen()).slice(before, -4);
-    await new Promise((resolve) => setTimeout(resolve, RECORDED_MS));
+    const before = (await readLines()).length;
+    // Two items run at a time, so an item has ended once four later ones have begun.
+    await waitUntil("some items", async () => (await readLines()).length >= before + 6);
+    const recorded = (await readLines()).slice(before, -4);
+    await new Promise((resolve) => setTimeout(resolve, RECORD_DELAY_MS));
     await weft.kill();
-    lives.push({ recorded, lines: (await seen()).length });
+    lives.push({ recorded, lines: (await readLines()).length });
     weft = await start();
   }
   expect(await weft.waitForRun(runId)).toMatchObject({ status: "completed" });
-  const all = await seen();
+  const all = await readLines();
   expect(new Set(all)).toEqual(new Set(items));
   for (const { recorded, lines } of lives)
     expect(all.slice(lines).filter((item) => recorded.includes(item))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The server with what a test must reach into: another template (`WEFT_TEST_TEMPLATE`) and a clock that is
- * ahead of the machine's (`WEFT_TEST_AHEAD_MS`), by a further `advance <ms>` on standard input too.
+ * A server for tests that replace the template (`WEFT_TEST_TEMPLATE`) or set the clock ahead (`WEFT_TEST_AHEAD_MS`).
+ * A line `advance <ms>` on standard input moves the clock further.
  */
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";

@@ -13,15 +13,15 @@ import {
 } from "./test-cloud-server.ts";
 
 const EVENTS = 5;
-/** A storm that did less harm proves nothing. */
+/** Minimum number of injected failures per storm. */
 const HARM_MIN = 10;
-/** Above what an event's record holds itself, so that it goes to a blob. */
+/** Above the size limit of an event's record, so that the data is stored in a blob. */
 const LARGE = "x".repeat(300_000);
-/** A storm ends when its work is done, or then. */
+/** Maximum duration of a storm; it ends earlier when all runs have ended. */
 const STORM_MS = 12_000;
 
 const stack = `storm-${randomUUID().slice(0, 8)}`;
-const told: Told = { acknowledged: [], refusals: [] };
+const responses: Told = { acknowledged: [], refusals: [] };
 let proxy: AwsProxy;
 let weft: TestServer;
 beforeAll(async () => {
@@ -35,24 +35,24 @@ afterAll(async () => {
 });
 
 const STORMS: readonly [string, Misfortunes, keyof AwsProxy["harm"]][] = [
-  ["a storm of throttles, of whole requests and of parts of batches", { throttles: 0.3 }, "throttled"],
-  ["answers that get lost after the request was carried out", { lostAnswers: 0.1 }, "lost"],
-  ["messages that are delivered twice", { duplicates: 1 }, "doubled"],
+  ["requests and parts of batches are throttled", { throttles: 0.3 }, "throttled"],
+  ["responses are lost after the request was carried out", { lostAnswers: 0.1 }, "lost"],
+  ["messages are delivered twice", { duplicates: 1 }, "doubled"],
 ];
 
 test.each(STORMS)(
-  "nothing is lost and nothing doubled in %s",
+  "neither loses nor duplicates a record when %s",
   async (name, misfortunes, harm) => {
     const before = proxy.harm[harm];
     proxy.misbehave(misfortunes);
     for (let n = 0; n < EVENTS; n += 1)
-      await emitRelay(weft, told, `${harm}-${n}`, n === 0 ? { large: LARGE } : {});
-    await workOn(weft, told, STORM_MS);
+      await emitRelay(weft, responses, `${harm}-${n}`, n === 0 ? { large: LARGE } : {});
+    await workOn(weft, responses, STORM_MS);
     await waitUntil(`harm of ${name}`, () => proxy.harm[harm] - before > HARM_MIN);
     proxy.misbehave({});
-    const runs = await allRuns(weft, stack, told);
-    expect(await relayFaults(weft, told, runs)).toEqual([]);
-    for (const [status] of told.refusals) expect([429, 503]).toContain(status);
+    const runs = await allRuns(weft, stack, responses);
+    expect(await relayFaults(weft, responses, runs)).toEqual([]);
+    for (const [status] of responses.refusals) expect([429, 503]).toContain(status);
   },
   200_000,
 );

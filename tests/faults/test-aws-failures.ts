@@ -1,18 +1,18 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-/** DynamoDB, or the other services. */
+/** `tables` is DynamoDB, `rest` the other services. */
 export type Side = "tables" | "rest";
 
-/** One request to a service of AWS. */
+/** One request to an AWS service. */
 export interface Call {
   readonly side: Side;
-  /** `PutItem`, `SendMessageBatch`; of S3 the method, `PUT`. */
+  /** The operation (`PutItem`, `SendMessageBatch`); for S3 the HTTP method (`PUT`). */
   readonly operation: string;
   /** The parsed body; undefined for S3. */
   readonly input: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An answer of a service. */
+/** Response of a service. */
 export interface Reply {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
@@ -30,7 +30,7 @@ function json(status: number, body: unknown): Reply {
 
 const textOf = (call: Call, name: string): string => String(call.input?.[name] ?? "");
 
-/** How a service says that it is asked for too much. */
+/** The throttling error of the service. */
 export function refusal(call: Call): Reply {
   if (call.input === undefined) {
     const body = Buffer.from(
@@ -54,7 +54,7 @@ export function refusal(call: Call): Reply {
   return json(400, { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "slow down" });
 }
 
-/** What a service does that throttles a part of a batch: every other entry is done. Undefined for what is no batch. */
+/** Throttles every other entry of a batch and forwards the rest. Returns `undefined` if the call is not a batch. */
 export async function spared(call: Call, forward: Forward): Promise<Reply | undefined> {
   const { operation, input } = call;
   if (operation === "PutEvents") {
@@ -95,19 +95,19 @@ export async function spared(call: Call, forward: Forward): Promise<Reply | unde
   return undefined;
 }
 
-/** The second of each two is done, and the first is not. */
+/** Splits entries into forwarded ones (odd indexes) and throttled ones (even indexes). */
 function halves(entries: Entries): [Entries, Entries] {
   return [entries.filter((_, at) => at % 2 === 1), entries.filter((_, at) => at % 2 === 0)];
 }
 
 const parsed = <Body>(reply: Reply): Body => JSON.parse(reply.body.toString()) as Body;
 
-/** Above this the queue is one of short work; at or below it a worker's, whose messages outlast a step's lease. */
+/** Longest visibility timeout of worker queues, whose messages must outlast a step's lease. Other queues exceed it. */
 const WORKER_SECONDS = 60;
 const HIDDEN_SECONDS = 6;
 const HIDDEN_WORKER_SECONDS = 33;
 
-/** A receive whose messages are hidden for less time. */
+/** Returns the input with a shorter `VisibilityTimeout` if the call is `ReceiveMessage`, else the input itself. */
 export function shortened(call: Call): Call["input"] {
   const { operation, input } = call;
   if (operation !== "ReceiveMessage" || input === undefined) return input;
@@ -116,7 +116,7 @@ export function shortened(call: Call): Call["input"] {
   return { ...input, VisibilityTimeout };
 }
 
-/** Delivers messages of standard queues once more with the next answer of their queue, whatever became of them. */
+/** Delivers messages of standard queues a second time with the next response of their queue, even if deleted. */
 export function answersTwice(): (call: Call, reply: Reply, again: () => boolean) => Reply {
   const kept = new Map<string, Entries>();
   return (call, reply, again) => {

@@ -20,25 +20,25 @@ import {
   spared,
 } from "./test-aws-failures.ts";
 
-/** What happens to calls, as shares from 0 to 1. */
+/** Injected failures; numbers are probabilities from 0 to 1. */
 export interface Misfortunes {
-  /** Refused as throttled, whole or in part. */
+  /** Calls that are throttled, entirely or in part. */
   readonly throttles?: number;
-  /** Carried out, and the connection cut instead of an answer. */
+  /** Calls that are carried out and whose connection is closed without a response. */
   readonly lostAnswers?: number;
   /** Messages of standard queues that are delivered a second time. */
   readonly duplicates?: number;
-  /** Accepted and never answered. */
+  /** Selects calls that are accepted and never get a response. */
   readonly hangs?: (call: Call) => boolean;
 }
 
 export interface AwsProxy extends AsyncDisposable {
-  /** What a server needs in its environment to speak to the services through here. */
+  /** Environment variables that route a server's calls through the proxy. */
   readonly environment: Readonly<Record<"AWS_ENDPOINT_URL" | "AWS_ENDPOINT_URL_DYNAMODB", string>>;
-  /** How often each kind of harm was done. */
+  /** Number of injected failures by kind. */
   readonly harm: Readonly<Record<"throttled" | "lost" | "doubled" | "hung", number>>;
   misbehave(misfortunes: Misfortunes): void;
-  /** Connections are cut and refused. */
+  /** Closes the connections of a side and refuses new ones. */
   vanish(side: Side): Promise<void>;
   appear(side: Side): Promise<void>;
 }
@@ -50,17 +50,17 @@ interface Listener {
 }
 
 /**
- * Stands on loopback before the services of the environment, DynamoDB apart from the others. Messages are hidden
- * for less time than they are asked to be, so that what a lost answer or a dead server holds comes back within a
- * test; no shorter than a step's lease where the queue is a worker's.
+ * Starts two proxies on loopback in front of the services of the environment: one for DynamoDB, one for the others.
+ * They shorten visibility timeouts, so that messages held by a lost response or a dead server return within a test;
+ * for worker queues no shorter than a step's lease.
  */
 export async function startAwsProxy(seed: number): Promise<AwsProxy> {
   const random = seededRandom(seed);
   const harm = { throttled: 0, lost: 0, doubled: 0, hung: 0 };
   const agent = new Agent({ keepAlive: true });
-  const again = answersTwice();
+  const redeliver = answersTwice();
   let now: Misfortunes = {};
-  const happens = (share = 0): boolean => share > 0 && random() < share;
+  const occurs = (share = 0): boolean => share > 0 && random() < share;
 
   const answer = async (
     side: Side,
@@ -77,15 +77,15 @@ export async function startAwsProxy(seed: number): Promise<AwsProxy> {
     const forward = async (input = call.input): Promise<Reply> =>
       send(agent, upstream, incoming, input === undefined ? body : Buffer.from(JSON.stringify(input)));
     let reply: Reply;
-    if (happens(now.throttles)) {
+    if (occurs(now.throttles)) {
       harm.throttled += 1;
       reply = (await spared(call, forward)) ?? refusal(call);
     } else {
       reply = await forward(shortened(call));
     }
-    const doubled = again(call, reply, () => happens(now.duplicates));
+    const doubled = redeliver(call, reply, () => occurs(now.duplicates));
     if (doubled !== reply) harm.doubled += 1;
-    if (happens(now.lostAnswers)) {
+    if (occurs(now.lostAnswers)) {
       harm.lost += 1;
       outgoing.destroy();
       return;
@@ -123,7 +123,7 @@ export async function startAwsProxy(seed: number): Promise<AwsProxy> {
     tables: await listen("tables", addressOf("DYNAMODB")),
     rest: await listen("rest", addressOf("SQS")),
   };
-  const gone = new Set<Side>();
+  const vanished = new Set<Side>();
   return {
     environment: { AWS_ENDPOINT_URL: sides.rest.url, AWS_ENDPOINT_URL_DYNAMODB: sides.tables.url },
     harm,
@@ -131,15 +131,15 @@ export async function startAwsProxy(seed: number): Promise<AwsProxy> {
       now = misfortunes;
     },
     vanish: async (side) => {
-      gone.add(side);
+      vanished.add(side);
       await sides[side].vanish();
     },
     appear: async (side) => {
-      gone.delete(side);
+      vanished.delete(side);
       await sides[side].appear();
     },
     [Symbol.asyncDispose]: async () => {
-      for (const side of ["tables", "rest"] as const) if (!gone.has(side)) await sides[side].vanish();
+      for (const side of ["tables", "rest"] as const) if (!vanished.has(side)) await sides[side].vanish();
       agent.destroy();
     },
   };
@@ -164,7 +164,7 @@ function callOf(side: Side, { headers, method = "" }: IncomingMessage, body: Buf
   return { side, operation: target.split(".").at(-1) ?? "", input };
 }
 
-/** The host is kept as it was asked for: queues are told of by it. */
+/** Keeps the `Host` header of the incoming request, because queue URLs contain it. */
 function send(agent: Agent, upstream: string, incoming: IncomingMessage, body: Buffer): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const { "transfer-encoding": _chunked, ...headers } = incoming.headers;

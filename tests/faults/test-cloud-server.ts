@@ -14,11 +14,12 @@ import { CONDUCT_QUEUE } from "../../lib/workflows/steps/messages.ts";
 import type { AwsProxy } from "./test-aws-proxy.ts";
 
 const WEFT = fileURLToPath(new URL("../../bin/weft.js", import.meta.url));
-/** Longer than anything waits for a sweep. */
+/** Longer than the minimum age of a record that a sweep resends. */
 const LATER_MS = 10 * 60_000;
-/** Time that work has before the sweeps come, and between two of them. */
-const BY_ITSELF_MS = 8_000;
-const SWEPT_EVERY_MS = 3_000;
+/** Time before the first sweep. */
+const FIRST_SWEEP_MS = 8_000;
+/** Time between sweeps. */
+const SWEEP_INTERVAL_MS = 3_000;
 const DONE_MS = 90_000;
 const PAUSE_MS = 250;
 const CONDUCT = { name: CONDUCT_QUEUE, fifo: true, visibilitySeconds: 60, retentionSeconds: 345_600 };
@@ -32,7 +33,7 @@ steps:
   - {name: third, type: bash, command: "echo {{second_output}}"}
 `;
 
-/** The server over a stack of its own, whose resources are made where they are missing, behind a proxy. */
+/** Starts a server on a stack, behind a proxy. The server creates missing resources. */
 export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): Promise<TestServer> {
   return startTestServer({
     ...(dataDir === undefined ? {} : { dataDir }),
@@ -41,23 +42,23 @@ export function startBehind(proxy: AwsProxy, stack: string, dataDir?: string): P
   });
 }
 
-/** What the callers of a server were told of their events. */
+/** Responses to the emitted events. */
 export interface Told {
   /** Ids of events whose record was acknowledged. */
   readonly acknowledged: string[];
-  /** Statuses and messages of the refusals. */
+  /** Statuses and messages of the error responses. */
   readonly refusals: [status: number, message: string][];
 }
 
-/** Emits an event that starts a run of WORKFLOW, once. */
-export async function emitRelay(weft: TestServer, told: Told, target: string, more = {}): Promise<void> {
+/** Emits, without a retry, an event that starts a run of WORKFLOW. */
+export async function emitRelay(weft: TestServer, responses: Told, target: string, more = {}): Promise<void> {
   const body = { topic: "custom.relay", data: { target, ...more } };
   const { status, message, json } = await weft.call("POST", "/events/emit", { body });
-  if (status >= 300) told.refusals.push([status, message]);
-  else told.acknowledged.push((json as { event_id: string }).event_id.slice("evt_".length));
+  if (status >= 300) responses.refusals.push([status, message]);
+  else responses.acknowledged.push((json as { event_id: string }).event_id.slice("evt_".length));
 }
 
-/** What the scheduled sweeps of the next minutes would do, which no emulator here fires by itself. */
+/** Runs the scheduled sweeps as of `laterMs` from now; the emulators do not fire schedules. */
 async function sweepLater(stack: string, laterMs: number): Promise<void> {
   const nothing = { run: () => Promise.reject(new Error("nothing runs here")) };
   const platform = await openAws({
@@ -82,43 +83,48 @@ async function sweepLater(stack: string, laterMs: number): Promise<void> {
   }
 }
 
-/** True for runs of which every acknowledged event has one, and which all are over. */
-async function overRuns(weft: TestServer, told: Told): Promise<readonly RunRecord[] | undefined> {
+/** Returns the runs if every acknowledged event has one and all have ended, else `undefined`. */
+async function finishedRuns(weft: TestServer, responses: Told): Promise<readonly RunRecord[] | undefined> {
   const answer = await weft.call("GET", "/runs?limit=1000");
   if (answer.status !== 200) return undefined;
   const { data } = answer.json as Page<RunRecord>;
   const known = new Set(data.map(({ event_id }) => event_id));
-  const there = told.acknowledged.every((id) => known.has(id));
-  return there && data.every(({ completed_at }) => completed_at !== null) ? data : undefined;
+  const allStarted = responses.acknowledged.every((id) => known.has(id));
+  return allStarted && data.every(({ completed_at }) => completed_at !== null) ? data : undefined;
 }
 
-/** Waits until all that was acknowledged is done, or so long: what a fault stops need not go on before its end. */
-export async function workOn(weft: TestServer, told: Told, atMostMs: number): Promise<void> {
+/** Waits until the runs of all acknowledged events have ended, at most `atMostMs`: a failure may block them longer. */
+export async function workOn(weft: TestServer, responses: Told, atMostMs: number): Promise<void> {
   const end = performance.now() + atMostMs;
-  while (performance.now() < end && (await overRuns(weft, told)) === undefined) await sleep(PAUSE_MS);
+  while (performance.now() < end && (await finishedRuns(weft, responses)) === undefined)
+    await sleep(PAUSE_MS);
 }
 
-/** Waits until all is done that was recorded, acknowledged or not, with the sweeps' help; gives the runs. */
-export async function allRuns(weft: TestServer, stack: string, told: Told): Promise<readonly RunRecord[]> {
-  await workOn(weft, told, BY_ITSELF_MS);
+/** Waits with repeated sweeps until all recorded events are processed and all runs have ended. Returns the runs. */
+export async function allRuns(
+  weft: TestServer,
+  stack: string,
+  responses: Told,
+): Promise<readonly RunRecord[]> {
+  await workOn(weft, responses, FIRST_SWEEP_MS);
   let laterMs = 0;
   return waitUntil(
     "the end of all runs",
     async () => {
       laterMs += LATER_MS;
       await sweepLater(stack, laterMs);
-      await workOn(weft, told, SWEPT_EVERY_MS);
+      await workOn(weft, responses, SWEEP_INTERVAL_MS);
       const unprocessed = await weft.events({ processed: "false" });
-      return unprocessed.length === 0 && overRuns(weft, told);
+      return unprocessed.length === 0 && finishedRuns(weft, responses);
     },
     DONE_MS,
   );
 }
 
-/** What is wrong with the records, which nothing may be: anything acknowledged that is lost, anything doubled. */
+/** Checks the records for lost acknowledged events and for duplicates. Returns the faults, none if all is well. */
 export async function relayFaults(
   weft: TestServer,
-  told: Told,
+  responses: Told,
   runs: readonly RunRecord[],
 ): Promise<string[]> {
   const faults: string[] = [];
@@ -129,7 +135,7 @@ export async function relayFaults(
   const events = await weft.events();
   const ids = events.map(({ event_id }) => event_id);
   if (new Set(ids).size !== ids.length) faults.push("an event is in the log twice");
-  for (const id of told.acknowledged) if (!ids.includes(id)) faults.push(`event ${id} is lost`);
+  for (const id of responses.acknowledged) if (!ids.includes(id)) faults.push(`event ${id} is lost`);
   const numbers = events.map(({ id }) => id).toSorted((a, b) => a - b);
   if (numbers.some((id, at) => id !== at + 1)) faults.push(`numbers of records: ${numbers.join()}`);
   for (const { topic, error } of events) if (error !== "") faults.push(`${topic}: ${error}`);

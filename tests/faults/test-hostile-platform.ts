@@ -8,7 +8,7 @@ import { replay } from "../../lib/workflows/engine/history.ts";
 import { getRun, listHistory, listSteps, type RunRecord } from "../../lib/workflows/runs/read.ts";
 import { resendStalledRuns } from "../../lib/workflows/runs/resend-stalled.ts";
 
-/** Steps of every kind; what starts it is told apart by its triggers. */
+/** A workflow with steps of every kind; `trigger_name` shows what started a run. */
 export const JOB = `
 name: job
 triggers: [{name: asked, type: event, topic: custom.job}]
@@ -27,7 +27,7 @@ steps:
     step: {name: one, type: bash, command: "echo [[n]]"}
 `;
 export const JOB_STEPS = ["both", "each", "first", "left", "right", "second"];
-/** Two triggers of one workflow that the same event sets off. */
+/** A workflow with two triggers that match the same event. */
 export const TWIN = `
 name: twin
 triggers:
@@ -37,12 +37,12 @@ steps: [{name: only, type: bash, command: "echo only"}]
 `;
 
 const FAULTS_MAX = 500;
-/** Longer than any message is hidden, and than the sweeps wait. */
+/** Longer than every visibility timeout and than the minimum age of a record that a sweep resends. */
 const STEP_MS = 7 * 60_000;
 const ROUNDS_HOSTILE = 4;
 const ROUNDS_MAX = 30;
 
-/** Does it again while the platform refuses, as whoever calls has to. */
+/** Retries while the platform returns `throttled` or `unavailable`, as every caller must. */
 export async function through<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let faults = 0; ; faults += 1) {
     try {
@@ -55,35 +55,35 @@ export async function through<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** One minute of a house, long as it is: messages, timers, and what the scheduled rules do. Answers whether all rests. */
-async function pass(test: TestDeps): Promise<boolean> {
+/** Delivers messages, advances the clock, and runs timers and sweeps. Returns true if no work is nonEmptyQueues. */
+async function advance(test: TestDeps): Promise<boolean> {
   await through(() => test.drain());
   test.clock.advance(STEP_MS);
   await through(() => test.tick());
   const events = await through(() => resendPending(test.deps, 100));
   const runs = await through(() => resendStalledRuns(test.deps));
-  return events + runs === 0 && (await left(test)).length === 0;
+  return events + runs === 0 && (await nonEmptyQueues(test)).length === 0;
 }
 
 /**
- * Lets time pass, as much as a hostile house can make of it: a message whose delete or return was refused stays
- * hidden there, and all that waits for it waits.
+ * Advances a hostile platform by a few rounds. It need not become idle: a message whose deletion or release was
+ * rejected stays hidden, and dependent work waits.
  */
 export async function pester(test: TestDeps): Promise<void> {
-  for (let round = 0; round < ROUNDS_HOSTILE; round += 1) if (await pass(test)) return;
+  for (let round = 0; round < ROUNDS_HOSTILE; round += 1) if (await advance(test)) return;
 }
 
-/** Lets time pass until there is nothing left to do, which comes in a friendly house. */
+/** Advances a platform without failures until it is idle in two consecutive rounds. Throws if it does not. */
 export async function settle(test: TestDeps): Promise<void> {
   for (let quiet = 0, round = 0; quiet < 2; round += 1) {
     if (round > ROUNDS_MAX)
-      throw new Error(`the house does not come to rest: ${(await left(test)).join("; ")}`);
-    quiet = (await pass(test)) ? quiet + 1 : 0;
+      throw new Error(`the house does not come to rest: ${(await nonEmptyQueues(test)).join("; ")}`);
+    quiet = (await advance(test)) ? quiet + 1 : 0;
   }
 }
 
-/** Queues that are not empty, with what is in them. */
-async function left({ deps }: TestDeps): Promise<string[]> {
+/** Names and depths of the queues that are not empty. */
+async function nonEmptyQueues({ deps }: TestDeps): Promise<string[]> {
   const depths = deps.queueNames.map(async (queue) => {
     const depth = await through(() => deps.queues.depth(queue));
     return depth.visible + depth.inFlight + depth.delayed === 0 ? [] : `${queue}: ${JSON.stringify(depth)}`;
@@ -91,7 +91,7 @@ async function left({ deps }: TestDeps): Promise<string[]> {
   return (await Promise.all(depths)).flat();
 }
 
-/** `event workflow trigger` of every run: what must be there once. */
+/** `event workflow trigger` of a run, which is unique. */
 export const causeOf = (run: Pick<RunRecord, "event_id" | "workflow_name" | "trigger_name">): string =>
   `${run.event_id} ${run.workflow_name} ${run.trigger_name}`;
 
@@ -102,9 +102,8 @@ const countBy = <Item>(items: readonly Item[], keyOf: (item: Item) => string): M
 };
 
 /**
- * What is wrong with the house's records, which nothing may be: a run that is there twice, a step without exactly
- * one result, a history that does not tell of its state, an event that is lost, doubled, unprocessed or counted
- * wrong, a message that was given up or is left behind.
+ * Checks all records and returns the faults: duplicate runs, steps without exactly one result, histories that do not
+ * match the state, events that are lost, duplicated, unprocessed or miscounted, dead letters, and remaining messages.
  */
 export async function recordFaults(
   test: TestDeps,
@@ -114,17 +113,17 @@ export async function recordFaults(
   const runs = await readRuns(deps);
   const log = await readLog(deps);
   const faults: string[] = [];
-  // Who starts a run by hand and gets no answer may do so again.
+  // A caller may start a manual run again after a lost response.
   const triggered = runs.filter(({ event_id }) => event_id !== "");
   for (const [cause, count] of countBy(triggered, causeOf))
     if (count > 1) faults.push(`${count} runs of ${cause}`);
   for (const run of runs) faults.push(...(await runFaults(test, run, stepsOf[run.workflow_name] ?? [])));
-  const told = Map.groupBy(log.records, ({ run_id }) => run_id);
+  const eventsByRun = Map.groupBy(log.records, ({ run_id }) => run_id);
   for (const { run_id, status, workflow_name } of runs) {
     const steps = (stepsOf[workflow_name] ?? []).map(() => "step.completed");
-    const topics = (told.get(run_id) ?? []).map(({ topic }) => topic).toSorted();
+    const topics = (eventsByRun.get(run_id) ?? []).map(({ topic }) => topic).toSorted();
     const wanted = ["run.started", `run.${status}`, ...(status === "completed" ? steps : [])].toSorted();
-    // One that was cancelled before it began tells of its end alone.
+    // A run that was cancelled before it began emits `run.cancelled` only.
     const early = status === "cancelled" && topics.join() === "run.cancelled";
     if (!early && topics.join() !== wanted.join()) faults.push(`${run_id} told of itself: ${topics.join()}`);
   }
@@ -140,7 +139,7 @@ export async function recordFaults(
   }
   const letters = await collectPages((await listDeadLetters(deps, { offset: 0, limit: 100 })).items);
   for (const { queue, error } of letters) faults.push(`dead letter of ${queue}: ${error}`);
-  faults.push(...(await left(test)));
+  faults.push(...(await nonEmptyQueues(test)));
   return faults;
 }
 
@@ -165,7 +164,7 @@ async function runFaults(test: TestDeps, run: RunRecord, wanted: readonly string
   return faults;
 }
 
-/** The same value with its fields in the order of their names. */
+/** Returns the value with object fields sorted by name. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -173,6 +172,6 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field)]));
 }
 
-/** True for the answer to a request whose first try was carried out although its answer was lost. */
+/** True for the error of a retried request whose first attempt was carried out although its response was lost. */
 export const isDoneBefore = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === "bad_request" || error.code === "conflict");
